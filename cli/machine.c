@@ -88,7 +88,7 @@ void machine_json(const struct machine_asked *a, struct buf *out)
 		(unsigned long long)cpus_memory_total(), (unsigned long long)cpus_memory_available());
 	cpus_memory_limit() ? buf_printf(out, "%llu", (unsigned long long)cpus_memory_limit()) : buf_str(out, "null");
 	buf_printf(out, ", \"threads\": %u, \"threads_rule\": \"%s\", \"omp_places\": ", threads, rule);
-	places ? buf_json_str(out, places) : buf_str(out, "null");
+	buf_json_str(out, places);
 	buf_str(out, ", ");
 	json_largest(out);
 	buf_char(out, '}');

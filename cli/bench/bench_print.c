@@ -80,22 +80,16 @@ static const struct field {
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
-/* RFC 4180: between quotes, which are doubled. */
-static void csv_text(const char *s, struct buf *out)
-{
-	buf_char(out, '"');
-	for (; *s; s++)
-		buf_printf(out, *s == '"' ? "\"\"" : "%c", *s);
-	buf_char(out, '"');
-}
-
 static void put_value(const struct field *f, const struct bench_result *r, bool csv, struct buf *out)
 {
 	const char *p = (const char *)r + f->at;
 
 	switch (f->kind) {
 	case FIELD_NONE: break;
-	case FIELD_TEXT: csv ? csv_text(*(const char *const *)p, out) : buf_json_str(out, *(const char *const *)p); break;
+	case FIELD_TEXT:
+		csv ? buf_csv_str(out, *(const char *const *)p)
+		    : buf_json_str(out, *(const char *const *)p);
+		break;
 	case FIELD_COUNT: buf_printf(out, "%llu", (unsigned long long)*(const uint64_t *)p); break;
 	case FIELD_FLAG: buf_str(out, *(const bool *)p ? "true" : "false"); break;
 	case FIELD_REAL:

@@ -97,10 +97,7 @@ static void gpu_json(const struct measured *m, struct buf *out)
 	struct device_about d;
 
 	buf_str(out, ", \"gpu\": {\"obstacle\": ");
-	if (obstacle)
-		buf_json_str(out, obstacle);
-	else
-		buf_str(out, "null");
+	buf_json_str(out, obstacle);
 	buf_str(out, ", \"devices\": [");
 	for (unsigned k = 0; t && target_device(t, k, &d); k++) {
 		buf_str(out, k ? ", {\"name\": " : "{\"name\": ");

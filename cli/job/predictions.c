@@ -64,14 +64,10 @@ static void plain_text(struct buf *out, const char *s)
 
 static void csv_field(struct buf *out, const char *s)
 {
-	if (!s[strcspn(s, ",\"\r\n")]) {
+	if (s[strcspn(s, ",\"\r\n")])
+		buf_csv_str(out, s);
+	else
 		buf_str(out, s);
-		return;
-	}
-	buf_char(out, '"');
-	for (; *s; s++)
-		*s == '"' ? buf_str(out, "\"\"") : buf_char(out, *s);
-	buf_char(out, '"');
 }
 
 static const struct style text_style = { '\t', short_number, plain_text }, csv_style = { ',', buf_real, csv_field };

@@ -22,8 +22,7 @@ static void cell_html(const struct profile_column *c, const struct profile_cell 
 
 	buf_str(out, c->kind == CELL_TEXT ? "<td class=\"name\">" : "<td class=\"n\">");
 	profile_cell_text(c, cell, &text);
-	svg_text(text.data ? text.data : "", out);
-	buf_str(out, "</td>");
+	buf_xml_in(out, "", text.data ? text.data : "", "</td>");
 	if (c->bar && isfinite(cell->number))
 		buf_printf(out,
 			"<td class=\"strip\"><svg class=\"qcnn-plot\" viewBox=\"0 0 100 10\" preserveAspectRatio=\"none\" "
@@ -43,7 +42,7 @@ static void section_html(const struct profile_section *s, struct buf *out)
 		buf_str(out, "<div class=\"scroll\"><table><thead><tr>");
 		for (unsigned k = 0; k < s->ncolumn; k++) {
 			buf_str(out, s->column[k].kind == CELL_TEXT ? "<th>" : "<th class=\"n\">");
-			svg_text(s->column[k].heading, out);
+			buf_xml_str(out, s->column[k].heading);
 			buf_str(out, s->column[k].bar ? "</th><th></th>" : "</th>");
 		}
 		buf_str(out, "</tr></thead><tbody>\n");
@@ -55,11 +54,8 @@ static void section_html(const struct profile_section *s, struct buf *out)
 		}
 		buf_str(out, "</tbody></table></div>\n");
 	}
-	if (s->note) {
-		buf_str(out, "<p class=\"note\">");
-		svg_text(s->note, out);
-		buf_str(out, "</p>\n");
-	}
+	if (s->note)
+		buf_xml_in(out, "<p class=\"note\">", s->note, "</p>\n");
 	report_section_end(out);
 }
 
@@ -155,8 +151,7 @@ static void timeline(const struct profile *p, struct buf *out)
 			profile_cell_text(&(struct profile_column){ .kind = CELL_TEXT },
 				&(struct profile_cell){ name.data, 0 }, &shown);
 			buf_printf(out, "<text class=\"p-label\" x=\"0\" y=\"%u\">", row * ROW + 15);
-			svg_text(shown.data ? shown.data : "", out);
-			buf_str(out, "</text>");
+			buf_xml_in(out, "", shown.data ? shown.data : "", "</text>");
 			row_html(p, &p->process[k].thread[t], row, out);
 			buf_char(out, '\n');
 			buf_release(&name);
@@ -198,13 +193,10 @@ static void advice_html(const struct profile *p, struct buf *out)
 
 	report_section("What limits it", out);
 	profile_bound(p, &bound);
-	buf_str(out, "<p>");
-	svg_text(bound.data, out);
-	buf_str(out, "</p>\n<ol>\n");
+	buf_xml_in(out, "<p>", bound.data, "</p>\n<ol>\n");
 	for (uint32_t k = 0; k < p->nadvice; k++) {
 		buf_printf(out, "<li><b>about %.2f times as fast</b>: ", p->advice[k].gain);
-		svg_text(p->advice[k].text, out);
-		buf_str(out, "</li>\n");
+		buf_xml_in(out, "", p->advice[k].text, "</li>\n");
 	}
 	buf_str(out, "</ol>\n");
 	if (!p->nadvice)
@@ -232,9 +224,7 @@ void profile_page_html(const struct profile *p, struct buf *out)
 	profile_cell_text(&(struct profile_column){ .kind = CELL_TEXT },
 		&(struct profile_cell){ title.data, 0 }, &shown);
 	report_head(shown.data, out);
-	buf_str(out, "<h1>");
-	svg_text(shown.data, out);
-	buf_str(out, "</h1>\n<p class=\"sub\">");
+	buf_xml_in(out, "<h1>", shown.data, "</h1>\n<p class=\"sub\">");
 	buf_printf(out, "%s, %s kernels, %s precision; batch %u, %u threads a process",
 		p->command ? p->command : "", p->target ? p->target : "?",
 		p->precision ? p->precision : "?", p->batch_size, p->nthread);

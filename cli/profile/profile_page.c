@@ -280,17 +280,6 @@ void profile_page_json(const struct profile *p, struct buf *out)
 	profile_sections_release(&s);
 }
 
-static void csv_text(const char *t, struct buf *out)
-{
-	buf_char(out, '"');
-	for (; *t; t++) {
-		if (*t == '"')
-			buf_char(out, '"');
-		buf_char(out, *t);
-	}
-	buf_char(out, '"');
-}
-
 void profile_page_csv(const struct profile *p, struct buf *out)
 {
 	struct profile_sections s;
@@ -307,7 +296,7 @@ void profile_page_csv(const struct profile *p, struct buf *out)
 			buf_printf(out, "%s,%u,%s,", section->key, i / section->ncolumn,
 				section->column[i % section->ncolumn].key);
 			if (cell->text)
-				csv_text(cell->text, out);
+				buf_csv_str(out, cell->text);
 			else
 				buf_printf(out, "%.15g", cell->number);
 			buf_char(out, '\n');

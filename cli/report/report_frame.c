@@ -11,9 +11,7 @@
 
 void report_section(const char *title, struct buf *out)
 {
-	buf_str(out, "<section>\n<h2>");
-	svg_text(title, out);
-	buf_str(out, "</h2>\n");
+	buf_xml_in(out, "<section>\n<h2>", title, "</h2>\n");
 }
 
 void report_section_end(struct buf *out)
@@ -115,8 +113,7 @@ void report_head(const char *title, struct buf *out)
 {
 	buf_str(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
-	svg_text(title, out);
-	buf_str(out, "</title>\n<style>\n");
+	buf_xml_in(out, "", title, "</title>\n<style>\n");
 	buf_str(out, page_style);
 	colours(false, out);
 	/* Paper is light, whatever the screen is. */

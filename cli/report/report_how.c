@@ -15,11 +15,8 @@
 
 static void row(const char *name, const char *value, struct buf *out)
 {
-	buf_str(out, "<tr><th>");
-	svg_text(name, out);
-	buf_str(out, "</th><td>");
-	svg_text(value, out);
-	buf_str(out, "</td></tr>\n");
+	buf_xml_in(out, "<tr><th>", name, "");
+	buf_xml_in(out, "</th><td>", value, "</td></tr>\n");
 }
 
 /* A word as a shell takes it, for HTML. */
@@ -28,7 +25,7 @@ static void shell_word(const char *word, struct buf *out)
 	struct buf b = BUF_INIT;
 
 	buf_shell_word(&b, word);
-	svg_text(b.data, out);
+	buf_xml_str(out, b.data);
 	buf_release(&b);
 }
 

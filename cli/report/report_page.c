@@ -43,10 +43,8 @@ static void print_cards(const struct cards *c, struct buf *out)
 	for (unsigned i = 0; i < c->n; i++) {
 		buf_printf(out, "<div class=\"card\" style=\"--w:%u;--m:%u;--s:%u\"><b>", cards_beside(i, c->n, 7), cards_beside(i, c->n, 4),
 			cards_beside(i, c->n, 2));
-		svg_text(c->card[i].value, out);
-		buf_str(out, "</b><span>");
-		svg_text(c->card[i].what, out);
-		buf_str(out, "</span></div>\n");
+		buf_xml_str(out, c->card[i].value);
+		buf_xml_in(out, "</b><span>", c->card[i].what, "</span></div>\n");
 	}
 	buf_str(out, "</div>\n");
 }
@@ -306,8 +304,7 @@ static void weight_row(const struct weight_group *g, const double *v, const stru
 	static const struct svg_size strip = { 300, 24, false };
 	struct summary s = summarise(v, g->count);
 
-	buf_str(out, "<tr><td><code>");
-	svg_text(g->path, out);
+	buf_xml_in(out, "<tr><td><code>", g->path, "");
 	buf_printf(out, "</code></td><td class=\"n\">%u</td><td class=\"n w\">%.3g</td><td class=\"n w\">%.3g</td><td class=\"strip\">", g->count,
 		s.mean, s.deviation);
 	svg_strip(v, g->count, whole->low, whole->high, &strip, out);
@@ -340,7 +337,7 @@ static void data(const struct train_report *p, struct buf *out)
 
 		sha256_hex(part->data->digest, hex);
 		buf_printf(out, "<tr><td class=\"name\">%s</td><td class=\"n\">%u</td><td>", p->part[k].name, part->nrow);
-		svg_text(part->data->source, out);
+		buf_xml_str(out, part->data->source);
 		buf_printf(out, "</td><td class=\"w\"><code>%.*s…</code></td></tr>\n", HASH_SHOWN, hex);
 	}
 	buf_str(out, "</table>\n");
@@ -355,9 +352,7 @@ void report_page(const struct train_report *p, struct buf *out)
 
 	run_title(p, &title);
 	report_head(title.data, out);
-	buf_str(out, "<h1>");
-	svg_text(title.data, out);
-	buf_str(out, "</h1>\n");
+	buf_xml_in(out, "<h1>", title.data, "</h1>\n");
 	sentence(p, out);
 	cards(p, out);
 	curves(p, out);

@@ -36,13 +36,6 @@ double ink_width(const char *s, double size)
 	return w * size / 1000 * 1.04;
 }
 
-void ink_escaped(struct buf *out, const char *s)
-{
-	for (; *s; s++)
-		*s == '&' ? buf_str(out, "&amp;") : *s == '<' ? buf_str(out, "&lt;") : *s == '>' ? buf_str(out, "&gt;")
-			: *s == '"' ? buf_str(out, "&quot;") : (unsigned char)*s < ' ' ? buf_char(out, ' ') : buf_char(out, *s);
-}
-
 /* At most two digits behind the point, none where they are zero. */
 void ink_number(struct buf *out, double v)
 {
@@ -83,8 +76,7 @@ void ink_words(struct buf *out, const char *class, double x, double y, const cha
 	buf_printf(out, "<text class=\"%s\"", class);
 	INK_ATTRIBUTES(out, "x y", x, y);
 	buf_char(out, '>');
-	ink_escaped(out, s);
-	buf_str(out, "</text>\n");
+	buf_xml_in(out, "", s, "</text>\n");
 }
 
 void ink_line(struct buf *out, const char *class, double x1, double y1, double x2, double y2)

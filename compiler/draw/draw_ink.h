@@ -9,7 +9,6 @@ enum { TINTS = 4, EMBED_TINT = 4 };  /* classes q-tint0 and on: grounds of layer
 
 /* px that UTF-8 text takes in a face of that size. */
 double ink_width(const char *s, double size);
-void ink_escaped(struct buf *out, const char *s);
 /* At most two digits behind the point, none where they are zero. */
 void ink_number(struct buf *out, double v);
 /* name="value" pairs: INK_ATTRIBUTES(out, "x y", x, y). */

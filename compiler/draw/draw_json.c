@@ -10,22 +10,14 @@ static const char *const mark_name[] = {
 	[MARK_PLUS] = "plus", [MARK_CROSS] = "cross", [MARK_DISCARD] = "discard", [MARK_METER] = "measure",
 };
 
-static void add_text(struct buf *out, const char *s)
-{
-	if (s)
-		buf_json_str(out, s);
-	else
-		buf_str(out, "null");
-}
-
 static void add_wires(const struct scene *s, struct buf *out)
 {
 	buf_str(out, ", \"wires\": [");
 	for (uint32_t i = 0; i < s->nrow; i++) {
 		buf_str(out, i ? ", {\"name\": " : "{\"name\": ");
-		add_text(out, s->row_name[i]);
+		buf_json_str(out, s->row_name[i]);
 		buf_str(out, ", \"output\": ");
-		add_text(out, s->row_output[i]);
+		buf_json_str(out, s->row_output[i]);
 		buf_char(out, '}');
 	}
 	buf_char(out, ']');
@@ -43,12 +35,12 @@ static void add_marks(const struct element *x, struct buf *out)
 static void add_element(const struct scene *s, const struct element *x, struct buf *out)
 {
 	buf_printf(out, "{\"column\": %u, \"first\": %u, \"last\": %u, \"label\": ", x->column, x->first, x->last);
-	add_text(out, x->label.plain && *x->label.plain ? x->label.plain : NULL);
+	buf_json_str(out, x->label.plain && *x->label.plain ? x->label.plain : NULL);
 	buf_str(out, ", \"operands\": [");
 	for (uint32_t i = 0; i < x->noperand; i++)
 		buf_printf(out, i ? ", %u" : "%u", x->operand[i]);
 	buf_str(out, "], \"layer\": ");
-	add_text(out, x->layer == INDEX_NONE ? NULL : s->program->layer[x->layer].path);
+	buf_json_str(out, x->layer == INDEX_NONE ? NULL : s->program->layer[x->layer].path);
 	add_marks(x, out);
 	buf_char(out, '}');
 }
@@ -60,7 +52,7 @@ static void add_layers(const struct scene *s, struct buf *out)
 		const struct frame *f = &s->frame[i];
 
 		buf_str(out, i ? ", {\"name\": " : "{\"name\": ");
-		add_text(out, f->title);
+		buf_json_str(out, f->title);
 		buf_printf(out, ", \"column\": %u, \"columns\": %u, \"first\": %u, \"last\": %u}", f->column, f->ncolumn, f->first, f->last);
 	}
 	buf_char(out, ']');
@@ -69,7 +61,7 @@ static void add_layers(const struct scene *s, struct buf *out)
 static void add_scene(struct scene *s, struct buf *out)
 {
 	buf_str(out, "{\"name\": ");
-	add_text(out, *s->circuit->name ? scene_title(s) : NULL);
+	buf_json_str(out, *s->circuit->name ? scene_title(s) : NULL);
 	buf_printf(out, ", \"columns\": %u", s->ncolumn);
 	add_wires(s, out);
 	buf_str(out, ", \"elements\": [");
@@ -82,7 +74,7 @@ static void add_scene(struct scene *s, struct buf *out)
 	buf_str(out, ", \"outputs\": [");
 	for (uint32_t i = 0; i < s->nnote; i++) {
 		buf_str(out, i ? ", " : "");
-		add_text(out, s->note[i]);
+		buf_json_str(out, s->note[i]);
 	}
 	buf_str(out, "]}");
 }
@@ -109,7 +101,7 @@ int draw_json(const struct program *p, const struct draw_options *o, struct buf 
 	}
 	scene_head(p, &head);
 	buf_str(out, "], \"head\": ");
-	add_text(out, head.len ? head.data : NULL);
+	buf_json_str(out, head.len ? head.data : NULL);
 	buf_str(out, "}\n");
 	buf_release(&head);
 	return code;

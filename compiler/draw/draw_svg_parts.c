@@ -126,16 +126,12 @@ static void draw_label(struct svg_drawing *d, const struct box_label *l, double 
 	buf_str(d->out, "<text class=\"q-name\"");
 	INK_ATTRIBUTES(d->out, "x y", x, two ? y - 2.5 : y + 5);
 	buf_char(d->out, '>');
-	ink_escaped(d->out, l->base);
-	if (*l->sub) {
-		buf_str(d->out, "<tspan class=\"q-small\" dy=\"4\">");
-		ink_escaped(d->out, l->sub);
-		buf_str(d->out, "</tspan>");
-	}
+	buf_xml_str(d->out, l->base);
+	if (*l->sub)
+		buf_xml_in(d->out, "<tspan class=\"q-small\" dy=\"4\">", l->sub, "</tspan>");
 	if (*l->sup) {
 		buf_printf(d->out, "<tspan class=\"q-small\" dy=\"%s\">", *l->sub ? "-10" : "-6");
-		ink_escaped(d->out, l->sup);
-		buf_str(d->out, "</tspan>");
+		buf_xml_in(d->out, "", l->sup, "</tspan>");
 	}
 	buf_str(d->out, "</text>\n");
 	if (two)

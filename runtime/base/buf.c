@@ -201,6 +201,10 @@ void buf_json_str(struct buf *b, const char *s)
 	const char *special;
 	size_t len;
 
+	if (!s) {
+		buf_str(b, "null");
+		return;
+	}
 	buf_char(b, '"');
 	for (; *p; p += len) {
 		len = plain_bytes(p);
@@ -224,6 +228,33 @@ void buf_json_str(struct buf *b, const char *s)
 		if (!len)
 			len = 1;
 	}
+	buf_char(b, '"');
+}
+
+void buf_xml_str(struct buf *b, const char *s)
+{
+	for (; *s; s++)
+		switch (*s) {
+		case '&': buf_str(b, "&amp;"); break;
+		case '<': buf_str(b, "&lt;"); break;
+		case '>': buf_str(b, "&gt;"); break;
+		case '"': buf_str(b, "&quot;"); break;
+		default: buf_char(b, (unsigned char)*s < ' ' ? ' ' : *s);
+		}
+}
+
+void buf_xml_in(struct buf *b, const char *before, const char *s, const char *after)
+{
+	buf_str(b, before);
+	buf_xml_str(b, s);
+	buf_str(b, after);
+}
+
+void buf_csv_str(struct buf *b, const char *s)
+{
+	buf_char(b, '"');
+	for (; *s; s++)
+		*s == '"' ? buf_str(b, "\"\"") : buf_char(b, *s);
 	buf_char(b, '"');
 }
 

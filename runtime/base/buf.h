@@ -34,7 +34,12 @@ void buf_reserve(struct buf *b,
  * buf_json_f64 is the same but always valid JSON (non-finite: null). */
 void buf_real(struct buf *b, double v);
 void buf_json_f64(struct buf *b, double v);
-void buf_json_str(struct buf *b, const char *s);    /* quoted and escaped, also what visible.h makes visible */
+void buf_json_str(struct buf *b,
+	const char *s); /* quoted and escaped, also what visible.h makes visible; NULL: null */
+void buf_xml_str(struct buf *b, const char *s); /* what XML means escaped; control characters are spaces */
+void buf_xml_in(struct buf *b, const char *before, const char *s,
+	const char *after);                     /* between two that are XML */
+void buf_csv_str(struct buf *b, const char *s); /* between quotes, which are doubled (RFC 4180) */
 /* Bytes of the valid UTF-8 character at s (RFC 3629), or 0; reads no further than the first byte that is none of it. */
 size_t utf8_bytes(const unsigned char *s);
 void buf_shell_word(struct buf *b, const char *s);  /* one word for a POSIX shell, in single quotes where it needs them */

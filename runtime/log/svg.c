@@ -17,18 +17,10 @@ struct ticks { unsigned n; double at[TICKS_MAX]; double step; };
 
 /* ---- writing ---- */
 
-void svg_text(const char *s, struct buf *out)
-{
-	for (; *s; s++)
-		*s == '&' ? buf_str(out, "&amp;") : *s == '<' ? buf_str(out, "&lt;") : *s == '>' ? buf_str(out, "&gt;")
-			: *s == '"' ? buf_str(out, "&quot;") : (unsigned char)*s < ' ' ? buf_char(out, ' ') : buf_char(out, *s);
-}
-
 static void words(struct buf *out, const char *class, double x, double y, const char *s)
 {
 	buf_printf(out, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\">", class, x, y);
-	svg_text(s, out);
-	buf_str(out, "</text>\n");
+	buf_xml_in(out, "", s, "</text>\n");
 }
 
 static void open_svg(const struct svg_size *z, const char *title, struct buf *out)
@@ -38,11 +30,8 @@ static void open_svg(const struct svg_size *z, const char *title, struct buf *ou
 	if (z->alone)
 		buf_printf(out, " width=\"%.0f\" height=\"%.0f\"", z->width, z->height);
 	buf_str(out, ">\n");
-	if (title) {
-		buf_str(out, "<title>");
-		svg_text(title, out);
-		buf_str(out, "</title>\n");
-	}
+	if (title)
+		buf_xml_in(out, "<title>", title, "</title>\n");
 	if (!z->alone)
 		return;
 	buf_str(out, "<style>\n");
@@ -199,10 +188,8 @@ static void y_axis(const struct scale *x, const struct scale *y, const struct ti
 	}
 	if (label && *label)
 		buf_printf(out, "<text class=\"p-label p-middle\" transform=\"translate(11 %.1f) rotate(-90)\">", (y->from + y->to) / 2);
-	if (label && *label) {
-		svg_text(label, out);
-		buf_str(out, "</text>\n");
-	}
+	if (label && *label)
+		buf_xml_in(out, "", label, "</text>\n");
 	buf_release(&b);
 }
 
@@ -286,12 +273,11 @@ static void dot_words(const struct svg_plot *p, const struct svg_series *s, size
 			nearest = k;
 	buf_printf(out, "<title>%s ", p->x_label);
 	if (p->x_tick && p->x_name)
-		svg_text(p->x_name[nearest], out);
+		buf_xml_str(out, p->x_name[nearest]);
 	else
 		buf_printf(out, "%.4g", p->x_tick ? p->x_tick[nearest] : s->x[i]);
 	buf_printf(out, ", %s %.4g (", p->y_label ? p->y_label : "value", s->y[i]);
-	svg_text(s->name, out);
-	buf_str(out, ")</title>");
+	buf_xml_in(out, "", s->name, ")</title>");
 }
 
 static void dots(const struct svg_plot *p, const struct svg_series *s, const struct scale *x, const struct scale *y, struct buf *out)
@@ -357,7 +343,7 @@ static void band_words(const struct svg_plot *p, size_t i, double x, struct buf 
 		}
 		buf_str(out, "&#10;");
 		if (p->series[k].name)
-			svg_text(p->series[k].name, out);
+			buf_xml_str(out, p->series[k].name);
 		buf_printf(out, "%s%.5g", p->series[k].name ? " " : "", v);
 	}
 	buf_str(out, "</title>");
@@ -445,7 +431,7 @@ static void bar(const struct svg_bars *b, unsigned series, unsigned bin, double 
 	buf_printf(out, "<rect class=\"p-bar p-c%u\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"><title>", series % SVG_COLOURS, x, y,
 		width, height);
 	if (b->name)
-		svg_text(b->name[series], out);
+		buf_xml_str(out, b->name[series]);
 	buf_printf(out, "%s%s %.3g to %.3g, %s %.0f</title></rect>\n", b->name ? ", " : "", b->x_label, b->low + bin * step,
 		b->low + (bin + 1) * step, b->y_label, v);
 }
@@ -501,9 +487,9 @@ static void cell(const struct svg_matrix *m, unsigned row, unsigned column, doub
 	struct buf b = BUF_INIT;
 
 	buf_printf(out, "<g><title>%s ", m->row_label);
-	svg_text(m->name[row], out);
+	buf_xml_str(out, m->name[row]);
 	buf_printf(out, ", %s ", m->column_label);
-	svg_text(m->name[column], out);
+	buf_xml_str(out, m->name[column]);
 	buf_printf(out, ": %.0f of %.0f (%.3g %%)</title>\n", v, sum, 100 * share);
 	buf_printf(out, "<rect class=\"p-cell\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n", x, y, side, side);
 	buf_printf(out, "<rect class=\"p-bar p-c%d\" fill-opacity=\"%.2f\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
@@ -536,8 +522,7 @@ void svg_matrix(const struct svg_matrix *m, const struct svg_size *z, struct buf
 	}
 	words(out, "p-label p-middle", x0 + room / 2, y0 + room + 34, m->column_label);
 	buf_printf(out, "<text class=\"p-label p-middle\" transform=\"translate(%.1f %.1f) rotate(-90)\">", x0 - beside, y0 + room / 2);
-	svg_text(m->row_label, out);
-	buf_str(out, "</text>\n</svg>\n");
+	buf_xml_in(out, "", m->row_label, "</text>\n</svg>\n");
 }
 
 /* ---- strips ---- */

@@ -51,7 +51,5 @@ void svg_matrix(const struct svg_matrix *m, const struct svg_size *size, struct 
 void svg_strip(const double *value, size_t n, double low, double high, const struct svg_size *size, struct buf *out);
 
 void svg_style(bool dark, struct buf *out);
-/* Text with what XML means escaped. */
-void svg_text(const char *s, struct buf *out);
 
 #endif

@@ -45,14 +45,6 @@ static void put_u64(struct buf *out, uint64_t v)
 /* JSON has no other numbers. */
 static void put_real(struct buf *out, double v) { buf_json_f64(out, isfinite(v) && v > 0 ? v : 0); }
 
-static void put_text(struct buf *out, const char *s)
-{
-	if (s)
-		buf_json_str(out, s);
-	else
-		buf_str(out, "null");
-}
-
 static void put_pair(struct buf *out, const double v[2])
 {
 	buf_char(out, '[');
@@ -82,7 +74,7 @@ static void put_field(struct buf *out, const struct field *f, const void *base)
 
 	put_key(out, f->key);
 	switch (f->type) {
-	case FIELD_TEXT: put_text(out, *(const char *const *)at); break;
+	case FIELD_TEXT: buf_json_str(out, *(const char *const *)at); break;
 	case FIELD_NAME:
 		text = *(const char *const *)at, buf_json_str(out, text ? text : "");
 		break;

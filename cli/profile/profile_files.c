@@ -33,50 +33,26 @@ static int put(const struct destination *to, const char *file, const struct buf 
 	return code;
 }
 
-static int write_json(const struct profile *p, struct buf *out, struct err *e)
-{
-	(void)e;
-	profile_write_json(p, out);
-	return 0;
-}
-
-static int write_folded(const struct profile *p, struct buf *out, struct err *e)
-{
-	(void)e;
-	trace_folded(p, out);
-	return 0;
-}
-
-static int write_html(const struct profile *p, struct buf *out, struct err *e)
-{
-	(void)e;
-	profile_page_html(p, out);
-	return 0;
-}
-
-static int write_roofline(const struct profile *p, struct buf *out, struct err *e)
+static void write_roofline(const struct profile *p, struct buf *out)
 {
 	struct profile_sections s;
 
-	(void)e;
 	profile_sections_make(p, &s);
 	for (unsigned k = 0; k < s.n; k++)
 		if (!strcmp(s.section[k].key, "stages"))
 			profile_roofline(p, &s.section[k], true, out);
 	profile_sections_release(&s);
-	return 0;
 }
 
 /* A file of which nothing is made is not written. */
 static const struct {
 	const char *file;
-	int (*write)(const struct profile *p, struct buf *out, struct err *e);
+	void (*write)(const struct profile *p, struct buf *out);
 } writers[] = {
-	{ "profile.json", write_json },
-	{ "profile.html", write_html },
+	{ "profile.json", profile_write_json },
+	{ "profile.html", profile_page_html },
 	{ "roofline.svg", write_roofline },
-	{ "trace.json.gz", trace_chrome },
-	{ "stacks.folded", write_folded },
+	{ "stacks.folded", trace_folded },
 };
 
 /* A host's name as a file's. */
@@ -113,16 +89,18 @@ static int write_xplanes(const struct profile *p, const struct destination *to, 
 
 static int write_all(const struct profile *p, const struct destination *to, struct err *e)
 {
-	int code = 0;
+	struct buf b = BUF_INIT;
+	int code = trace_chrome(p, &b, e);
 
+	if (!code)
+		code = put(to, "trace.json.gz", &b, e);
 	for (size_t k = 0; k < sizeof writers / sizeof *writers && !code; k++) {
-		struct buf b = BUF_INIT;
-
-		code = writers[k].write(p, &b, e);
-		if (!code && b.len)
+		buf_clear(&b);
+		writers[k].write(p, &b);
+		if (b.len)
 			code = put(to, writers[k].file, &b, e);
-		buf_release(&b);
 	}
+	buf_release(&b);
 	return code;
 }
 

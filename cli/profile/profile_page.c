@@ -176,9 +176,7 @@ static void head_text(const struct profile *p, struct buf *out)
 		p->version ? p->version : "?", p->target ? p->target : "?",
 		p->precision ? p->precision : "?", p->shape ? p->shape : "?", p->batch_size,
 		p->nthread, p->nthread == 1 ? "" : "s", p->nprocess, p->nprocess == 1 ? "" : "es",
-		p->level == PROFILE_MATRICES         ? "matrices"
-			: p->level == PROFILE_LAYERS ? "layers"
-						     : "phases");
+		profile_level_names[p->level]);
 	if (dropped)
 		buf_printf(out,
 			"%llu events did not fit into --max-bytes: the timeline is not complete, the times here are\n",
@@ -262,10 +260,7 @@ void profile_page_json(const struct profile *p, struct buf *out)
 	set_text(o, "model", p->model);
 	set_text(o, "target", p->target);
 	set_text(o, "precision", p->precision);
-	set_text(o, "level",
-		p->level == PROFILE_MATRICES         ? "matrices"
-			: p->level == PROFILE_LAYERS ? "layers"
-						     : "phases");
+	set_text(o, "level", profile_level_names[p->level]);
 	json_object_set_new(o, "wall_seconds", json_real(1e-9 * (double)p->ns));
 	json_object_set_new(o, "startup_seconds", json_real(p->startup_seconds));
 	json_object_set_new(o, "steps", json_integer((json_int_t)p->steps));

@@ -11,11 +11,29 @@
 
 enum { TEMPLATE_BYTES_MAX = 1 << 20 };
 
-static const struct { const char *name; void (*write)(struct buf *out, const char *argument); } sections[] = {
-#define SECTION(name) { #name, section_##name },
-	MANUAL_SECTIONS(SECTION)
+static const struct section {
+	const char *name;
+	void (*write)(struct buf *out, const char *argument);
+	const char *list; /* of the items that write_items adds; NULL: write writes it all */
+	void (*write_items)(struct buf *out);
+} sections[] = {
+#define SECTION(name) { #name, section_##name, NULL, NULL },
+#define LIST(name, kind) { #name, NULL, kind, section_##name },
+	MANUAL_SECTIONS(SECTION, LIST)
+#undef LIST
 #undef SECTION
 };
+
+static void write_section(const struct section *s, const char *argument, struct buf *out)
+{
+	if (!s->list) {
+		s->write(out, argument);
+		return;
+	}
+	buf_printf(out, ".Bl %s\n", s->list);
+	s->write_items(out);
+	buf_str(out, ".El\n");
+}
 
 /* line: `.\" @NAME ARGUMENT@`; false when it is none. */
 static bool directive(const char *line, size_t len, struct buf *out)
@@ -31,7 +49,7 @@ static bool directive(const char *line, size_t len, struct buf *out)
 		*argument++ = 0;
 	for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
 		if (!strcmp(sections[i].name, name)) {
-			sections[i].write(out, argument ? argument : "");
+			write_section(&sections[i], argument ? argument : "", out);
 			return true;
 		}
 	BUG("no section `%s`", name);

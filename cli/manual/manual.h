@@ -2,45 +2,48 @@
  * The helper that writes manual pages: sections from the program's tables, and the mdoc they are made of.
  *
  * A section appends to `out`; its argument is what the template's line says behind the name, "" where nothing:
- * the command of `options`, `synopsis` and `examples` ("": the program itself), the section of `keys`. */
+ * the command of `options`, `synopsis` and `examples` ("": the program itself), the section of `keys`. A list
+ * appends its items, between the macros that begin it as said here and end it. */
 #ifndef QCNN_MANUAL_H
 #define QCNN_MANUAL_H
 
 #include "runtime/base/buf.h"
 
 /* clang-format off */
-#define MANUAL_SECTIONS(SECTION) \
+#define MANUAL_SECTIONS(SECTION, LIST) \
 	SECTION(options) \
 	SECTION(synopsis) \
-	SECTION(commands) \
+	LIST(commands, "-tag -width explain") \
 	SECTION(examples) \
-	SECTION(exit) \
-	SECTION(diagnostics) \
+	LIST(exit, "-tag -width Ds") \
+	LIST(diagnostics, "-tag -width Q0000") \
 	SECTION(keys) \
 	SECTION(optimizers) \
-	SECTION(losses) \
-	SECTION(metrics) \
-	SECTION(schedules) \
-	SECTION(callbacks) \
-	SECTION(regularizers) \
-	SECTION(constraints) \
-	SECTION(generators) \
-	SECTION(transforms) \
-	SECTION(gates) \
-	SECTION(messages) \
-	SECTION(launchers) \
-	SECTION(attachments) \
-	SECTION(aliases) \
-	SECTION(builtins) \
-	SECTION(passes) \
-	SECTION(optimisations) \
+	LIST(losses, "-tag -width Ds") \
+	LIST(metrics, "-tag -width Ds") \
+	LIST(schedules, "-tag -width Ds") \
+	LIST(callbacks, "-tag -width Ds") \
+	LIST(regularizers, "-tag -width Ds") \
+	LIST(constraints, "-tag -width Ds") \
+	LIST(generators, "-tag -width Ds") \
+	LIST(transforms, "-tag -width Ds") \
+	LIST(gates, "-tag -width Ds") \
+	LIST(messages, "-column \"CHALLENGE\" \"99\" \"coordinator\" \"text\"") \
+	LIST(launchers, "-tag -width local") \
+	LIST(attachments, "-tag -width Kubernetes") \
+	LIST(aliases, "-column -compact ControlledPhaseShift ControlledPhaseShift") \
+	LIST(builtins, "-tag -width windows") \
+	LIST(passes, "-tag -width Ds") \
+	LIST(optimisations, "-tag -width Ds") \
 	SECTION(parts) \
 	SECTION(phases) \
-	SECTION(epoch)
+	LIST(epoch, "-tag -width Ds -compact")
 /* clang-format on */
 
 #define SECTION(name) void section_##name(struct buf *out, const char *argument);
-MANUAL_SECTIONS(SECTION)
+#define LIST(name, kind) void section_##name(struct buf *out);
+MANUAL_SECTIONS(SECTION, LIST)
+#undef LIST
 #undef SECTION
 
 /* Text lines: wrapped, each sentence on a line of its own, no line taken for a macro. */

@@ -29,9 +29,8 @@ static void option_item(struct buf *out, const struct option_row *row)
 	if (row->letter)
 		buf_printf(out, "Fl %c , ", row->letter);
 	buf_printf(out, "Fl Fl %s", row->name);
-	if (row->argument) {
+	if (row->argument)
 		option_argument(out, row);
-	}
 	buf_char(out, '\n');
 	mdoc_text(out, row->text);
 	if (row->values && row->kind != OPTION_TEXT) {
@@ -81,9 +80,8 @@ void section_synopsis(struct buf *out, const char *name)
 		if (!(row->commands & c->bit) || (row->commands & COMMAND_TOP))
 			continue;
 		buf_printf(out, ".Op Fl Fl %s", row->name);
-		if (row->argument) {
+		if (row->argument)
 			option_argument(out, row);
-		}
 		buf_char(out, '\n');
 	}
 	if (*c->operands) {
@@ -93,16 +91,13 @@ void section_synopsis(struct buf *out, const char *name)
 	}
 }
 
-void section_commands(struct buf *out, const char *name)
+void section_commands(struct buf *out)
 {
-	(void)name;
-	buf_str(out, ".Bl -tag -width explain\n");
 	for (const struct command *const *c = commands; *c; c++) {
 		buf_printf(out, ".It Cm %s\n", (*c)->name);
 		mdoc_sentence(out, (*c)->summary);
 		buf_printf(out, "See\n.Xr qcnn-%s 1 .\n", (*c)->name);
 	}
-	buf_str(out, ".El\n");
 }
 
 void section_examples(struct buf *out, const char *name)
@@ -111,7 +106,7 @@ void section_examples(struct buf *out, const char *name)
 		buf_printf(out, ".Dl $ %s\n", *p);
 }
 
-void section_exit(struct buf *out, const char *name)
+void section_exit(struct buf *out)
 {
 	static const struct { int status; const char *text; } rows[] = {
 #define ERR(name, status, text) { status, text },
@@ -119,29 +114,24 @@ void section_exit(struct buf *out, const char *name)
 #undef ERR
 	};
 
-	(void)name;
-	buf_str(out, ".Bl -tag -width Ds\n.It 0\nAll went well.\n");
+	buf_str(out, ".It 0\nAll went well.\n");
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		buf_printf(out, ".It %d\n", rows[i].status);
 		mdoc_sentence(out, rows[i].text);
 	}
-	buf_str(out, ".El\n");
 }
 
-void section_diagnostics(struct buf *out, const char *name)
+void section_diagnostics(struct buf *out)
 {
-	(void)name;
-	buf_str(out, ".Bl -tag -width Q0000\n");
 	for (int i = 1; i < DIAG_COUNT; i++) {
 		const struct diag_row *r = diag_row((enum diag_code)i);
 
 		buf_printf(out, ".It Q%04u\n%s: ", r->number, r->severity == DIAG_ERROR ? "error" : "warning");
 		mdoc_text(out, r->title);
 	}
-	buf_str(out, ".El\n");
 }
 
-void section_messages(struct buf *out, const char *name)
+void section_messages(struct buf *out)
 {
 	static const struct { const char *id, *from, *text; int number; } row[] = {
 #define WIRE(id, number, from, text) { #id, from, text, number },
@@ -149,17 +139,13 @@ void section_messages(struct buf *out, const char *name)
 #undef WIRE
 	};
 
-	(void)name;
-	buf_str(out, ".Bl -column \"CHALLENGE\" \"99\" \"coordinator\" \"text\"\n");
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++)
-		buf_printf(out, ".It %s Ta %d Ta %s Ta %s\n", row[i].id, row[i].number, row[i].from, row[i].text);
-	buf_str(out, ".El\n");
+		buf_printf(out, ".It %s Ta %d Ta %s Ta %s\n", row[i].id, row[i].number, row[i].from,
+			row[i].text);
 }
 
-void section_launchers(struct buf *out, const char *name)
+void section_launchers(struct buf *out)
 {
-	(void)name;
-	buf_str(out, ".Bl -tag -width local\n");
 	for (int i = 1; i < LAUNCHER_COUNT; i++) {
 		const struct launch_row *row = launch_row((enum launcher)i);
 
@@ -167,18 +153,14 @@ void section_launchers(struct buf *out, const char *name)
 		mdoc_text(out, row->text);
 		buf_printf(out, ".br\n.Ql %s\n", row->line);
 	}
-	buf_str(out, ".El\n");
 }
 
-void section_attachments(struct buf *out, const char *name)
+void section_attachments(struct buf *out)
 {
-	(void)name;
-	buf_str(out, ".Bl -tag -width Kubernetes\n");
 	for (int i = 1; i < JOIN_COUNT; i++) {
 		const struct join_row *row = join_row((enum join_mode)i);
 
 		buf_printf(out, ".It Cm %s\n", row->name);
 		mdoc_text(out, row->text);
 	}
-	buf_str(out, ".El\n");
 }

@@ -84,74 +84,45 @@ void section_optimizers(struct buf *out, const char *name)
 	table_options(out, last->option + last->nown, SHARED_COUNT);
 }
 
-/* Tables whose rows are a name, a text and options. */
-#define SECTION_OF(function, row_type, rows_function) \
-	void function(struct buf *out, const char *name) \
-	{ \
-		const struct row_type *row; \
-		size_t n = rows_function(&row); \
-		\
-		(void)name; \
-		buf_str(out, ".Bl -tag -width Ds\n"); \
-		for (size_t i = 0; i < n; i++) { \
-			mdoc_item(out, row[i].name, row[i].doc); \
-			table_options(out, row[i].option, row[i].noption); \
-		} \
-		buf_str(out, ".El\n"); \
-	}
-SECTION_OF(section_losses, loss_row, loss_rows)
-SECTION_OF(section_schedules, schedule_row, schedule_rows)
-SECTION_OF(section_callbacks, callback_row, callback_rows)
-SECTION_OF(section_constraints, constraint_row, constraint_rows)
-
-/* Losses come last among the metrics, and have been described. */
-void section_metrics(struct buf *out, const char *name)
+/* The rows that a key chooses from, but losses among metrics, which have been described. */
+static void table_items(struct buf *out, enum key_id id)
 {
-	const struct metric_row *row;
-	size_t n = metric_rows(&row);
+	const struct schema_row *key = schema_row(id);
+	const char *name[SCHEMA_NAMES_MAX];
+	size_t n = key->choices(name);
 
-	(void)name;
-	buf_str(out, ".Bl -tag -width Ds\n");
-	for (size_t i = 0; i < n && !loss_find(row[i].name); i++) {
-		mdoc_item(out, row[i].name, row[i].doc);
-		table_options(out, row[i].option, row[i].noption);
+	for (size_t i = 0; i < n; i++) {
+		struct table_row row;
+
+		if (id == KEY_TRAIN_METRICS && loss_find(name[i]))
+			continue;
+		schema_table_row(key->type, name[i], &row);
+		mdoc_item(out, row.name, row.doc);
+		table_options(out, row.option, row.noption);
 	}
-	buf_str(out, ".El\n.Pp\nEvery loss is a metric too, with the same options.\n");
 }
 
-void section_regularizers(struct buf *out, const char *name)
+void section_losses(struct buf *out) { table_items(out, KEY_TRAIN_LOSS); }
+void section_schedules(struct buf *out) { table_items(out, KEY_TRAIN_SCHEDULE); }
+void section_callbacks(struct buf *out) { table_items(out, KEY_TRAIN_CALLBACKS); }
+void section_constraints(struct buf *out) { table_items(out, KEY_TRAIN_CONSTRAINTS); }
+void section_metrics(struct buf *out) { table_items(out, KEY_TRAIN_METRICS); }
+void section_transforms(struct buf *out) { table_items(out, KEY_DATA_TRANSFORM); }
+void section_generators(struct buf *out) { table_items(out, KEY_DATA_GENERATE); }
+
+void section_regularizers(struct buf *out)
 {
 	const struct regularizer_row *row;
 	size_t n = regularizer_rows(&row);
 
-	(void)name;
-	buf_str(out, ".Bl -tag -width Ds\n");
 	for (size_t i = 0; i < n; i++)
 		mdoc_item(out, row[i].name, row[i].doc);
-	buf_str(out, ".El\n");
 }
 
-void section_transforms(struct buf *out, const char *name)
+void section_optimisations(struct buf *out)
 {
-	struct table_row row;
-
-	(void)name;
-	buf_str(out, ".Bl -tag -width Ds\n");
-	for (int i = 1; i < TRANSFORM_COUNT; i++) {
-		schema_table_row(TYPE_TRANSFORMS, transform_name((enum transform_kind)i), &row);
-		mdoc_item(out, row.name, row.doc);
-		table_options(out, row.option, row.noption);
-	}
-	buf_str(out, ".El\n");
-}
-
-void section_optimisations(struct buf *out, const char *name)
-{
-	(void)name;
-	buf_str(out, ".Bl -tag -width Ds\n");
 	for (unsigned k = 0; k < OPTIMISATIONS_COUNT; k++)
 		mdoc_item(out, optimisation_name[k], optimisation_text[k]);
-	buf_str(out, ".El\n");
 }
 
 /* Items of a list that the template begins and ends. */
@@ -175,24 +146,8 @@ void section_phases(struct buf *out, const char *name)
 			profile_phase_text((enum profile_phase)k));
 }
 
-void section_generators(struct buf *out, const char *name)
-{
-	struct table_row row;
-	const char *const *names;
-	size_t n = generator_names(&names);
-
-	(void)name;
-	buf_str(out, ".Bl -tag -width Ds\n");
-	for (size_t i = 0; i < n; i++) {
-		schema_table_row(TYPE_GENERATOR, names[i], &row);
-		mdoc_item(out, row.name, row.doc);
-		table_options(out, row.option, row.noption);
-	}
-	buf_str(out, ".El\n");
-}
-
 /* What metrics.jsonl has of an epoch. */
-void section_epoch(struct buf *out, const char *argument)
+void section_epoch(struct buf *out)
 {
 	static const struct { const char *type, *name, *meaning; } rows[] = {
 #define EPOCH_FIELD(field, type, part, name, meaning) { #type, name, meaning },
@@ -200,8 +155,6 @@ void section_epoch(struct buf *out, const char *argument)
 #undef EPOCH_FIELD
 	};
 
-	(void)argument;
-	buf_str(out, ".Bl -tag -width Ds -compact\n");
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct buf name = BUF_INIT;
 
@@ -210,5 +163,4 @@ void section_epoch(struct buf *out, const char *argument)
 			mdoc_item(out, name.data, rows[i].meaning);
 		buf_release(&name);
 	}
-	buf_str(out, ".El\n");
 }

@@ -9,7 +9,7 @@
 #include "lang/gates.h"
 #include "lang/names.h"
 
-void section_gates(struct buf *out, const char *name)
+void section_gates(struct buf *out)
 {
 	/* As the rows stand, not by number. */
 	static const enum gate groups[] = {
@@ -18,8 +18,6 @@ void section_gates(struct buf *out, const char *name)
 #undef GATE
 	};
 
-	(void)name;
-	buf_str(out, ".Bl -tag -width Ds\n");
 	for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
 		const struct gate_row *row = gate_row(groups[i]);
 
@@ -35,17 +33,14 @@ void section_gates(struct buf *out, const char *name)
 		buf_char(out, '\n');
 		mdoc_sentence(out, row->doc);
 	}
-	buf_str(out, ".El\n");
 }
 
-void section_aliases(struct buf *out, const char *name)
+void section_aliases(struct buf *out)
 {
 	const char *const *names, *of;
 	size_t n = gate_names(&names);
 	uint8_t word;
 
-	(void)name;
-	buf_str(out, ".Bl -column -compact ControlledPhaseShift ControlledPhaseShift\n");
 	for (size_t i = 0; i < n; i++) {
 		of = NULL;
 		if (!gate_find(names[i], &word, &of) || !of || !strcmp(of, names[i]))
@@ -56,13 +51,10 @@ void section_aliases(struct buf *out, const char *name)
 		mdoc_argument(out, of);
 		buf_char(out, '\n');
 	}
-	buf_str(out, ".El\n");
 }
 
-void section_builtins(struct buf *out, const char *name)
+void section_builtins(struct buf *out)
 {
-	(void)name;
-	buf_str(out, ".Bl -tag -width windows\n");
 	for (int i = 1; i < BUILTIN_COUNT; i++) {
 		const struct builtin_row *row = builtin_row((enum builtin)i);
 
@@ -71,19 +63,15 @@ void section_builtins(struct buf *out, const char *name)
 		buf_str(out, row->takes == TAKES_NUMBERS ? " No (w)\n" : "\n");
 		mdoc_sentence(out, row->doc);
 	}
-	buf_str(out, ".El\n");
 }
 
-void section_passes(struct buf *out, const char *name)
+void section_passes(struct buf *out)
 {
 	const struct pass_row *row;
 	size_t n = compile_passes(&row);
 
-	(void)name;
-	buf_str(out, ".Bl -tag -width Ds\n");
 	for (size_t i = 0; i < n; i++) {
 		buf_printf(out, ".It Cm %s No (%c%s)\n", row[i].name, row[i].letter, row[i].optional ? ", optional" : "");
 		mdoc_sentence(out, row[i].doc);
 	}
-	buf_str(out, ".El\n");
 }

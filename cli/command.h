@@ -45,7 +45,6 @@ void help_top(struct buf *out);
 void help_command(const struct command *c, struct buf *out);
 
 /* Messages on stderr: `qcnn: error: ...`, or a JSON object, by --error-format. */
-void cli_error(const struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void cli_note(const struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));   /* not with -q */
 void cli_detail(const struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* with -v only */
 /* Print a line of a worker unchanged. */
@@ -56,8 +55,6 @@ int cli_fail(const struct cli *c, const struct err *e);
 void cli_fail_text(const struct cli *c, const struct err *e, struct buf *out);
 /* As cli_fail, and for -ERR_USAGE also print where to read more. */
 int cli_usage(const struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Print all diagnostics (no warnings with -q). */
-void cli_diags(const struct cli *c, const struct diags *d);
 /* Print d, which holds no errors: to be called when the inputs have been read and before long work.  A warning is a
  * row of diag.def with severity WARNING, added by diag_at.  0; with --strict 65 if there is a warning, also with -q. */
 int cli_warnings(const struct cli *c, const struct diags *d);

@@ -45,7 +45,7 @@ static const struct limit_key machine_keys[] = {
 	{ NULL, 0 },
 };
 
-void gpu_limits_names(struct buf *out)
+static void gpu_limits_names(struct buf *out)
 {
 	for (size_t k = 0; k < sizeof gpus / sizeof *gpus; k++)
 		buf_printf(out, "%s%s", k ? ", " : "", gpus[k].name);

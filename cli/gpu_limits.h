@@ -10,7 +10,5 @@
 int gpu_limits(const char *text, struct plan_limits *l, struct err *e);
 /* text: limits of a processor "stream=60,write=40"; changes *l. Borrows text. -ERR_USAGE and a sentence. */
 int machine_limits(const char *text, struct plan_limits *l, struct err *e);
-/* "a100, h100 ..." */
-void gpu_limits_names(struct buf *out);
 
 #endif

@@ -22,7 +22,8 @@ static const char *kernels_of(const struct machine_asked *a)
 	return (a->target ? a->target : target_find("cpu", NULL))->kernels;
 }
 
-unsigned machine_largest(uint64_t nbytes, enum precision p, unsigned nstate)
+/* The number of qubits for which `nstate` states fit into that many bytes. */
+static unsigned largest_qubits(uint64_t nbytes, enum precision p, unsigned nstate)
 {
 	uint64_t states = nbytes / nstate / (p == PRECISION_DOUBLE ? 16 : 8);
 	unsigned n = 0;
@@ -57,8 +58,9 @@ static void json_largest(struct buf *out)
 
 	buf_str(out, "\"largest_qubits\": {");
 	for (unsigned k = 0; k < 2; k++)
-		buf_printf(out, "%s\"%s\": {\"forward\": %u, \"gradient\": %u}", k ? ", " : "", row[k].name,
-			machine_largest(available, row[k].p, 1), machine_largest(available, row[k].p, 2));
+		buf_printf(out, "%s\"%s\": {\"forward\": %u, \"gradient\": %u}", k ? ", " : "",
+			row[k].name, largest_qubits(available, row[k].p, 1),
+			largest_qubits(available, row[k].p, 2));
 	buf_char(out, '}');
 }
 
@@ -166,9 +168,12 @@ static void text_largest(struct buf *out)
 {
 	uint64_t available = cpus_memory_available();
 
-	buf_printf(out, "largest n     single %u forward, %u with gradient; double %u forward, %u with gradient\n",
-		machine_largest(available, PRECISION_SINGLE, 1), machine_largest(available, PRECISION_SINGLE, 2),
-		machine_largest(available, PRECISION_DOUBLE, 1), machine_largest(available, PRECISION_DOUBLE, 2));
+	buf_printf(out,
+		"largest n     single %u forward, %u with gradient; double %u forward, %u with gradient\n",
+		largest_qubits(available, PRECISION_SINGLE, 1),
+		largest_qubits(available, PRECISION_SINGLE, 2),
+		largest_qubits(available, PRECISION_DOUBLE, 1),
+		largest_qubits(available, PRECISION_DOUBLE, 2));
 }
 
 void machine_text(const struct machine_asked *a, struct buf *out)

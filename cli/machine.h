@@ -26,9 +26,6 @@ struct plan_limits machine_plan_limits(const struct limits *l);
 /* Fill thread[MACHINE_LIMITS_MAX] with 1, 2, 4, ... and `most`; returns the number of entries. */
 unsigned machine_thread_counts(unsigned most, unsigned *thread);
 
-/* The largest number of qubits for which `nstate` states fit into that many bytes. */
-unsigned machine_largest(uint64_t nbytes, enum precision p, unsigned nstate);
-
 /* Append a number of bytes with a suitable unit. */
 void machine_size_text(struct buf *out, uint64_t nbytes);
 

@@ -54,7 +54,9 @@ static void add_simple(struct design *d, struct calls *ops, enum gate g, uint8_t
 	calls_add(ops, &p);
 }
 
-void build_gate_on(struct design *d, struct calls *ops, enum gate g, uint8_t word, const uint32_t *angle, const uint32_t *wire)
+/* As build_gate, with the wire of each operand. */
+static void build_gate_on(struct design *d, struct calls *ops, enum gate g, uint8_t word,
+	const uint32_t *angle, const uint32_t *wire)
 {
 	const struct gate_step *step;
 	size_t n;

@@ -18,8 +18,6 @@ uint32_t build_register(struct circuit *c, const char *name, uint32_t count, str
 /* Gate g (word: its Pauli word, 0 for others) appended to ops; several operations if it is composite.
  * angle: numbers of expressions (exprs.h), as many as the gate's row says. */
 void build_gate(struct design *d, struct calls *ops, enum gate g, uint8_t word, const uint32_t *angle);
-/* The same with the wire of each operand. */
-void build_gate_on(struct design *d, struct calls *ops, enum gate g, uint8_t word, const uint32_t *angle, const uint32_t *wire);
 
 /* n controls in front of all operands, each on |1> or each on |0>: operand k becomes n + k.
  * False, and ops undefined, if that makes more than PROGRAM_CONTROLS_MAX for an operation. */

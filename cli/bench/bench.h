@@ -130,7 +130,6 @@ enum bench_doubt bench_doubt(const struct bench_result *r);
 typedef int (*bench_once_fn)(void *ctx, enum bench_doubt doubt, struct bench_result *out, struct err *e);
 /* Measure until the result is reliable, at most 1 + BENCH_REPEATS times, and keep the most reliable result. */
 int bench_repeat(bench_once_fn once, void *ctx, struct bench_result *out, struct err *e);
-const char *bench_doubt_text(enum bench_doubt doubt);
 
 struct bench_run {
 	uint64_t runs /* 0: about a second */, seed;

@@ -50,7 +50,7 @@ enum bench_doubt bench_doubt(const struct bench_result *r)
 	return r->high > (1 + SPREAD_MAX) * r->median ? BENCH_DOUBT_SPREAD : BENCH_RELIABLE;
 }
 
-const char *bench_doubt_text(enum bench_doubt doubt)
+static const char *doubt_text(enum bench_doubt doubt)
 {
 	return doubt == BENCH_DOUBT_SHARE ? "faster than the measured limits allow"
 		: doubt == BENCH_DOUBT_SPREAD ? "calls of very different times" : "";
@@ -87,6 +87,6 @@ int bench_repeat(bench_once_fn once, void *ctx, struct bench_result *out, struct
 		out->measured = measured;
 	}
 	out->reliable = !bench_doubt(out);
-	out->doubt = bench_doubt_text(bench_doubt(out));
+	out->doubt = doubt_text(bench_doubt(out));
 	return code;
 }

@@ -70,7 +70,7 @@ static void say_list(const struct cli *c, const char *severity, int code, const 
 	buf_release(&b);
 }
 
-void cli_error(const struct cli *c, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void say_error(const struct cli *c, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -147,7 +147,8 @@ int cli_usage(const struct cli *c, const char *fmt, ...)
 	return err_exit_status(-ERR_USAGE);
 }
 
-void cli_diags(const struct cli *c, const struct diags *d)
+/* All diagnostics (no warnings with -q). */
+static void say_diags(const struct cli *c, const struct diags *d)
 {
 	struct buf b = BUF_INIT;
 
@@ -163,7 +164,7 @@ int cli_warnings(const struct cli *c, const struct diags *d)
 	unsigned n = diags_warnings(d);
 	struct err e;
 
-	cli_diags(c, d);
+	say_diags(c, d);
 	if (!c->strict || !n)
 		return 0;
 	err_set(&e, -ERR_BAD_DATA, "%u warning%s treated as error%s (--strict)", n, n == 1 ? " is" : "s are", n == 1 ? "" : "s");
@@ -174,7 +175,7 @@ int cli_diags_fail(const struct cli *c, const struct diags *d, int status)
 {
 	unsigned nerror = diags_errors(d), nwarning = diags_warnings(d);
 
-	cli_diags(c, d);
+	say_diags(c, d);
 	if (c->error_format == DIAG_HUMAN && nwarning)
 		fprintf(stderr, "%u error%s, %u warning%s\n", nerror, nerror == 1 ? "" : "s",
 			nwarning, nwarning == 1 ? "" : "s");
@@ -191,7 +192,7 @@ static int put_out(const struct cli *c, const struct buf *b)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0) {
-			cli_error(c, "cannot write to the standard output: %s", strerror(errno));
+			say_error(c, "cannot write to the standard output: %s", strerror(errno));
 			return err_exit_status(-ERR_IO);
 		}
 		at += (size_t)n;

@@ -61,8 +61,7 @@ struct asm_reader { struct asm_scanner s; struct program *p; };
 /* A complete list becomes the arena's. */
 void *asm_keep(struct program *p, void *list, size_t n, size_t size);
 bool asm_want_text(struct asm_reader *r, const char *what, const char **out);
-/* `%3` ; (`%3`, `%4`) or nothing ; 0 1 2 */
-bool asm_read_value(struct asm_reader *r, uint32_t *out);
+/* (`%3`, `%4`) or nothing ; 0 1 2 */
 bool asm_read_values(struct asm_reader *r, uint32_t max, uint32_t **out, uint32_t *n);
 bool asm_read_u32s(struct asm_reader *r, uint32_t max, uint32_t **out, uint32_t *n);
 /* [inv] {ctrl | negctrl} */

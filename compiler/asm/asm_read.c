@@ -25,7 +25,8 @@ bool asm_want_text(struct asm_reader *r, const char *what, const char **out)
 	return true;
 }
 
-bool asm_read_value(struct asm_reader *r, uint32_t *out)
+/* `%3` */
+static bool read_value(struct asm_reader *r, uint32_t *out)
 {
 	return asm_want_sign(&r->s, '%') && asm_want_u32(&r->s, "an expression", out);
 }
@@ -37,8 +38,8 @@ bool asm_read_values(struct asm_reader *r, uint32_t max, uint32_t **out, uint32_
 	*n = 0;
 	if (asm_accept_sign(&r->s, '(')) {
 		do
-			ok = *n < max ? asm_read_value(r, ASM_PUSH(v, *n, cap)) :
-				asm_fail(&r->s, DIAG_ASM_SYNTAX, "more than %u values", max);
+			ok = *n < max ? read_value(r, ASM_PUSH(v, *n, cap))
+				      : asm_fail(&r->s, DIAG_ASM_SYNTAX, "more than %u values", max);
 		while (ok && asm_accept_sign(&r->s, ','));
 		ok = ok && asm_want_sign(&r->s, ')');
 	}
@@ -169,7 +170,7 @@ static bool read_operands(struct asm_reader *r, struct expr *x)
 		return asm_want_number(&r->s, "a constant", &x->value);
 	if (n == 0)
 		return asm_want_u32(&r->s, "a scalar's number", &x->a);
-	return asm_read_value(r, &x->a) && (n == 1 || asm_read_value(r, &x->b));
+	return read_value(r, &x->a) && (n == 1 || read_value(r, &x->b));
 }
 
 static bool read_exprs(struct asm_reader *r)

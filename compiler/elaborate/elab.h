@@ -78,7 +78,6 @@ struct value elab_eval(struct elab *e, const struct node *n);
 bool elab_int(struct elab *e, const struct node *n, int64_t *out);   /* reports */
 bool elab_qubits(struct elab *e, const struct node *n, struct wire_list *out);
 struct value elab_join(struct elab *e, const struct value *a, const struct value *b, struct span at);
-struct value elab_set(struct elab *e, const struct node *n);
 /* elab_builtin.c */
 struct value elab_apply(struct elab *e, const struct node *n);
 /* elab_observe.c */

@@ -344,7 +344,7 @@ static struct value set_of_lists(struct elab *e, const struct node *n, const str
 	return list_of(e, v[0].kind, v[0].list.width, v, n->list.n, n->span);
 }
 
-struct value elab_set(struct elab *e, const struct node *n)
+static struct value set_of(struct elab *e, const struct node *n)
 {
 	struct value r = value_unknown();
 	struct value *v = mem_alloc(n->list.n + 1, sizeof *v);
@@ -407,7 +407,7 @@ struct value elab_eval(struct elab *e, const struct node *n)
 	case NODE_REAL: return finite_value(e, n->value.f, n->span);
 	case NODE_NAME: return name(e, n);
 	case NODE_INDEX: return elab_index(e, n);
-	case NODE_SET: return elab_set(e, n);
+	case NODE_SET: return set_of(e, n);
 	case NODE_TUPLE: return tuple(e, n);
 	case NODE_UNARY: return unary(e, n);
 	case NODE_BINARY: return binary(e, n);

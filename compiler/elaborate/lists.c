@@ -22,7 +22,8 @@ static uint32_t *grow(struct tuples *t)
 	return t->pos + t->width * t->n++;
 }
 
-void tuples_pair(struct tuples *t, uint32_t a, uint32_t b)
+/* Of width 2. */
+static void add_pair(struct tuples *t, uint32_t a, uint32_t b)
 {
 	t->width = 2;
 	uint32_t *p = grow(t);
@@ -33,7 +34,7 @@ void tuples_pair(struct tuples *t, uint32_t a, uint32_t b)
 static void every_second(struct tuples *t, uint32_t from, uint32_t m)
 {
 	for (uint32_t i = from; i + 1 < m; i += 2)
-		tuples_pair(t, i, i + 1);
+		add_pair(t, i, i + 1);
 }
 
 void list_even(struct tuples *t, uint32_t m)
@@ -58,7 +59,7 @@ void list_ring(struct tuples *t, uint32_t m)
 {
 	list_chain(t, m);
 	if (m >= 2 && m % 2 == 0)
-		tuples_pair(t, m - 1, 0);
+		add_pair(t, m - 1, 0);
 }
 
 void list_all_pairs(struct tuples *t, uint32_t m)
@@ -66,7 +67,7 @@ void list_all_pairs(struct tuples *t, uint32_t m)
 	t->width = 2;
 	for (uint32_t i = 0; i < m; i++)
 		for (uint32_t j = i + 1; j < m; j++)
-			tuples_pair(t, i, j);
+			add_pair(t, i, j);
 }
 
 void list_cycle(struct tuples *t, uint32_t m, int64_t r)
@@ -76,7 +77,7 @@ void list_cycle(struct tuples *t, uint32_t m, int64_t r)
 		return;
 	uint32_t shift = (uint32_t)((r % (int64_t)m + m) % m);
 	for (uint32_t i = 0; i < m; i++)
-		tuples_pair(t, i, (i + shift) % m);
+		add_pair(t, i, (i + shift) % m);
 }
 
 void list_windows(struct tuples *t, uint32_t m, uint32_t k, uint32_t s)

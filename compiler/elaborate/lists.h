@@ -11,7 +11,6 @@
 struct tuples { uint32_t *pos; size_t n, cap; unsigned width; };
 
 void tuples_release(struct tuples *t);
-void tuples_pair(struct tuples *t, uint32_t a, uint32_t b);     /* width 2 */
 
 /* Each appends to *t (empty, width 2) for a list of m; m < 2 gives no pairs. */
 void list_even(struct tuples *t, uint32_t m);

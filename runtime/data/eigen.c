@@ -71,7 +71,8 @@ static void swap_rows(unsigned n, double *value, double *vector, unsigned i, uns
 	}
 }
 
-void eigen_dense(unsigned n, double *a, double *value, double *vector)
+/* All of a small symmetric matrix: a (n, n) is destroyed; value[n] rising, vector (n, n) by rows. */
+static void solve_dense(unsigned n, double *a, double *value, double *vector)
 {
 	double whole = 0;
 
@@ -196,7 +197,7 @@ static void solve(struct basis *b)
 {
 	for (unsigned i = 0; i < b->n; i++)
 		memcpy(b->small + i * b->n, b->h + i * b->max, b->n * sizeof *b->small);
-	eigen_dense(b->n, b->small, b->theta, b->y);
+	solve_dense(b->n, b->small, b->theta, b->y);
 }
 
 /* out = sum of y[i] times row i. */

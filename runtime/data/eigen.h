@@ -21,7 +21,4 @@ struct eigen_wish {
  * Where the subspace has fewer than k dimensions the rest is 0. The same bits each time. */
 int eigen_lowest(const struct eigen_wish *w, double *value, double *vector, struct err *e);
 
-/* All of a small symmetric matrix: a (n, n) is destroyed; value[n] rising, vector (n, n) by rows. */
-void eigen_dense(unsigned n, double *a, double *value, double *vector);
-
 #endif

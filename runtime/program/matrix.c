@@ -121,7 +121,9 @@ void matrix_set_of(struct matrix_set *s, const struct program *p, struct arena *
 	matrix_places(s, a);
 }
 
-void matrix_build_one(const struct matrix_set *s, uint32_t m, const double *expr_value, cplx *u, const cplx *kept)
+/* kept: of a build with the same values, or NULL. */
+static void build_one(const struct matrix_set *s, uint32_t m, const double *expr_value, cplx *u,
+	const cplx *kept)
 {
 	if (s->def[m]->nitem == 1)
 		place_one(s, s->def[m], s->place + s->first_place[m], expr_value, u, kept, u + s->offset[m]);
@@ -136,7 +138,7 @@ void matrix_build(const struct matrix_set *s, const double *expr_value, enum val
 		keep_all(s, need, expr_value, kept);
 	for (uint32_t i = 0; i < s->n; i++)
 		if (wanted(s, i, lo, hi, need))
-			matrix_build_one(s, i, expr_value, u, kept);
+			build_one(s, i, expr_value, u, kept);
 }
 
 void seat_apply(const struct seat *s, const cplx *g, enum form form, const cplx *in, cplx *out)
@@ -172,7 +174,7 @@ void matrix_build_samples(const struct matrix_set *s, uint32_t m, uint32_t nsamp
 		return;
 	}
 	for (uint32_t k = 0; k < nsample; k++)
-		matrix_build_one(s, m, expr_value[k], u[k], NULL);
+		build_one(s, m, expr_value[k], u[k], NULL);
 }
 
 void item_matrix(const struct matrix_set *s, const struct item *it, unsigned ntarget,

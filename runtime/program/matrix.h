@@ -41,9 +41,6 @@ void matrix_set_of(struct matrix_set *s, const struct program *p, struct arena *
 void matrix_build(const struct matrix_set *s, const double *expr_value, enum value_class lo,
 	enum value_class hi, const bool *need, cplx *u, cplx *kept);
 
-/* The same for one; kept: of a build with the same values, or NULL. */
-void matrix_build_one(const struct matrix_set *s, uint32_t m, const double *expr_value, cplx *u, const cplx *kept);
-
 /* Matrix m for nsample samples with their own expression values: u[s] + offset[m]. */
 void matrix_build_samples(const struct matrix_set *s, uint32_t m, uint32_t nsample, double *const *expr_value, cplx *const *u);
 

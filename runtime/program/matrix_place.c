@@ -28,16 +28,6 @@ void seat_find(const struct item *it, unsigned ntarget, struct seat *s)
 			s->base[s->nbase++] = i;
 }
 
-const struct seat *seat_whole(unsigned ntarget)
-{
-	static const struct seat whole[MATRIX_TARGETS_MAX + 1] = {
-#define WHOLE(dim_) { .d = dim_, .dim = dim_, .nbase = 1, .base = { 0 }, .at = { 0, 1, 2, 3, 4, 5, 6, 7 } }
-		WHOLE(1), WHOLE(2), WHOLE(4), WHOLE(8),
-#undef WHOLE
-	};
-	return &whole[ntarget];
-}
-
 bool item_is_whole(const struct item *it, unsigned ntarget)
 {
 	if (it->ncontrol != 0 || it->nwire != ntarget)

@@ -17,7 +17,6 @@ struct seat {
 	unsigned at[MATRIX_DIM_MAX];         /* target index -> index bits */
 };
 void seat_find(const struct item *it, unsigned ntarget, struct seat *s);
-const struct seat *seat_whole(unsigned ntarget);     /* of one that fills it */
 
 /* What becomes of an item's matrix before it meets rows. */
 enum form { FORM_ITSELF = 0, FORM_TRANSPOSED = 1, FORM_CONJUGATE = 2, FORM_ADJOINT = 3 };

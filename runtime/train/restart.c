@@ -166,7 +166,8 @@ static uint32_t rows_of(struct trainer *t, uint32_t k, uint32_t *n)
 	return at;
 }
 
-double *trainer_output(const struct trainer *t)
+/* The place for the outputs of the step's batch. */
+static double *output_of_step(const struct trainer *t)
 {
 	return t->output + (t->job->measures.nmetric ? (size_t)t->at * t->job->program->noutput : 0);
 }
@@ -258,14 +259,16 @@ static int one_step(struct trainer *t, uint32_t at, uint32_t n, double *loss_sum
 	t->batch_n = t->last_batch = n;
 	t->nevaluation = 0;
 	if (j->optimizer->method == METHOD_GRADIENT) {
-		code = trainer_loss(t, t->weight, trainer_output(t), t->readout, t->gradient, loss_sum, e);
+		code = trainer_loss(t, t->weight, output_of_step(t), t->readout, t->gradient,
+			loss_sum, e);
 		recorder_mark(PHASE_LOSSES);
 		if (!code)
 			update(t);
 	} else {
 		code = search_step(t, e);
 		*loss_sum = t->kept;
-		memcpy(trainer_output(t), t->kept_output, (size_t)n * j->program->noutput * sizeof *t->output);
+		memcpy(output_of_step(t), t->kept_output,
+			(size_t)n * j->program->noutput * sizeof *t->output);
 	}
 	code = code ? code : finish_update(t, e);
 	recorder_mark(PHASE_OPTIMIZER);

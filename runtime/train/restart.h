@@ -52,10 +52,8 @@ void trainer_draws(struct trainer *t, uint32_t evaluation);
 #define SHOTS_OF_VALIDATION UINT32_MAX
 /* Evaluate the batch of the step at weight[nweight]: *sum of its losses and penalties; output (batch_n, noutput), readout
  * (batch_n, nreadout), gradient (nweight) of the mean, or NULL. */
-int trainer_loss(struct trainer *t, const double *weight, double *output, double *readout, double *gradient,
-	double *sum, struct err *e);
-/* The place for the outputs of the step's batch. */
-double *trainer_output(const struct trainer *t);
+int trainer_loss(struct trainer *t, const double *weight, double *output, double *readout,
+	double *gradient, double *sum, struct err *e);
 /* Set up t->probe if the optimiser evaluates losses itself; false: no memory. */
 bool trainer_probe_open(struct trainer *t);
 /* Call trainer_probe_begin before the first step of a restart, then trainer_probe_resume with the recorded search of a

@@ -13,7 +13,8 @@ size_t score_stride(const struct program *p)
 	return model_memory(p) + p->noutput;
 }
 
-uint32_t score_row(const struct score *s, uint32_t sample)
+/* The row of the data of a sample of the batch. */
+static uint32_t row_of(const struct score *s, uint32_t sample)
 {
 	return s->row ? s->row[sample] : s->first + sample;
 }
@@ -61,7 +62,7 @@ void score_give(void *ctx, uint32_t sample, double *out)
 {
 	const struct score *s = ctx;
 	const struct dataset *d = s->part->data;
-	uint32_t row = score_row(s, sample);
+	uint32_t row = row_of(s, sample);
 
 	out[0] = s->scale;
 	out[1] = weight_of(s, row);
@@ -71,7 +72,7 @@ void score_give(void *ctx, uint32_t sample, double *out)
 static double value_of(const struct score *s, uint32_t sample, const double *output, double *gradient)
 {
 	const struct dataset *d = s->part->data;
-	uint32_t row = score_row(s, sample), n = s->program->noutput;
+	uint32_t row = row_of(s, sample), n = s->program->noutput;
 	struct loss_sample one = { NULL, output, NULL, n, d->ny };
 	double weight, value;
 
@@ -115,8 +116,10 @@ int score_check(const struct score *s, uint32_t n, struct err *e)
 
 	for (uint32_t i = 0; i < n; i++)
 		if (isnan(s->value[i]))
-			return err_set(e, -ERR_NOT_FINITE, "the %s of sample %u (row %u of %s, from 0) is not finite",
-				s->loss ? "loss" : "output", i, score_row(s, i), source ? source : "the data");
+			return err_set(e, -ERR_NOT_FINITE,
+				"the %s of sample %u (row %u of %s, from 0) is not finite",
+				s->loss ? "loss" : "output", i, row_of(s, i),
+				source ? source : "the data");
 	return 0;
 }
 

@@ -30,8 +30,6 @@ int score_sample(void *ctx, uint32_t sample, const double *readout, double *grad
  * (the member `give` of struct readout_gradient_needs). */
 enum { SCORE_NEEDS = 2 };
 void score_give(void *ctx, uint32_t sample, double *out);
-/* The row of the data of a sample of the batch. */
-uint32_t score_row(const struct score *s, uint32_t sample);
 /* After a batch of n: 0, or -ERR_NOT_FINITE naming the first sample whose value is not finite. */
 int score_check(const struct score *s, uint32_t n, struct err *e);
 /* The sum of the losses in the order of the samples, so that its bits do not depend on threads. */

@@ -91,16 +91,6 @@ static int out_of_range(const struct transform_step *s, const char *source, size
 	return err_set(e, -ERR_BAD_DATA, "%s: %s takes row %zu beyond the range of double", source, names[s->kind], row);
 }
 
-int transform_row(const struct transform *t, double *x, const char *source, size_t row, struct err *e)
-{
-	double spare[PCA_COMPONENTS_MAX];
-
-	for (unsigned i = 0; i < t->nstep; i++)
-		if (change_row(&t->step[i], x, spare))
-			return out_of_range(&t->step[i], source, row, e);
-	return 0;
-}
-
 /* Rows move together where a step leaves fewer numbers; the memory behind them is given back. */
 static int apply_in_memory(const struct transform_step *s, struct dataset *d, struct err *e)
 {

@@ -43,8 +43,6 @@ int transform_fit(const struct transform_wish *wish, unsigned n, struct dataset 
 	uint32_t nrow, struct transform *out, struct err *e);
 /* Changes d in the same way, to the same bits. */
 int transform_apply(const struct transform *t, struct dataset *d, struct err *e);
-/* All steps on one row, which has room for the widest. -ERR_BAD_DATA, naming source and row, beyond the range of double. */
-int transform_row(const struct transform *t, double *x, const char *source, size_t row, struct err *e);
 void transform_release(struct transform *t);
 
 /* Columns that go in, and numbers that come out; 0 without steps. */

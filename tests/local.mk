@@ -246,6 +246,7 @@ EXTRA_DIST += tests/cli/files.sh
 EXTRA_DIST += tests/cli/make_idx.sh
 EXTRA_DIST += tests/cli/one_weight.sh
 EXTRA_DIST += tests/cli/resume.sh
+EXTRA_DIST += tests/cli/split_hosts.sh
 EXTRA_DIST += tests/kernels/gates.txt
 EXTRA_DIST += tests/kernels/model_a_n4.json
 EXTRA_DIST += tests/compiler/golden
@@ -322,7 +323,7 @@ tests_net_split_faulty_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=group_open,--wrap=grou
 EXTRA_PROGRAMS += $(net_programs)
 net_tests = tests/net/matrix_faults.sh tests/net/matrix_split.sh tests/net/matrix_bits.sh tests/net/slurm_jobs.sh
 EXTRA_DIST += tests/net/README.md tests/net/played.h
-EXTRA_DIST += tests/net/slurm.sh tests/net/lab.sh tests/net/link_faults.sh tests/net/held_training.sh tests/net/split_job.sh tests/net/split_cells.sh $(net_tests)
+EXTRA_DIST += tests/net/slurm.sh tests/net/lab.sh tests/net/link_faults.sh tests/net/held_training.sh tests/net/launched.sh tests/net/split_job.sh tests/net/split_cells.sh $(net_tests)
 check-net: check-programs
 	@$(run_tests) -j 1 -t 3600 $(net_tests)
 

@@ -2,15 +2,9 @@
 # Several groups of processes, each of which holds a state together and is one worker: the same bits, and groups that lose a
 # process. A program that plays ssh starts the processes of all hosts here.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
+. "$top_srcdir/tests/cli/split_hosts.sh"
 
-cp -r "$top_srcdir/examples/cluster" .
-cd cluster || exit 1
-QCNN=$(cd "$(dirname "$QCNN")" && pwd)/qcnn
-printf '#!/bin/sh\necho "$1" >>started\nshift\nexec sh -c "$*"\n' >agent
-chmod +x agent
-
-train() { "$QCNN" train -q --fresh --set=train.epochs=2 --set=train.restarts=2 --set=data.rounds=1 --set=run.split=8 --set=run.threads=1 "$@" config.yaml; }
-away="--launcher=exec:$PWD/agent --iface=lo"
+make_agent "" "exec "
 
 # ---- the same bits ----
 

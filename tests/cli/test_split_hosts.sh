@@ -2,16 +2,10 @@
 # States that processes of several hosts hold together, by TCP: the same bits, and what is lost. A program that plays ssh starts the
 # processes of all hosts here.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
+. "$top_srcdir/tests/cli/split_hosts.sh"
 
-cp -r "$top_srcdir/examples/cluster" .
-cd cluster || exit 1
-QCNN=$(cd "$(dirname "$QCNN")" && pwd)/qcnn
-printf '#!/bin/sh\necho "$1" >>started\necho "login to $1" >&2\nshift\nsh -c "$*"\n' >agent
-chmod +x agent
-
-# train OPTION...: one that ends soon, over hosts.
-train() { "$QCNN" train -q --fresh --set=train.epochs=2 --set=train.restarts=2 --set=data.rounds=1 --set=run.split=8 --set=run.threads=1 "$@" config.yaml; }
-away="--launcher=exec:$PWD/agent --iface=lo"
+make_agent 'echo "login to $1" >&2
+' ""
 
 # ---- the same bits ----
 

@@ -3,33 +3,19 @@
 # Processes that others have started together do one job: what mpirun and the like put into the environment is put
 # there by this test.  The same bits as one process; only rank 0 prints and writes; none is left, however it ends.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
+. "$top_srcdir/tests/net/launched.sh"
 
 cp "$top_srcdir"/examples/cluster-hybrid/* .
 "$QCNN" worker --new-key key
 port=$((20000 + $$ % 20000))
 few="--set log.report=false --set log.tensorboard=false --no-progress --set train.restarts=1"
 
-# ranks N NAME COMMAND...: runs it N times, with the environment that `environment RANK N` prints; leaves NAME.RANK.out
-# and .err, and in $pids whom it has started.
+# start_ranks N NAME COMMAND...: leaves NAME.RANK.out and .err.
 start_ranks() {
 	n=$1 name=$2
 	shift 2
-	pids=
-	for rank in $(seq 0 $((n - 1))); do
-		env $(environment $rank $n) "$@" >$name.$rank.out 2>$name.$rank.err &
-		pids="$pids $!"
-	done
+	launch $name. environment $n "$@"
 }
-# end_ranks: waits for them; their statuses in order in $statuses.
-end_ranks() {
-	statuses=
-	for p in $pids; do
-		s=0
-		wait $p || s=$?
-		statuses="$statuses $s"
-	done
-}
-ranks() { start_ranks "$@"; end_ranks; }
 
 timeout 100 "$QCNN" train config.yaml $few --set train.epochs=2 --fresh -o want.bin >out 2>err || tap_note "$(cat err)"
 

@@ -3,6 +3,7 @@
 # Processes that others have started together hold each state together: --ranks. The test plays the launcher, as test_attached.sh
 # does. The same bits as one process; only rank 0 prints and writes; none is left, however it ends.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
+. "$top_srcdir/tests/net/launched.sh"
 
 cp "$top_srcdir"/examples/cluster/* .
 "$QCNN" worker --new-key key
@@ -13,28 +14,12 @@ few="-q --fresh --set=train.epochs=2 --set=train.restarts=2 --set=data.rounds=1 
 # another host: TCP.
 here() { echo PMI_RANK=$1 PMI_SIZE=$2 MPI_LOCALNRANKS=$2; }
 away() { echo RANK=$1 WORLD_SIZE=$2 MASTER_ADDR=127.0.0.2 MASTER_PORT=$port; }
-# start_ranks PLACE N COMMAND...: leaves RANK.out and RANK.err, and in $pids what was started.
+# start_ranks PLACE N COMMAND...: leaves RANK.out and RANK.err.
 start_ranks() {
-	place=$1 n=$2
-	shift 2
-	pids=
 	port=$((port + 1))
 	rm -f [0-9].out [0-9].err
-	for rank in $(seq 0 $((n - 1))); do
-		env $($place $rank $n) "$@" >$rank.out 2>$rank.err </dev/null &
-		pids="$pids $!"
-	done
+	launch "" "$@"
 }
-# end_ranks: waits for them; their statuses in order in $statuses.
-end_ranks() {
-	statuses=
-	for p in $pids; do
-		s=0
-		wait $p || s=$?
-		statuses="$statuses $s"
-	done
-}
-ranks() { start_ranks "$@"; end_ranks; }
 silent() { cat [1-9].out [1-9].err; }
 
 # ---- the same bits ----

@@ -5,7 +5,6 @@
 #include "runtime/data/format/idx.h"
 
 #include <stdbool.h>
-#include <string.h>
 
 #include "runtime/base/buf.h"
 
@@ -15,16 +14,6 @@ static const uint8_t nbytes_of[IDX_TYPES] = {
 	[IDX_U8] = 1, [IDX_I8] = 1, [IDX_I16] = 2, [IDX_I32] = 4, [IDX_F32] = 4, [IDX_F64] = 8,
 };
 
-/* Highest byte first. */
-static uint64_t big_endian(const uint8_t *p, unsigned nbytes)
-{
-	uint64_t v = 0;
-
-	for (unsigned i = 0; i < nbytes; i++)
-		v = v << 8 | p[i];
-	return v;
-}
-
 static int read_dims(struct rd *r, struct idx *a, struct err *e)
 {
 	const uint8_t *p;
@@ -33,7 +22,7 @@ static int read_dims(struct rd *r, struct idx *a, struct err *e)
 		p = rd_bytes(r, 4);
 		if (!p)
 			return err_set(e, -ERR_BAD_DATA, "the header of the IDX file is cut short");
-		a->dim[k] = (uint32_t)big_endian(p, 4);
+		a->dim[k] = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 		if (__builtin_mul_overflow(a->count, a->dim[k], &a->count))
 			return err_set(e, -ERR_BAD_DATA, "the dimensions of the IDX file are beyond all limits");
 	}
@@ -83,22 +72,8 @@ int idx_parse(const void *bytes, size_t len, struct idx *out, struct err *e)
 
 double idx_value(const struct idx *a, uint64_t i)
 {
-	unsigned nbytes = nbytes_of[a->type];
-	uint64_t bits = big_endian(a->at + i * nbytes, nbytes);
-	uint32_t bits32 = (uint32_t)bits;
-	float single;
 	double v;
 
-	switch (a->type) {
-	case IDX_I8: return (int8_t)bits;
-	case IDX_I16: return (int16_t)bits;
-	case IDX_I32: return (int32_t)bits;
-	case IDX_F32:
-		memcpy(&single, &bits32, sizeof single);
-		return single;
-	case IDX_F64:
-		memcpy(&v, &bits, sizeof v);
-		return v;
-	default: return (double)bits;
-	}
+	numbers_decode(idx_number(a->type), a->at + i * nbytes_of[a->type], 1, &v);
+	return v;
 }

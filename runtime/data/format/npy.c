@@ -4,7 +4,6 @@
 #include "config.h"
 #include "runtime/data/format/array_places.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,54 +16,25 @@ enum { NPY_DIMS_MAX = 8, DESCR_MAX = 8, NPY_ALIGN = 64, KEYS_ALL = 7 };
 
 static const char magic[] = "\x93NUMPY";
 
-/* One number: its bytes as an integer of the machine. */
-typedef bool (*decode_fn)(uint64_t bits, double *v);
-
-struct kind { const char *name; unsigned nbytes; bool is_complex; decode_fn decode; };
-
-static bool from_f4(uint64_t bits, double *v)
-{
-	uint32_t low = (uint32_t)bits;
-	float f;
-
-	memcpy(&f, &low, sizeof f);
-	*v = f;
-	return true;
-}
-
-static bool from_f8(uint64_t bits, double *v)
-{
-	memcpy(v, &bits, sizeof *v);
-	return true;
-}
-
-static bool from_bool(uint64_t bits, double *v)
-{
-	*v = (double)bits;
-	return bits <= 1;
-}
-
-static bool from_i1(uint64_t bits, double *v) { return *v = (int8_t)bits, true; }
-static bool from_i2(uint64_t bits, double *v) { return *v = (int16_t)bits, true; }
-static bool from_i4(uint64_t bits, double *v) { return *v = (int32_t)bits, true; }
-static bool from_u(uint64_t bits, double *v) { return *v = (double)bits, bits <= 1ull << 53; }
-
-static bool from_i8(uint64_t bits, double *v)
-{
-	int64_t i = (int64_t)bits;
-
-	*v = (double)i;
-	return i >= -(1ll << 53) && i <= 1ll << 53;
-}
-
-static const struct kind kinds[] = {
-	{ "f8", 8, false, from_f8 }, { "f4", 4, false, from_f4 },
-	{ "c16", 8, true, from_f8 }, { "c8", 4, true, from_f4 },
-	{ "i8", 8, false, from_i8 }, { "i4", 4, false, from_i4 },
-	{ "i2", 2, false, from_i2 }, { "i1", 1, false, from_i1 },
-	{ "u8", 8, false, from_u }, { "u4", 4, false, from_u },
-	{ "u2", 2, false, from_u }, { "u1", 1, false, from_u },
-	{ "b1", 1, false, from_bool },
+/* A name begins with the kind of its numbers, or of the two parts of a complex one, "c". */
+static const struct kind {
+	const char *name;
+	uint8_t nbytes;
+	bool is_complex;
+} kinds[] = {
+	{ "f8", 8, false },
+	{ "f4", 4, false },
+	{ "c16", 8, true },
+	{ "c8", 4, true },
+	{ "i8", 8, false },
+	{ "i4", 4, false },
+	{ "i2", 2, false },
+	{ "i1", 1, false },
+	{ "u8", 8, false },
+	{ "u4", 4, false },
+	{ "u2", 2, false },
+	{ "u1", 1, false },
+	{ "b1", 1, false },
 };
 
 struct head {
@@ -196,44 +166,38 @@ static int read_head(const char *p, struct head *h, struct err *e)
 	return seen == KEYS_ALL && !*blanks(p + 1) ? 0 : broken(e);
 }
 
-static uint64_t read_bits(const uint8_t *p, unsigned nbytes, bool big)
-{
-	uint64_t v = 0;
-
-	for (unsigned i = 0; i < nbytes; i++)
-		v |= (uint64_t)p[big ? nbytes - 1 - i : i] << 8 * i;
-	return v;
-}
-
 /* Where the element at C position `i` lies in Fortran order (first index fastest). */
-static uint64_t fortran_place(const struct head *h, uint64_t i)
+static uint64_t fortran_place(const struct array *a, uint64_t i)
 {
 	uint64_t place = 0, stride[NPY_DIMS_MAX], s = 1;
 
-	for (uint32_t k = 0; k < h->ndim; k++) {
+	for (uint32_t k = 0; k < a->ndim; k++) {
 		stride[k] = s;
-		s *= h->dim[k];
+		s *= a->dim[k];
 	}
-	for (uint32_t k = h->ndim; k-- > 0; i /= h->dim[k])
-		place += i % h->dim[k] * stride[k];
+	for (uint32_t k = a->ndim; k-- > 0; i /= a->dim[k])
+		place += i % a->dim[k] * stride[k];
 	return place;
 }
 
-static int decode(const struct head *h, const uint8_t *p, struct array *a, struct err *e)
+static int decode(const struct array_place *place, const uint8_t *p, struct array *a, struct err *e)
 {
-	const struct kind *k = h->kind;
-	unsigned parts = k->is_complex ? 2 : 1;
-	bool big = h->order == '>';
+	const struct number type = place->type;
+	const size_t parts = a->is_complex ? 2 : 1, n = parts * a->count;
+	size_t done = 0;
 
-	for (uint64_t i = 0; i < a->count; i++) {
-		const uint8_t *at = p + (h->fortran ? fortran_place(h, i) : i) * parts * k->nbytes;
+	while (place->is_fortran && done < n) {
+		const uint8_t *at = p + fortran_place(a, done / parts) * parts * type.nbytes;
 
-		for (unsigned c = 0; c < parts; c++)
-			if (!k->decode(read_bits(at + c * k->nbytes, k->nbytes, big), &a->value[parts * i + c]))
-				return err_set(e, -ERR_BAD_DATA, "number %llu (type %s) has no exact double",
-					(unsigned long long)i, k->name);
+		if (numbers_decode(type, at, parts, a->value + done) != parts)
+			break;
+		done += parts;
 	}
-	return 0;
+	if (!place->is_fortran)
+		done = numbers_decode(type, p, n, a->value);
+	return done == n ? 0
+			 : err_set(e, -ERR_BAD_DATA, "number %zu (type %c%u) has no exact double",
+				 done / parts, type.kind, type.nbytes);
 }
 
 /* The header's bytes; *text is the caller's to free. */
@@ -304,7 +268,8 @@ int npy_look(const void *bytes, size_t have, uint64_t size, struct array *a, str
 	memcpy(a->dim, h.dim, sizeof a->dim);
 	p->head = r.at;
 	p->is_fortran = h.fortran && h.ndim > 1;
-	p->type = (struct number){ h.kind->is_complex ? 'f' : h.kind->name[0], (uint8_t)h.kind->nbytes, h.order == '>' };
+	p->type = (struct number){ h.kind->is_complex ? 'f' : h.kind->name[0], h.kind->nbytes,
+		h.order == '>' };
 	return 0;
 }
 
@@ -325,27 +290,17 @@ int npy_check_file(const char *path, struct err *e)
 
 int npy_parse(const void *bytes, size_t len, struct array *out, struct err *e)
 {
-	struct rd r = { bytes, len, 0, 0 };
-	struct array a = { 0 };
-	struct head h = { 0 };
-	char *text = NULL;
-	int code = find_head(&r, &text, e);
+	struct array_place place = { 0 };
+	struct array a;
+	int code = npy_look(bytes, len, len, &a, &place, e);
 
-	if (!code)
-		code = read_head(text, &h, e);
-	free(text);
-	if (!code)
-		code = check_size(&h, r.len - r.at, &a.count, e);
 	if (code)
 		return code;
-	a.ndim = h.ndim;
-	memcpy(a.dim, h.dim, sizeof a.dim);
-	a.is_complex = h.kind->is_complex;
 	a.value = mem_try(a.count, (a.is_complex ? 2 : 1) * sizeof *a.value);
 	if (!a.value)
 		return err_set(e, -ERR_CONFIG, "no memory for an array of %llu numbers",
 			(unsigned long long)a.count);
-	code = decode(&h, r.p + r.at, &a, e);
+	code = decode(&place, (const uint8_t *)bytes + place.head, &a, e);
 	if (code)
 		array_free(&a);
 	else

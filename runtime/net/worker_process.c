@@ -105,9 +105,13 @@ static int send_message(struct worker_process *w, const struct buf *body, int64_
 	return code;
 }
 
-static int send_body(struct worker_process *w, const struct buf *body, struct err *e)
+/* Releases the body. */
+static int send_body(struct worker_process *w, struct buf *body, struct err *e)
 {
-	return send_message(w, body, 0, e);
+	int code = send_message(w, body, 0, e);
+
+	buf_release(body);
+	return code;
 }
 
 /* The coordinator does not answer a proof that came too late.  Its next message, which it sends at once, confirms that
@@ -143,8 +147,8 @@ static int shake_hands(struct worker_process *w, const struct wire_boot *boot, d
 	handshake_hello(h, &b);
 	code = send_body(w, &b, e);
 	if (!code && next_body(w, &body, &len, until, NULL))
-		code = err_set(e, -ERR_AUTH, "the coordinator did not accept this worker's proof of the job's key");
-	buf_clear(&b);
+		code = err_set(e, -ERR_AUTH,
+			"the coordinator did not accept this worker's proof of the job's key");
 	if (!code && !handshake_answer(h, body, len, &b))
 		code = err_set(e, -ERR_AUTH,
 			"the process that answers%s%s does not have the "
@@ -283,13 +287,11 @@ static int take_job(struct worker_process *w, const uint8_t *body, size_t len, s
 	if (!wire_get_job(body, len, &job))
 		return wrong(e, WIRE_JOB);
 	code = w->ops->open(w->ctx, &job, &ready, e);
-	if (!code) {
-		w->spin.allowed = job.share <= w->ncore;
-		wire_put_ready(&b, &ready);
-		code = send_body(w, &b, e);
-	}
-	buf_release(&b);
-	return code;
+	if (code)
+		return code;
+	w->spin.allowed = job.share <= w->ncore;
+	wire_put_ready(&b, &ready);
+	return send_body(w, &b, e);
 }
 
 static int take_weights(struct worker_process *w, const uint8_t *body, size_t len, struct err *e)
@@ -323,13 +325,10 @@ static int send_failed(struct worker_process *w, const struct wire_work *work, c
 {
 	struct wire_failed f = { .step = work->step, .units = work->units, .code = why->code };
 	struct buf b = BUF_INIT;
-	int code;
 
 	snprintf(f.text, sizeof f.text, "%s", why->text);
 	wire_put_failed(&b, &f);
-	code = send_body(w, &b, e);
-	buf_release(&b);
-	return code;
+	return send_body(w, &b, e);
 }
 
 /* Ends this worker where it is of no more use: it understands nothing, or its group has lost a process. Others then do its
@@ -384,12 +383,10 @@ static int send_profile(struct worker_process *w, uint32_t capture, const struct
 	do {
 		m.n = m.total - m.at < PROFILE_PART ? m.total - m.at : PROFILE_PART;
 		m.text = (const uint8_t *)text->data + m.at;
-		buf_clear(&b);
 		wire_put_profiled(&b, &m);
 		code = send_body(w, &b, e);
 		m.at += m.n;
 	} while (!code && m.at < m.total);
-	buf_release(&b);
 	return code;
 }
 
@@ -418,16 +415,13 @@ static int take_clock(struct worker_process *w, const uint8_t *body, size_t len,
 	int64_t now = recorder_clock();
 	struct wire_clock m;
 	struct buf b = BUF_INIT;
-	int code;
 
 	if (!wire_get_clock(body, len, &m) || m.received || m.answered)
 		return wrong(e, WIRE_CLOCK);
 	m.received = now;
 	m.answered = recorder_clock();
 	wire_put_clock(&b, &m);
-	code = send_body(w, &b, e);
-	buf_release(&b);
-	return code;
+	return send_body(w, &b, e);
 }
 
 /* ---- a rank of a group ---- */
@@ -445,7 +439,6 @@ static int exchange_addresses(void *ctx, const char *own, void *all, size_t nbyt
 
 	wire_put_group(&b, own, (uint32_t)strlen(own));
 	code = send_body(w, &b, e);
-	buf_release(&b);
 	do
 		code = code ? code : next_body(w, &body, &len, clock_seconds() + 1e6, e);
 	while (!code && body[0] == WIRE_HEARTBEAT);
@@ -510,7 +503,6 @@ static void send_bye(struct worker_process *w, const struct err *why)
 	snprintf(m.text, sizeof m.text, "%s", why->text);
 	wire_put_bye(&b, &m);
 	send_body(w, &b, NULL);
-	buf_release(&b);
 }
 
 static int serve(struct worker_process *w, const struct wire_about *about, struct err *e)
@@ -526,7 +518,6 @@ static int serve(struct worker_process *w, const struct wire_about *about, struc
 	mine.pid = (uint64_t)getpid();
 	wire_put_about(&b, &mine);
 	code = send_body(w, &b, e);
-	buf_release(&b);
 	if (!code && pthread_create(&keeper, NULL, keep_alive, w))
 		code = err_set(e, -ERR_CONFIG, "cannot start the thread for heartbeats");
 	while (!code && !over) {

@@ -12,6 +12,7 @@
 #include "cli/config/aliases.h"
 #include "cli/config/former_names.h"
 #include "cli/options_unknown.h"
+#include "runtime/base/buf.h"
 #include "runtime/exec/statevector/backends.h"
 
 static const struct option_row rows[OPT_IDS] = {
@@ -134,7 +135,7 @@ static bool has_other_format(const char *value, const char *format)
 {
 	static const char *const formats[] = { "svg", "png", "pdf", "jpg", "jpeg", "gif", "webp", "bmp", "tif", "tiff", "eps", "ps",
 		"tex", "html", "txt", "md", "json", "csv" };
-	const char *slash = strrchr(value, '/'), *dot = strrchr(slash ? slash : value, '.');
+	const char *dot = strrchr(path_base(value), '.');
 
 	for (size_t k = 0; dot && strcasecmp(dot + 1, format) && k < sizeof formats / sizeof *formats; k++)
 		if (!strcasecmp(dot + 1, formats[k]))

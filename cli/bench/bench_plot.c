@@ -103,9 +103,9 @@ static void find_splits(struct plot *p)
 /* The circuit and whatever else differs between results at the same x. */
 static void series_name(const struct plot *p, const struct bench_result *r, char name[NAME_MAX])
 {
-	const char *slash = strrchr(r->circuit, '/');
-	size_t n = (size_t)snprintf(name, NAME_MAX, "%.60s%s%s%s", slash ? slash + 1 : r->circuit,
-		!strcmp(r->start, "product") ? ", product" : "", r->gradient ? ", gradient" : "", !strcmp(r->precision, "double") ? ", double" : "");
+	size_t n = (size_t)snprintf(name, NAME_MAX, "%.60s%s%s%s", path_base(r->circuit),
+		!strcmp(r->start, "product") ? ", product" : "", r->gradient ? ", gradient" : "",
+		!strcmp(r->precision, "double") ? ", double" : "");
 
 	for (unsigned a = 0; a < AXES && n < NAME_MAX; a++) {
 		static const char *const word[AXES] = { "qubit", "sample", "thread", "layer" };

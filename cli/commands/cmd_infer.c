@@ -360,7 +360,7 @@ static int start_workers(struct inference *f, struct evaluator_options *o, struc
 	struct buf folder = BUF_INIT;
 	int status;
 
-	joined_folder(f->cli->options.operand[0], &folder);
+	path_folder(f->cli->options.operand[0], &folder);
 	status = cluster_wish(f->cli, NULL, folder.data, &f->cluster);
 	buf_release(&folder);
 	return status ? status : cluster_start(&f->cluster, &w, remote);

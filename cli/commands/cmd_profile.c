@@ -4,7 +4,6 @@
 #include "cli/commands.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/machine.h"
@@ -19,13 +18,6 @@
 enum { WARMUP_STEPS = 2 };
 static const double SECONDS = 2;
 static const char LONG_ENOUGH[] = "train.epochs=1000000"; /* the profile ends it */
-
-static bool ends(const char *text, const char *ending)
-{
-	size_t n = strlen(text), m = strlen(ending);
-
-	return n >= m && !strcmp(text + n - m, ending);
-}
 
 static void add_list(struct options *o, enum option_id id, const char *value)
 {
@@ -66,7 +58,10 @@ static int profile_model(struct cli *c)
 	return command_bench.run(c);
 }
 
-static bool is_configuration(const char *file) { return ends(file, ".yaml") || ends(file, ".yml"); }
+static bool is_configuration(const char *file)
+{
+	return path_ends(file, ".yaml") || path_ends(file, ".yml");
+}
 
 static int run_profiled(struct cli *c)
 {
@@ -74,7 +69,7 @@ static int run_profiled(struct cli *c)
 
 	if (is_configuration(what))
 		return profile_training(c);
-	if (ends(what, ".qcnn"))
+	if (path_ends(what, ".qcnn"))
 		return profile_model(c);
 	if (c->options.given[OPT_BENCH_THREADS]) {
 		c->options.given[OPT_THREADS] = true;
@@ -100,7 +95,7 @@ static int check_options(struct cli *c)
 		{ OPT_ISA, "run.isa", true },
 		{ OPT_DEVICE, "run.device", true },
 	};
-	bool model = o->noperand && ends(o->operand[0], ".qcnn");
+	bool model = o->noperand && path_ends(o->operand[0], ".qcnn");
 	bool weights = o->noperand && !model && !is_configuration(o->operand[0]);
 
 	if (o->given[OPT_JSON] + o->given[OPT_CSV] > 1)

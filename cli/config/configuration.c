@@ -387,23 +387,14 @@ struct config *config_read(uint32_t file, const struct config_change *change, un
 	return c;
 }
 
-static const char *folder_of(struct arena *a, const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	if (!slash)
-		return ".";
-	return arena_strndup(a, path, slash == path ? 1 : (size_t)(slash - path));
-}
-
 struct config *config_open(const char *path, const struct config_change *change, unsigned nchange,
 	struct diags *d, struct err *e)
 {
-	size_t len = strlen(path), n = strlen(".qcnn");
+	struct buf folder = BUF_INIT;
 	struct config *c;
 	int file;
 
-	if (len > n && !strcmp(path + len - n, ".qcnn")) {
+	if (path_ends(path, ".qcnn")) {
 		err_set(e, -ERR_CONFIG, "%s is a model; a configuration, a YAML file, names it: `model: {file: %s}`",
 			path, path);
 		return NULL;
@@ -415,7 +406,9 @@ struct config *config_open(const char *path, const struct config_change *change,
 		return NULL;
 	}
 	c = config_read((uint32_t)file, change, nchange, d);
-	c->folder = folder_of(&c->arena, path);
+	path_folder(path, &folder);
+	c->folder = arena_strdup(&c->arena, folder.data);
+	buf_release(&folder);
 	return c;
 }
 

@@ -158,16 +158,6 @@ static int work(struct cli *c, const struct joined *a)
 	return err_exit_status(code);        /* rank 0 has said why */
 }
 
-void joined_folder(const char *path, struct buf *out)
-{
-	const char *slash = strrchr(path, '/');
-
-	if (slash)
-		buf_add(out, path, slash == path ? 1 : (size_t)(slash - path));
-	else
-		buf_str(out, ".");
-}
-
 static int open_and_work(struct cli *c, const struct join *a, const char *path, const char *weights)
 {
 	struct config_change change[OPTIONS_LIST_MAX];
@@ -180,7 +170,7 @@ static int open_and_work(struct cli *c, const struct join *a, const char *path, 
 	int status = err_exit_status(-ERR_CONFIG);   /* what is wrong with the configuration rank 0 says */
 
 	if (weights)
-		joined_folder(weights, &folder);
+		path_folder(weights, &folder);
 	else if (config && !diags_errors(d))
 		buf_str(&folder, config_text(config, KEY_LOG_DIR));
 	if (folder.len) {

@@ -34,7 +34,4 @@ void joined_external(const struct joined *a, struct external_workers *g);
  * or alone, and goes on.  config_path: of the configuration, or NULL; weights: whose folder is the rendezvous's then. */
 bool joined_work(struct cli *c, const char *config_path, const char *weights, int *status);
 
-/* The folder of a file. */
-void joined_folder(const char *path, struct buf *out);
-
 #endif

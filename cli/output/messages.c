@@ -227,7 +227,6 @@ int cli_write(struct cli *c, const struct buf *b, const char *path)
 
 int cli_can_write(const struct cli *c, const char *path)
 {
-	const char *slash = strrchr(path, '/');
 	struct buf folder = BUF_INIT;
 	struct stat st;
 	struct err e;
@@ -235,10 +234,7 @@ int cli_can_write(const struct cli *c, const char *path)
 
 	if (inputs_check(path, &e))
 		return cli_fail(c, &e);
-	if (!slash)
-		buf_str(&folder, ".");
-	else
-		buf_add(&folder, path, slash == path ? 1 : (size_t)(slash - path));
+	path_folder(path, &folder);
 	buf_str(&folder, "/.");
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
 		err_set(&e, -ERR_CANT_CREATE, "cannot write %s: it is a folder", path);

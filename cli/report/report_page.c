@@ -53,7 +53,7 @@ static void print_cards(const struct cards *c, struct buf *out)
 static void run_title(const struct train_report *p, struct buf *out)
 {
 	const char *name = config_text(p->job->config, KEY_LOG_NAME), *file = config_text(p->job->config, KEY_MODEL_FILE);
-	const char *base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file, *dot = strrchr(base, '.');
+	const char *base = path_base(file), *dot = strrchr(base, '.');
 
 	if (name)
 		buf_str(out, name);

@@ -263,11 +263,11 @@ static void say_empty(struct search *s)
 /* The result would depend on which program did which part: the user decides. */
 static bool other_version(const struct search *s, int version, const char *path)
 {
-	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-
 	if (version != NUMERICAL_VERSION)
-		cli_note(s->cli, "%s, which has not ended and has the same configuration, was begun with numerical version %d; this program has %d, "
-			"and its last digits may differ; a new run begins (--resume=%s continues that one)", path, version, NUMERICAL_VERSION, name);
+		cli_note(s->cli,
+			"%s, which has not ended and has the same configuration, was begun with numerical version %d; this program has %d, "
+			"and its last digits may differ; a new run begins (--resume=%s continues that one)",
+			path, version, NUMERICAL_VERSION, path_base(path));
 	return version != NUMERICAL_VERSION;
 }
 

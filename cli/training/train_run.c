@@ -462,7 +462,7 @@ static void run_name(const struct config *c, struct buf *name)
 		buf_str(name, given);
 		return;
 	}
-	base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
+	base = path_base(file);
 	dot = strrchr(base, '.');
 	buf_add(name, base, dot ? (size_t)(dot - base) : strlen(base));
 }

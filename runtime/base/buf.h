@@ -74,6 +74,9 @@ int buf_write_secret(const struct buf *b, const char *path, struct err *e);
 int fd_write(int fd, const void *bytes, size_t len);
 /* Does the path end so? */
 bool path_ends(const char *path, const char *ending);
+const char *path_base(const char *path); /* behind its last slash */
+void path_folder(const char *path,
+	struct buf *out); /* appends the folder that it lies in, `.` without a slash */
 
 /* A cursor over bytes that never reads past the end; after the first overrun
  * every read gives 0 and ->bad stays set. */

@@ -83,11 +83,11 @@ static void nearest_name(DIR *d, const char *base, struct buf *out)
 /* The file in the folder of `path` whose name is nearest, "" where there is none. */
 static void nearest_file(const char *path, struct buf *out)
 {
-	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	const char *base = path_base(path);
 	struct buf folder = BUF_INIT, name = BUF_INIT;
 	DIR *d;
 
-	buf_add(&folder, slash ? path : "./", slash ? (size_t)(base - path) : 2);
+	path_folder(path, &folder);
 	d = opendir(folder.data);
 	if (d)
 		nearest_name(d, base, &name);

@@ -199,6 +199,23 @@ bool path_ends(const char *path, const char *ending)
 	return n >= k && !strcmp(path + n - k, ending);
 }
 
+const char *path_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+void path_folder(const char *path, struct buf *out)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (slash)
+		buf_add(out, path, slash == path ? 1 : (size_t)(slash - path));
+	else
+		buf_str(out, ".");
+}
+
 int fd_write(int fd, const void *bytes, size_t len)
 {
 	const char *p = bytes;
@@ -262,17 +279,15 @@ bool buf_is_temporary(const char *name)
 /* The folder of `path`, open to be synced. */
 static int open_folder_of(const char *path)
 {
-	char folder[PATH_MAX];
-	const char *slash = strrchr(path, '/');
-	size_t len = slash ? (size_t)(slash - path) : 0;
+	struct buf folder = BUF_INIT;
+	int fd, saved;
 
-	if (len >= sizeof folder) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	memcpy(folder, path, len);
-	folder[len] = '\0';
-	return open(len ? folder : slash ? "/" : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	path_folder(path, &folder);
+	fd = open(folder.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	saved = errno;
+	buf_release(&folder);
+	errno = saved;
+	return fd;
 }
 
 /* Behind the rename: what fails here cannot be undone. */

@@ -448,7 +448,7 @@ static int read_places(struct source *s, bool is_npy, struct dataset **out, stru
 int dataset_read_arrays(const char *path, const struct read_options *o, struct diags *d,
 	struct dataset **out, struct err *e)
 {
-	bool is_npy = !strcmp(path + strlen(path) - 4, ".npy");
+	bool is_npy = path_ends(path, ".npy");
 	struct source s = { .path = path, .o = o, .diags = d };
 	struct buf b = BUF_INIT;
 	int code;

@@ -23,12 +23,7 @@ struct idx_file {
 	uint64_t at;                 /* of the numbers in data */
 };
 
-static bool is_gzip(const char *path)
-{
-	size_t len = strlen(path);
-
-	return len > 3 && !strcmp(path + len - 3, ".gz");
-}
+static bool is_gzip(const char *path) { return path_ends(path, ".gz"); }
 
 /* Does a file's length agree with its header? Looked at before memory is taken for all of it; a pipe and a
  * compressed file pass. */
@@ -169,7 +164,7 @@ static const char *either(struct arena *a, const char *path)
 /* DIR/train-images-idx3-ubyte.gz -> DIR/train-labels-idx1-ubyte.gz, or the name that is given. */
 static const char *labels_path(struct arena *a, const char *path, const char *label)
 {
-	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *images = NULL, *rank;
+	const char *base = path_base(path), *images = NULL, *rank;
 	char *name;
 
 	if (label)

@@ -11,14 +11,6 @@
 #include "runtime/data/format/dataset_spec.h"
 #include "runtime/data/format/reader.h"
 
-/* IDX files are known by names such as train-images-idx3-ubyte. */
-static bool names_idx(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return strstr(slash ? slash : path, "idx") != NULL;
-}
-
 static int read_format(const char *path, const struct read_options *o, struct diags *d, struct dataset **out, struct err *e)
 {
 	static const struct {
@@ -26,9 +18,10 @@ static int read_format(const char *path, const struct read_options *o, struct di
 		int (*read)(const char *, const struct read_options *, struct diags *, struct dataset **,
 			struct err *);
 	} format[] = {
-		{ ".csv", dataset_read_csv }, { ".npz", dataset_read_arrays }, { ".npy", dataset_read_arrays },
+		{ ".csv", dataset_read_csv },
+		{ ".npz", dataset_read_arrays },
+		{ ".npy", dataset_read_arrays },
 	};
-	size_t len = strlen(path);
 	uint64_t nx = 0;
 
 	for (unsigned i = 0; i < o->nwant; i++)
@@ -37,11 +30,11 @@ static int read_format(const char *path, const struct read_options *o, struct di
 		return err_set(e, -ERR_BAD_DATA, "the model's inputs have %llu numbers, more than %d",
 			(unsigned long long)nx, DATASET_COLUMNS_MAX);
 	for (size_t i = 0; i < sizeof format / sizeof *format; i++)
-		if (len > 4 && !strcmp(path + len - 4, format[i].ending))
+		if (path_ends(path, format[i].ending))
 			return format[i].read(path, o, d, out, e);
 	if (input_is_stdin(path))
 		return dataset_read_csv(path, o, d, out, e);
-	if (names_idx(path))
+	if (strstr(path_base(path), "idx")) /* such as train-images-idx3-ubyte */
 		return dataset_read_idx(path, o, d, out, e);
 	return err_set(e, -ERR_BAD_DATA, "%s: data files end in .csv, .npz or .npy, or have idx in their names", path);
 }
@@ -68,12 +61,12 @@ uint64_t dataset_memory(const char *path)
 	static const struct { const char *ending; unsigned times; } row[] = {
 		{ ".csv", 5 }, { ".npz", 9 }, { ".npy", 5 }, { ".gz", 60 }, { "", 9 },
 	};
-	size_t len = strlen(path), n, i = 0;
+	size_t i = 0;
 	struct stat st;
 
 	if (stat(path, &st) || !S_ISREG(st.st_mode))
 		return 0;
-	while (n = strlen(row[i].ending), len < n || strcmp(path + len - n, row[i].ending))
+	while (!path_ends(path, row[i].ending))
 		i++;
 	if (!i && st.st_size > CSV_BYTES_MAX)
 		return UINT64_MAX;               /* too long to be read at once */

@@ -208,14 +208,14 @@ static bool parse(const char *text, struct rendezvous *m)
 /* A network file system may cache that the file does not exist, until its folder is read. */
 static void look_again(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	char folder[4096];
+	struct buf folder = BUF_INIT;
 	DIR *d;
 
-	snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
-	d = opendir(folder);
+	path_folder(path, &folder);
+	d = opendir(folder.data);
 	if (d)
 		closedir(d);
+	buf_release(&folder);
 }
 
 int rendezvous_read(const char *path, struct rendezvous *out, struct err *e)

@@ -167,8 +167,7 @@ int callback_path(const struct train_job *j, const char *template, const struct 
 	if (!code && name.len > CALLBACK_PATH_MAX)
 		code = err_set(e, -ERR_CONFIG, "the path has %zu characters, more than %d", name.len, CALLBACK_PATH_MAX);
 	if (!code) {
-		base = strrchr(name.data, '/');
-		base = base ? base + 1 : name.data;
+		base = path_base(name.data);
 		buf_add(out, name.data, (size_t)(base - name.data));
 		if (j->restarts > 1 && !has_start(template))
 			event_folder_start(r->restart, out);

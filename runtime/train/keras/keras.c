@@ -111,7 +111,7 @@ struct reading {
 /* "kernel" of "dense_1/kernel:0". */
 static bool is_called(const struct keras_array *a, const char *name)
 {
-	const char *slash = strrchr(a->name, '/'), *base = slash ? slash + 1 : a->name;
+	const char *base = path_base(a->name);
 	size_t n = strcspn(base, ":");
 
 	return strlen(name) == n && !strncmp(base, name, n);

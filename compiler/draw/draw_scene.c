@@ -196,6 +196,21 @@ uint32_t scene_break(const struct scene *s, uint32_t from, uint32_t to)
 	return to;
 }
 
+static bool has_ended(const struct scene *s, uint32_t row, uint32_t column)
+{
+	return s->row_end[row] != INDEX_NONE && s->row_end[row] < column;
+}
+
+void scene_rows_from(const struct scene *s, uint32_t from, uint32_t *first, uint32_t *last)
+{
+	*first = 0;
+	*last = s->nrow - 1;
+	while (*first < *last && has_ended(s, *first, from))
+		++*first;
+	while (*last > *first && has_ended(s, *last, from))
+		--*last;
+}
+
 bool scene_in_lanes(const struct scene *s, const struct element *x)
 {
 	return x->bundle != INDEX_NONE && s->bundle[x->bundle].nlane > 1;

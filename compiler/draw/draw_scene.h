@@ -68,6 +68,8 @@ int scene_build(const struct program *p, uint32_t circuit, const struct draw_opt
 void scene_release(struct scene *s);
 /* Where a line that has space for columns from .. to should end: before a layer that it would cut, unless that begins it. */
 uint32_t scene_break(const struct scene *s, uint32_t from, uint32_t to);
+/* The rows of a line that begins with column `from`: without those at its edges whose wires have ended. */
+void scene_rows_from(const struct scene *s, uint32_t from, uint32_t *first, uint32_t *last);
 /* Does its column hold other elements of the same bundle? */
 bool scene_in_lanes(const struct scene *s, const struct element *x);
 /* What stands above a circuit: its instance's name, and how often it is there; "" where there is no name. */

@@ -54,25 +54,6 @@ static void draw_band(struct svg_drawing *d, double *widest)
 	*widest = right > *widest ? right : *widest;
 }
 
-/* The rows that are over give no room above the next band. */
-static uint32_t first_row(const struct svg_drawing *d)
-{
-	uint32_t r = 0;
-
-	while (r + 1 < d->s->nrow && d->s->row_end[r] != INDEX_NONE && d->s->row_end[r] < d->from)
-		r++;
-	return r;
-}
-
-static uint32_t last_row(const struct svg_drawing *d)
-{
-	uint32_t r = d->s->nrow - 1;
-
-	while (r > 0 && d->s->row_end[r] != INDEX_NONE && d->s->row_end[r] < d->from)
-		r--;
-	return r;
-}
-
 /* ---- words ---- */
 
 /* An output in words, broken before + and - where it gets too wide; where it ends. */
@@ -135,8 +116,7 @@ static double draw_scene(struct scene *s, const struct draw_options *o, double y
 		y += line_height + 4;
 	}
 	do {
-		d.first = first_row(&d);
-		d.last = last_row(&d);
+		scene_rows_from(s, d.from, &d.first, &d.last);
 		d.to = band_end(&d);
 		d.top = y + (s->nframe ? title_height : 0) + pitch / 2 - d.first * pitch;
 		draw_band(&d, widest);

@@ -303,21 +303,6 @@ static void draw_ends(struct text_drawing *d, unsigned x)
 	}
 }
 
-static bool is_over(const struct text_drawing *d, uint32_t row)
-{
-	return d->s->row_end[row] != INDEX_NONE && d->s->row_end[row] < d->from;
-}
-
-static void choose_rows(struct text_drawing *d)
-{
-	d->first = 0;
-	d->last = d->s->nrow - 1;
-	while (d->first < d->last && is_over(d, d->first))
-		d->first++;
-	while (d->last > d->first && is_over(d, d->last))
-		d->last--;
-}
-
 static int draw_band(struct text_drawing *d, struct buf *out, struct err *e)
 {
 	unsigned end = start_of(d, d->to), more = d->to == d->s->ncolumn ? d->end_width : 1;
@@ -354,7 +339,7 @@ static int draw_scene(const struct scene *s, const struct draw_options *o, struc
 	measure(&d);
 	do {
 		d.to = band_end(&d);
-		choose_rows(&d);
+		scene_rows_from(s, d.from, &d.first, &d.last);
 		if (d.from && !s->nframe)
 			buf_char(out, '\n');
 		code = draw_band(&d, out, e);

@@ -14,14 +14,6 @@
 #include "runtime/base/json.h"
 #include "runtime/exec/statevector/state_memory.h"
 
-static void shape(struct buf *out, uint32_t ndim, const uint32_t *dim)
-{
-	buf_char(out, '[');
-	for (uint32_t k = 0; k < ndim; k++)
-		buf_printf(out, k ? ", %u" : "%u", dim[k]);
-	buf_char(out, ']');
-}
-
 static uint64_t count_applies(const struct program *p)
 {
 	uint64_t n = 0;
@@ -57,7 +49,7 @@ static void json_groups(const struct program *p, struct buf *out)
 		buf_str(out, i ? ", " : "");
 		buf_json_str(out, g->path);
 		buf_str(out, ": {\"shape\": ");
-		shape(out, g->ndim, g->dim);
+		shape_print(g->ndim, g->dim, out);
 		buf_printf(out, ", \"init\": \"%s\", \"frozen\": %s}", asm_init_name[g->init], g->frozen ? "true" : "false");
 	}
 	buf_str(out, "}, \"inputs\": {");
@@ -67,7 +59,7 @@ static void json_groups(const struct program *p, struct buf *out)
 		buf_str(out, i ? ", " : "");
 		buf_json_str(out, g->name);
 		buf_printf(out, ": {\"kind\": \"%s\", \"shape\": ", g->is_state ? "state" : "float");
-		shape(out, g->ndim, g->dim);
+		shape_print(g->ndim, g->dim, out);
 		buf_char(out, '}');
 	}
 	buf_char(out, '}');
@@ -132,14 +124,15 @@ static void text_groups(const struct program *p, struct buf *out)
 		const struct input_group *g = &p->input_group[i];
 
 		buf_printf(out, "input     %s ", g->name);
-		g->is_state ? buf_printf(out, "state of %u amplitudes", g->count / 2) : shape(out, g->ndim, g->dim);
+		g->is_state ? buf_printf(out, "state of %u amplitudes", g->count / 2)
+			    : shape_print(g->ndim, g->dim, out);
 		buf_char(out, '\n');
 	}
 	for (uint32_t i = 0; i < p->nweight_group; i++) {
 		const struct weight_group *g = &p->weight_group[i];
 
 		buf_printf(out, "param     %s ", g->path);
-		shape(out, g->ndim, g->dim);
+		shape_print(g->ndim, g->dim, out);
 		buf_printf(out, " %s%s\n", asm_init_name[g->init], g->frozen ? ", frozen" : "");
 	}
 }

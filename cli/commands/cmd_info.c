@@ -108,10 +108,7 @@ static void gpu_json(const struct measured *m, struct buf *out)
 			d.capability, d.units, d.memory, d.left, d.driver);
 	}
 	buf_str(out, "], \"crossover_operations\": ");
-	if (isfinite(m->crossover))
-		buf_json_f64(out, m->crossover);
-	else
-		buf_str(out, "null");
+	buf_json_f64(out, m->crossover);
 	buf_char(out, '}');
 }
 

@@ -43,10 +43,9 @@ static void show_json(const struct weights *w, struct buf *out)
 static void show_group(const struct weights *w, const struct weight_group *g, struct buf *out)
 {
 	visible_str(out, g->path);
-	buf_str(out, " [");
-	for (uint32_t k = 0; k < g->ndim; k++)
-		buf_printf(out, k ? ", %u" : "%u", g->dim[k]);
-	buf_str(out, g->frozen ? "] frozen\n" : "]\n");
+	buf_char(out, ' ');
+	shape_print(g->ndim, g->dim, out);
+	buf_str(out, g->frozen ? " frozen\n" : "\n");
 	for (uint32_t i = 0; i < g->count; i++) {
 		buf_str(out, i % 4 ? " " : "    ");
 		buf_real(out, w->weight[g->first + i]);

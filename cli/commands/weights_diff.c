@@ -139,14 +139,6 @@ static void each_metadata(struct comparison *c, void (*visit)(void *ctx, const c
 
 /* ---- text ---- */
 
-static void shape_text(const struct weight_group *g, struct buf *out)
-{
-	buf_char(out, '[');
-	for (uint32_t k = 0; k < g->ndim; k++)
-		buf_printf(out, k ? ", %u" : "%u", g->dim[k]);
-	buf_char(out, ']');
-}
-
 static void path_text(const struct comparison *c, const struct path_difference *d, struct buf *out)
 {
 	visible_str(out, (d->group[0] ? d->group[0] : d->group[1])->path);
@@ -157,9 +149,9 @@ static void path_text(const struct comparison *c, const struct path_difference *
 	}
 	if (!d->same_shape) {
 		buf_str(out, "shapes ");
-		shape_text(d->group[0], out);
+		shape_print(d->group[0]->ndim, d->group[0]->dim, out);
 		buf_str(out, " and ");
-		shape_text(d->group[1], out);
+		shape_print(d->group[1]->ndim, d->group[1]->dim, out);
 	} else if (d->equal) {
 		buf_str(out, "equal");
 	} else {
@@ -189,7 +181,7 @@ static void diff_text(struct comparison *c, struct buf *out)
 static void shape_json(const struct weight_group *g, struct buf *out)
 {
 	if (g)
-		shape_text(g, out);
+		shape_print(g->ndim, g->dim, out);
 	else
 		buf_str(out, "null");
 }

@@ -39,10 +39,8 @@ static void print_text(const char *s, struct buf *out)
 
 static void print_dims(uint32_t ndim, const uint32_t *dim, struct buf *out)
 {
-	for (uint32_t i = 0; i < ndim; i++)
-		buf_printf(out, "%s%u", i ? ", " : "[", dim[i]);
 	if (ndim)
-		buf_char(out, ']');
+		shape_print(ndim, dim, out);
 }
 
 /* ---- slots ---- */

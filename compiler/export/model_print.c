@@ -293,9 +293,9 @@ static void put_inputs(struct printer *w)
 		const struct input_group *g = &w->p->input_group[i];
 
 		buf_str(w->out, g->is_state ? "input state" : "input float");
-		for (uint32_t k = 0; !g->is_state && k < g->ndim; k++)
-			buf_printf(w->out, k ? ", %u" : "[%u", g->dim[k]);
-		buf_str(w->out, !g->is_state && g->ndim ? "] " : " ");
+		if (!g->is_state && g->ndim)
+			shape_print(g->ndim, g->dim, w->out);
+		buf_char(w->out, ' ');
 		model_put_input_name(w, i);
 		buf_str(w->out, ";\n");
 	}

@@ -41,9 +41,8 @@ static void put_input(struct printer *w, uint32_t scalar)
 	model_put_input_name(w, number);
 	for (uint32_t i = g->ndim; i-- > 0; k /= g->dim[i])
 		at[i] = k % g->dim[i];
-	for (uint32_t i = 0; i < g->ndim; i++)
-		buf_printf(w->out, i ? ", %u" : "[%u", at[i]);
-	buf_str(w->out, g->ndim ? "]" : "");
+	if (g->ndim)
+		shape_print(g->ndim, at, w->out);
 }
 
 void model_put_number(struct printer *w, double v)

@@ -35,6 +35,14 @@ uint32_t shape_count(uint32_t ndim, const uint32_t *dim, uint32_t max)
 	return n > max ? max + 1 : (uint32_t)n;
 }
 
+void shape_print(uint32_t ndim, const uint32_t *dim, struct buf *out)
+{
+	buf_char(out, '[');
+	for (uint32_t k = 0; k < ndim; k++)
+		buf_printf(out, k ? ", %u" : "%u", dim[k]);
+	buf_char(out, ']');
+}
+
 /* Sums saturate: the verifier refuses what is beyond its limits. */
 static uint32_t sum_u32(uint32_t a, uint64_t b)
 {

@@ -200,6 +200,7 @@ uint32_t program_weight_group(const struct program *p, uint32_t weight);
 uint32_t program_input_group(const struct program *p, uint32_t input);
 /* Elements of a shape, max + 1 if there are more than max. */
 uint32_t shape_count(uint32_t ndim, const uint32_t *dim, uint32_t max);
+void shape_print(uint32_t ndim, const uint32_t *dim, struct buf *out); /* [2, 3] */
 
 /* Gates that are multiplied into m, those of the matrices it refers to (gates[]) for each use; saturates. */
 uint64_t matrix_gates(const struct matrix *m, const uint64_t *gates);

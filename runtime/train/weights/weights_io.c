@@ -354,10 +354,9 @@ void weights_to_json(const struct program *p, const double *weight, struct buf *
 
 		buf_str(out, g ? ", " : "");
 		buf_json_str(out, w->path);
-		buf_str(out, ": {\"shape\": [");
-		for (uint32_t k = 0; k < w->ndim; k++)
-			buf_printf(out, k ? ", %u" : "%u", w->dim[k]);
-		buf_str(out, "], \"values\": [");
+		buf_str(out, ": {\"shape\": ");
+		shape_print(w->ndim, w->dim, out);
+		buf_str(out, ", \"values\": [");
 		for (uint32_t i = 0; i < w->count; i++) {
 			buf_str(out, i ? ", " : "");
 			buf_json_f64(out, weight[w->first + i]);

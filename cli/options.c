@@ -275,6 +275,11 @@ uint64_t options_count(const struct options *o, enum option_id id)
 	return strtoull(o->value[id], NULL, 10);
 }
 
+uint64_t options_count_or(const struct options *o, enum option_id id, uint64_t other)
+{
+	return o->given[id] ? options_count(o, id) : other;
+}
+
 unsigned options_choice(const struct options *o, enum option_id id)
 {
 	unsigned nth = 0;

@@ -78,8 +78,9 @@ const char *option_heading(enum command_bit command, int i);
 int options_parse(enum command_bit command, int narg, char *const *arg, bool stop, struct options *o,
 	int *used, struct err *e);
 
-/* The value of a COUNT option as a number; the parser has checked its text. */
+/* The value of a COUNT option as a number; the parser has checked its text.  `other`: where it is not given. */
 uint64_t options_count(const struct options *o, enum option_id id);
+uint64_t options_count_or(const struct options *o, enum option_id id, uint64_t other);
 /* Position of a CHOICE option's value among its words. */
 unsigned options_choice(const struct options *o, enum option_id id);
 

@@ -107,7 +107,7 @@ static int add_case(struct bench_job *j, const struct bench_program *bp, uint64_
 		.isa = o->value[OPT_ISA],
 		.gradient = o->given[OPT_BENCH_GRADIENT] ? "adjoint" : NULL,
 		.threads = (uint32_t)threads,
-		.split = o->given[OPT_RANKS] ? (uint32_t)options_count(o, OPT_RANKS) : 1,
+		.split = (uint32_t)options_count_or(o, OPT_RANKS, 1),
 		.optimisations = j->optimisations };
 	struct bench_case *bc = &j->cases[j->ncase];
 	struct err e;
@@ -231,7 +231,7 @@ static int measure_once(void *ctx, enum bench_doubt doubt, struct bench_result *
 static int measure(struct bench_job *j)
 {
 	const struct options *o = &j->cli->options;
-	struct bench_run how = { o->given[OPT_RUNS] ? options_count(o, OPT_RUNS) : 0, j->what.seed,
+	struct bench_run how = { options_count_or(o, OPT_RUNS, 0), j->what.seed,
 		o->given[OPT_PARTS], j->cli };
 	struct err e;
 	int status;

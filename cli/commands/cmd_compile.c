@@ -80,7 +80,7 @@ static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 		.precision = o->value[OPT_PRECISION],
 		.isa = o->value[OPT_ISA],
 		.optimisations = OPTIMISATION_ALL,
-		.split = o->given[OPT_PLAN_RANKS] ? (uint32_t)options_count(o, OPT_PLAN_RANKS) : 1,
+		.split = (uint32_t)options_count_or(o, OPT_PLAN_RANKS, 1),
 		.plan_alone = true };
 	struct evaluator_options eo;
 	struct plan_limits limits;

@@ -331,7 +331,7 @@ static int execution(struct inference *f, struct evaluator_options *out)
 		cli_note(f->cli,
 			"states are split over more ranks than in the training: the last digits may differ");
 	}
-	w.threads = o->given[OPT_THREADS] ? (uint32_t)options_count(o, OPT_THREADS) : 0;
+	w.threads = (uint32_t)options_count_or(o, OPT_THREADS, 0);
 	if (o->given[OPT_SHOTS])
 		w.shots = (uint32_t)options_count(o, OPT_SHOTS);
 	if (o->given[OPT_ISA]) {
@@ -348,15 +348,17 @@ static int execution(struct inference *f, struct evaluator_options *out)
 static uint64_t shots_key(const struct inference *f)
 {
 	const struct options *o = &f->cli->options;
-	uint64_t seed = o->given[OPT_SHOT_SEED] ? options_count(o, OPT_SHOT_SEED) : (uint64_t)config_int(f->config, KEY_RUN_SEED);
+	uint64_t seed =
+		options_count_or(o, OPT_SHOT_SEED, (uint64_t)config_int(f->config, KEY_RUN_SEED));
 
 	return rng_u64(seed, RNG_SHOT_KEY, 0, 0);
 }
 
 static int start_workers(struct inference *f, struct evaluator_options *o, struct pool **remote)
 {
-	struct cluster_work w = { .program = f->weights->program, .exec = o,
-		.threads = f->cli->options.given[OPT_THREADS] ? (uint32_t)options_count(&f->cli->options, OPT_THREADS) : 0 };
+	struct cluster_work w = { .program = f->weights->program,
+		.exec = o,
+		.threads = (uint32_t)options_count_or(&f->cli->options, OPT_THREADS, 0) };
 	struct buf folder = BUF_INIT;
 	int status;
 

@@ -191,7 +191,7 @@ static int selftest(struct cli *c)
 	struct execution_words w = { .device = o->value[OPT_DEVICE],
 		.precision = "single",
 		.isa = o->value[OPT_ISA],
-		.threads = o->given[OPT_THREADS] ? (uint32_t)options_count(o, OPT_THREADS) : 1 };
+		.threads = (uint32_t)options_count_or(o, OPT_THREADS, 1) };
 	struct selftest_row row[SELFTEST_ROWS];
 	struct evaluator_options options;
 	struct err e;

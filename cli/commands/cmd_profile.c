@@ -161,9 +161,7 @@ static int keep(struct cli *c, const struct attached *a, const struct profile *p
 /* Once, or again and again until the job ends. */
 static int attach(struct cli *c, const struct capture_order *o)
 {
-	uint64_t every = c->options.given[OPT_PROFILE_EVERY]
-		? options_count(&c->options, OPT_PROFILE_EVERY)
-		: 0;
+	uint64_t every = options_count_or(&c->options, OPT_PROFILE_EVERY, 0);
 	struct attached a;
 	struct err e;
 	int code = attach_find(c->options.value[OPT_PROFILE_ATTACH],
@@ -208,7 +206,7 @@ static int profile(struct cli *c)
 		.no_limits = o->given[OPT_NO_LIMITS],
 		.order = { .level = (enum profile_level)(PROFILE_PHASES
 				   + options_choice(o, OPT_PROFILE_LEVEL)),
-			.steps = o->given[OPT_PROFILE_STEPS] ? options_count(o, OPT_PROFILE_STEPS) : 0,
+			.steps = options_count_or(o, OPT_PROFILE_STEPS, 0),
 			.seconds = o->given[OPT_PROFILE_SECONDS]
 				? (double)options_count(o, OPT_PROFILE_SECONDS)
 				: o->given[OPT_PROFILE_STEPS] ? 0

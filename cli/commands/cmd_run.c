@@ -32,7 +32,7 @@ struct running {
 
 static uint32_t shots_of(const struct running *r)
 {
-	return r->cli->options.given[OPT_SHOTS] ? (uint32_t)options_count(&r->cli->options, OPT_SHOTS) : 0;
+	return (uint32_t)options_count_or(&r->cli->options, OPT_SHOTS, 0);
 }
 
 /* Where shots come from: step 0 of the seed. */
@@ -188,8 +188,8 @@ static int open_evaluator(struct running *r, enum emit what)
 		.isa = o->value[OPT_ISA],
 		.gradient = needs_gradient(what) ? o->value[OPT_GRADIENT] : NULL,
 		.shots = needs_state(what) ? 0 : shots_of(r),
-		.threads = o->given[OPT_THREADS] ? (uint32_t)options_count(o, OPT_THREADS) : 0,
-		.split = o->given[OPT_RANKS] ? (uint32_t)options_count(o, OPT_RANKS) : 1,
+		.threads = (uint32_t)options_count_or(o, OPT_THREADS, 0),
+		.split = (uint32_t)options_count_or(o, OPT_RANKS, 1),
 	};
 	struct evaluator_options eo;
 	char reason[DEVICE_REASON_MAX];

@@ -160,7 +160,7 @@ int cluster_wish(struct cli *c, const struct config *config, const char *folder,
 	int status;
 
 	*out = (struct cluster){ .cli = c };
-	out->nrank = o->given[OPT_RANKS] ? (unsigned)options_count(o, OPT_RANKS) : 0;
+	out->nrank = (unsigned)options_count_or(o, OPT_RANKS, 0);
 	status = wish_joined(out, config, folder);
 	if (status)
 		return status;

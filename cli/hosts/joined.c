@@ -189,8 +189,7 @@ static int open_and_work(struct cli *c, const struct join *a, const char *path, 
 /* The processes are the ranks of one group, and all of them find it if they cannot be. */
 static int check_ranks(struct cli *c, const struct join *a)
 {
-	unsigned nrank =
-		c->options.given[OPT_RANKS] ? (unsigned)options_count(&c->options, OPT_RANKS) : 0;
+	unsigned nrank = (unsigned)options_count_or(&c->options, OPT_RANKS, 0);
 
 	if (!nrank || !a->mode || nrank == a->size)
 		return 0;

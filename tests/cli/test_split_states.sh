@@ -13,13 +13,14 @@ x0,x1,x2,x3,x4,x5,x6,x7,x8,x9,x10,x11
 1.1,-0.2,0.3,0.4,0.5,-2.6,0.7,-0.8,0.9,1.0,-1.1,0.2
 END
 for ranks in 1 2 8; do
-	tap_exit 0 "a training by $ranks processes" "$QCNN" train -q --fresh --set=train.epochs=2 --set=train.restarts=2 \
-		--set=data.rounds=1 --set=run.split=8 --ranks=$ranks -o "w$ranks.bin" config.yaml
+	tap_exit 0 "a training by $ranks processes" "$QCNN" train --fresh --set=train.epochs=2 --set=train.restarts=2 \
+		--set=train.batch_size=112 --set=run.split=8 --ranks=$ranks -o "w$ranks.bin" config.yaml
+	tap_has err "batch_rank: 9 states instead of 112 in every batch" "uses a basis of split states"
 	cmp w1.bin "w$ranks.bin" >cmp.out 2>&1
 	tap_is $? 0 "gives the weights of one"
 done
-tap_exit 0 "and by workers" "$QCNN" train -q --fresh --set=train.epochs=2 --set=train.restarts=2 --set=data.rounds=1 \
-	--set=run.split=8 --hosts=local:2 -o w0.bin config.yaml
+tap_exit 0 "and by workers" "$QCNN" train -q --fresh --set=train.epochs=2 --set=train.restarts=2 \
+	--set=train.batch_size=112 --set=run.split=8 --hosts=local:2 -o w0.bin config.yaml
 cmp w1.bin w0.bin >cmp.out 2>&1
 tap_is $? 0 "that hold whole states"
 tap_exit 0 "the weights are used without a split" "$QCNN" infer -q w1.bin

@@ -36,7 +36,11 @@ void random_numbers(uint64_t seed, double scale, size_t n, double *out);
 /* A loss that no readout leaves out: sum_k c_k r_k + r_k^2 / 2, summed over the samples
  * (row s has its own c).  readout[(nsample, nreadout)], gradient[nweight] (NULL: forward
  * only).  Samples s uses input row s. */
-struct outcome { double *readout, *gradient; uint64_t share[64]; };
+struct outcome {
+	double *readout, *gradient;
+	uint64_t share[64];
+	uint32_t nstate; /* that were evolved */
+};
 
 int outcome_of(const struct program *p, const struct evaluator_options *o, uint32_t nsample,
 	const double *weight, const double *input, struct outcome *out, struct err *e);

@@ -347,8 +347,8 @@ static void test_cache_bytes(enum shape shape)
 	build_z(&b, 0, 0);
 	p = build_done(&b);
 	pl = plan_of(p, shape, 0);
-	most = backend_cpu.state_cache->bytes(pl, (uint32_t)(2 * n))
-		- backend_cpu.state_cache->bytes(pl, (uint32_t)n);
+	most = backend_cpu.state_cache->bytes(pl, (uint32_t)(2 * n), 1)
+		- backend_cpu.state_cache->bytes(pl, (uint32_t)n, 1);
 	tap_ok(most >= n * one, "%s: a cache of %llu more states asks for %llu bytes",
 		shape == SHAPE_SAMPLES ? "batched" : "shared", (unsigned long long)n,
 		(unsigned long long)most);

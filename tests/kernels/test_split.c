@@ -15,31 +15,40 @@
 #include "tests/kernels/random_program.h"
 #include "tests/net/meet.h"
 
-enum { NSAMPLE = 2, SEEDS = 24, SEEDS_TOGETHER = 10 };
+enum {
+	SEEDS = 24,
+	SEEDS_TOGETHER = 10,
+	OPTIMISED = 100, /* seeds behind it: with exact optimisations */
+	SEEDS_OPTIMISED = 8,
+	ROWS = 3 /* of which the samples of these are copies */
+};
 
 struct job {
 	struct program *p;
+	uint32_t nsample;
 	double *weight, *input;
 	struct outcome want;
 };
 
-/* Every kind of step, input and output, from a seed. */
+/* Every kind of step, input and output, from a seed. Behind OPTIMISED outputs are of few qubits, and the encoding is not trained. */
 static struct job job_new(unsigned seed, unsigned nwire)
 {
+	bool optimised = seed > OPTIMISED;
 	struct random_shape r = { .seed = seed,
 		.nwire = nwire,
 		.napply = 12 + seed % 40,
 		.ncircuit = 1 + (seed % 5 == 0),
 		.nweight = 5,
 		.ninput = 3,
-		.sample_matrices = seed % 2,
-		.controls = seed % 3 != 0,
-		.vectors = seed % 4 == 0,
+		.sample_matrices = !optimised && seed % 2,
+		.controls = !optimised && seed % 3 != 0,
+		.vectors = optimised ? seed % 2 : seed % 4 == 0,
 		.swaps = seed % 5 == 1,
-		.wide = seed % 2 == 0,
+		.wide = !optimised && seed % 2 == 0,
 		.frozen = seed % 6 == 0,
-		.diagonals = seed % 4 > 1,
-		.permutes = seed % 7 == 3,
+		.nseen = optimised ? 2 + seed % 2 : 0,
+		.diagonals = !optimised && seed % 4 > 1,
+		.permutes = !optimised && seed % 7 == 3,
 		.nz = seed % 3 == 0     ? 0
 			: seed % 3 == 1 ? 150
 					: 5,
@@ -47,15 +56,18 @@ static struct job job_new(unsigned seed, unsigned nwire)
 	struct evaluator_options ref = {
 		.target = &target_ref, .nthread = 1, .gradient = GRADIENT_ADJOINT
 	};
-	struct job j = { .p = random_program(&r) };
+	struct job j = { .p = random_program(&r), .nsample = optimised ? 2 * ROWS : 2 };
 	struct err e = { 0, "" };
 
 	j.weight = mem_alloc(j.p->nweight, sizeof(double));
-	j.input = mem_alloc((size_t)j.p->ninput * NSAMPLE, sizeof(double));
+	j.input = mem_alloc((size_t)j.p->ninput * j.nsample, sizeof(double));
 	random_numbers(seed, 2, j.p->nweight, j.weight);
-	random_numbers(seed + 100, 2, (size_t)j.p->ninput * NSAMPLE, j.input);
-	j.want = outcome_new(j.p, NSAMPLE);
-	if (outcome_of(j.p, &ref, NSAMPLE, j.weight, j.input, &j.want, &e))
+	random_numbers(seed + 100, 2, (size_t)j.p->ninput * j.nsample, j.input);
+	if (optimised)
+		memcpy(j.input + (size_t)j.p->ninput * ROWS, j.input,
+			(size_t)j.p->ninput * ROWS * sizeof(double));
+	j.want = outcome_new(j.p, j.nsample);
+	if (outcome_of(j.p, &ref, j.nsample, j.weight, j.input, &j.want, &e))
 		tap_bail("ref does not run: %s", e.text);
 	return j;
 }
@@ -79,16 +91,49 @@ static bool is_refused(const struct job *j, struct evaluator_options o)
 	return !pl && strstr(e.text, "a product of x or y on");
 }
 
+/* How many of the runs took an exact optimisation. */
+struct taken {
+	unsigned tails, bases;
+};
+
+static void take(struct taken *t, const struct job *j, const struct evaluator_options *o,
+	const struct outcome *got)
+{
+	struct plan *pl = statevector_plan_new(j->p, o, NULL);
+
+	t->tails += plan_tail_qubits(pl) > 0;
+	t->bases += got->nstate < j->nsample;
+	plan_free(pl);
+}
+
+/* The numbers of the seeds, one after the other; 0: no more. */
+static unsigned next_seed(unsigned seed, unsigned usual)
+{
+	return seed == usual ? OPTIMISED + 1 : seed == OPTIMISED + SEEDS_OPTIMISED ? 0 : seed + 1;
+}
+
+static void use_optimisations(unsigned seed, struct evaluator_options *o)
+{
+	if (seed <= OPTIMISED)
+		return;
+	o->no_fuse = false;
+	o->gradient = GRADIENT_ADJOINT;
+	o->shots = 0;
+	o->optimisations = OPTIMISATION_HEISENBERG_TAIL | OPTIMISATION_BATCH_RANK;
+	o->optimisations_always = true;
+}
+
 static void test_against_ref(uint32_t split, unsigned rank_bits, const struct target *target,
 	enum precision precision)
 {
 	double readout = 0, gradient = 0, most = precision == PRECISION_DOUBLE ? 1e-12 : 1e-5;
 	unsigned nrun = 0;
+	struct taken taken = { 0, 0 };
 	bool ran = true;
 
-	for (unsigned seed = 1; seed <= SEEDS && ran; seed++) {
+	for (unsigned seed = 1; seed && ran; seed = next_seed(seed, SEEDS)) {
 		struct job j = job_new(seed, PLAN_SPLIT_LOCAL_MIN + rank_bits + seed % 4);
-		struct outcome got = outcome_new(j.p, NSAMPLE);
+		struct outcome got = outcome_new(j.p, j.nsample);
 		struct err e = { 0, "" };
 		struct evaluator_options o = { .nthread = 1 + seed % 2,
 			.gradient = GRADIENT_ADJOINT,
@@ -98,18 +143,20 @@ static void test_against_ref(uint32_t split, unsigned rank_bits, const struct ta
 			.random_plan = seed % 3,
 			.no_fuse = seed % 4 == 3 };
 
+		use_optimisations(seed, &o);
 		if (is_refused(&j, o)) {
 			outcome_release(&got);
 			job_release(&j);
 			continue;
 		}
 		nrun++;
-		if (outcome_of(j.p, &o, NSAMPLE, j.weight, j.input, &got, &e)) {
+		if (outcome_of(j.p, &o, j.nsample, j.weight, j.input, &got, &e)) {
 			tap_note("seed %u: %s", seed, e.text);
 			ran = false;
 		}
+		take(&taken, &j, &o, &got);
 		double r = largest_difference(got.readout, j.want.readout,
-			(size_t)NSAMPLE * j.p->nreadout);
+			(size_t)j.nsample * j.p->nreadout);
 		double g = largest_difference(got.gradient, j.want.gradient, j.p->nweight);
 		if (!(r < most && g < 100 * most))
 			tap_note("seed %u: %g %g", seed, r, g);
@@ -118,9 +165,11 @@ static void test_against_ref(uint32_t split, unsigned rank_bits, const struct ta
 		outcome_release(&got);
 		job_release(&j);
 	}
-	tap_ok(ran && nrun >= SEEDS / 2 && readout < most && gradient < 100 * most,
-		"%u ranks, %s, %s: readouts off by %.2g, gradients by %.2g", split, target->kernels,
-		precision == PRECISION_DOUBLE ? "double" : "single", readout, gradient);
+	tap_ok(ran && nrun >= SEEDS / 2 && taken.tails && taken.bases && readout < most
+			&& gradient < 100 * most,
+		"%u ranks, %s, %s, %u tails, %u bases: readouts off by %.2g, gradients by %.2g",
+		split, target->kernels, precision == PRECISION_DOUBLE ? "double" : "single",
+		taken.tails, taken.bases, readout, gradient);
 }
 
 /* ---- several processes ---- */
@@ -134,8 +183,8 @@ static bool sent_as_planned(const struct job *j, const struct evaluator_options 
 {
 	struct plan *pl = statevector_plan_new(j->p, o, NULL);
 	uint32_t n;
-	double want =
-		NSAMPLE * (plan_exchanges(pl, false, &n).bytes + plan_exchanges(pl, true, &n).bytes);
+	double want = j->nsample
+		* (plan_exchanges(pl, false, &n).bytes + plan_exchanges(pl, true, &n).bytes);
 	bool same = (double)bytes == want || pl->ncircuit > 1 || c->size < o->split
 		|| o->gradient != GRADIENT_ADJOINT;
 
@@ -153,11 +202,12 @@ static bool lead(struct comm *c, uint32_t split)
 		.rank = 0, .nrank = c->size, .comm = c, .turn = PTHREAD_MUTEX_INITIALIZER
 	};
 	unsigned bits = (unsigned)__builtin_ctz(split), nrun = 0;
+	struct taken taken = { 0, 0 };
 	bool same = true;
 
-	for (unsigned seed = 1; seed <= SEEDS_TOGETHER; seed++) {
+	for (unsigned seed = 1; seed; seed = next_seed(seed, SEEDS_TOGETHER)) {
 		struct job j = job_new(seed, PLAN_SPLIT_LOCAL_MIN + bits + seed % 4);
-		struct outcome got = outcome_new(j.p, NSAMPLE), want = outcome_new(j.p, NSAMPLE);
+		struct outcome got = outcome_new(j.p, j.nsample), want = outcome_new(j.p, j.nsample);
 		struct err e = { 0, "" };
 		struct evaluator_options o = { .nthread = 1,
 			.gradient = seed % 9 == 5 ? GRADIENT_SHIFT : GRADIENT_ADJOINT,
@@ -169,28 +219,32 @@ static bool lead(struct comm *c, uint32_t split)
 		int code = 0;
 		uint64_t sent = c->statistics.sent_bytes;
 
+		use_optimisations(seed, &o);
 		if (!is_refused(&j, o)) {
 			nrun++;
-			code = outcome_of(j.p, &o, NSAMPLE, j.weight, j.input, &want, &e);
+			code = outcome_of(j.p, &o, j.nsample, j.weight, j.input, &want, &e);
 			o.rank = &r;
 			code = code ? code
-				    : outcome_of(j.p, &o, NSAMPLE, j.weight, j.input, &got, &e);
+				    : outcome_of(j.p, &o, j.nsample, j.weight, j.input, &got, &e);
 			if (code
 				|| memcmp(got.readout, want.readout,
-					(size_t)NSAMPLE * j.p->nreadout * sizeof(double))
+					(size_t)j.nsample * j.p->nreadout * sizeof(double))
 				|| memcmp(got.gradient, want.gradient, j.p->nweight * sizeof(double))) {
 				tap_note("%u processes, seed %u: other bits %s", c->size, seed,
 					e.text);
 				same = false;
 			}
-			same = sent_as_planned(&j, &o, c, c->statistics.sent_bytes - sent) && same;
+			same = (got.nstate < j.nsample
+				       || sent_as_planned(&j, &o, c, c->statistics.sent_bytes - sent))
+				&& same;
+			take(&taken, &j, &o, &got);
 		}
 		outcome_release(&got);
 		outcome_release(&want);
 		job_release(&j);
 	}
 	split_end(&r);
-	return same && nrun >= SEEDS_TOGETHER / 2;
+	return same && nrun >= SEEDS_TOGETHER / 2 && taken.tails && taken.bases;
 }
 
 /* In processes of their own, that the leader's threads are not lost by a fork. */

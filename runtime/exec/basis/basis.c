@@ -35,8 +35,6 @@ static const char *basis_obstacle(const struct engine_problem *p)
 
 	if (!(o->optimisations & OPTIMISATION_BATCH_RANK))
 		return "batch_rank is switched off";
-	if (o->split > 1)
-		return "states are split over ranks";
 	if (o->shots)
 		return "readouts are drawn from the states of the samples";
 	if (o->gradient > GRADIENT_ADJOINT)
@@ -340,7 +338,7 @@ static int basis_begin(void *state, struct err *e)
 {
 	struct basis *k = state;
 	const struct state_cache_ops *cache = k->sv->backend->state_cache;
-	uint64_t need = cache->bytes(k->pl, k->r), have;
+	uint64_t need = cache->bytes(k->pl, k->r, split_nrank(k->sv->o.rank)), have;
 	char needed[MEMORY_TEXT_MAX], available[MEMORY_TEXT_MAX];
 	int code = statevector_states(k->sv, e);
 

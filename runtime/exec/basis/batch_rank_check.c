@@ -86,6 +86,7 @@ static int prove_item(void *ctx, unsigned worker, uint32_t item, struct err *e)
 	sv->batch = basis;
 	for (uint32_t c = 0; c < sv->pl->ncircuit && !code; c++)
 		sv->backend->forward(sv->state, worker, c, &w->input, false, w->readout[c]);
+	code = code ? code : statevector_failure(sv, e);
 	for (uint32_t s = 0; s < n && !code; s++)
 		code = compare(k, worker, s, sample[s], e);
 	return code;

@@ -38,6 +38,16 @@ static bool outputs_are_forms(const struct plan *pl)
 	return true;
 }
 
+/* Overlaps are of states as they lie after the last stage: no exchange follows for products with x or y on bits of ranks. */
+static bool reads_after_exchanges(const struct plan *pl)
+{
+	for (uint32_t c = 0; c < pl->ncircuit; c++)
+		if (plan_segment_of(&pl->circuit[c], pl->circuit[c].nstage) + 1
+			< pl->circuit[c].nsegment)
+			return true;
+	return false;
+}
+
 static bool encoding_is_trained(const struct plan *pl)
 {
 	for (uint32_t m = 0; m < pl->set.n; m++)
@@ -56,6 +66,8 @@ const char *rank_obstacle(const struct plan *pl, bool gradient)
 		return "there are no outputs";
 	if (!outputs_are_forms(pl))
 		return "there are probabilities of many qubits";
+	if (reads_after_exchanges(pl))
+		return "products of x or y are read after another exchange between ranks";
 	if (gradient && encoding_is_trained(pl))
 		return "matrices depend on inputs and trained weights at once";
 	if (sketch_entries(pl) > RANK_ENTRIES_MAX / 16)
@@ -137,7 +149,7 @@ static bool worth(const struct plan *pl, uint32_t nsample, uint32_t r, bool grad
 {
 	return (uint64_t)r * r * pl->program->nreadout <= RANK_ENTRIES_MAX
 		&& (2 * (uint64_t)r + 8) * sketch_entries(pl) <= RANK_ENTRIES_MAX
-		&& backend_of(pl->target)->state_cache->bytes(pl, r) <= RANK_BYTES_MAX
+		&& backend_of(pl->target)->state_cache->bytes(pl, r, 1) <= RANK_BYTES_MAX
 		&& GAIN * rank_cost_on(pl, nsample, r, gradient, again)
 		<= rank_cost_off(pl, nsample, gradient);
 }

@@ -33,8 +33,8 @@ struct backend_state;
 /* A state cache holds, per circuit, the final states of units 0 .. ceil(nstate / width) - 1: state k is sample
  * k % width of unit k / width. */
 struct state_cache_ops {
-	/* Bytes of nstate states of every circuit, buffers included. */
-	uint64_t (*bytes)(const struct plan *pl, uint32_t nstate);
+	/* Bytes of nstate states of every circuit, buffers included; of each of nrank processes that split them. */
+	uint64_t (*bytes)(const struct plan *pl, uint32_t nstate, unsigned nrank);
 	/* Room for nstate states; keeps what it has where that is enough. */
 	int (*reserve)(struct backend_state *b, uint32_t nstate, struct err *e);
 	/* Keep the state that forward left, as unit `unit` of circuit c. */

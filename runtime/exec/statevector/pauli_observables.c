@@ -28,6 +28,15 @@ static struct pauli_mask product_of_z(const struct output *o, uint32_t set)
 	return m;
 }
 
+uint64_t forms_count(const struct plan_circuit *c)
+{
+	uint64_t n = 0;
+
+	for (uint32_t o = 0; o < c->noutput; o++)
+		n += c->output[o].kind == OUTPUT_PROBS ? (UINT64_C(1) << c->output[o].nwire) - 1 : 1;
+	return n;
+}
+
 static void add_pauli(struct forms *f, const struct output *o, double *constant)
 {
 	for (uint32_t t = 0; t < o->nterm; t++) {

@@ -24,6 +24,8 @@ struct forms {
 
 /* Have all probabilities at most FORMS_PROBS_WIRES_MAX wires? */
 bool forms_possible(const struct plan_circuit *c);
+/* Forms of a circuit. */
+uint64_t forms_count(const struct plan_circuit *c);
 /* Of a circuit for which that holds; lives in a. */
 void forms_of(const struct plan_circuit *c, struct arena *a, struct forms *out);
 /* readout[nreadout] from value[nform]; value = sum over the form's terms of coefficient <P>. */

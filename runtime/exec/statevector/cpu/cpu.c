@@ -139,9 +139,13 @@ static struct sizes sizes_of(const struct plan *pl, bool gradient, unsigned nran
 	s.matrix = 2 * step_entries(pl, true) * k->real_bytes * (samples ? k->lanes : 1);
 	s.shared_matrix = 2 * step_entries(pl, false) * k->real_bytes;
 	s.transition = gradient ? entries * k->lanes * sizeof(double) : 0; /* lane by lane at most */
-	s.chunk = samples ? 0 : CPU_CHUNKS * larger(s.tail ? 2 * MATRIX_ENTRIES_MAX : 1, larger(terms, gradient ? entries : 0)) * sizeof(double);
 	if (gradient && pl->nrank_bit)
-		s.chunk = CPU_CHUNKS * larger(terms, all_entries(pl)) * sizeof(double);
+		entries = all_entries(pl);
+	s.chunk = samples ? 0
+			  : CPU_CHUNKS
+			* larger(s.tail ? 2 * MATRIX_ENTRIES_MAX : 1,
+				larger(terms, gradient ? entries : 0))
+			* sizeof(double);
 	return s;
 }
 

@@ -33,8 +33,10 @@ struct cpu_state_cache {
 	struct arena arena;
 	struct cache_circuit *circuit;
 	uint32_t nunit;
-	void ***state; /* [circuit][unit] */
+	void ***state; /* [circuit][unit], as cpu_whole gives them */
 	uint32_t ncircuit;
+	const struct backend_state *b;
+	cplx *part;       /* sums of overlaps, where states are no lanes of others */
 	void *next[NEXT]; /* lambda of units next_first to next_end - 1, mixed while the states were near; or NULL */
 	uint32_t next_first, next_end;
 };
@@ -46,12 +48,13 @@ static uint64_t units_of(const struct plan *pl, uint32_t nstate)
 	return (nstate + (uint64_t)pl->width - 1) / pl->width;
 }
 
-static uint64_t state_bytes(const struct plan *pl, const struct kernels *k, uint32_t c)
+/* Of one process of nrank. */
+static uint64_t state_bytes(const struct plan *pl, const struct kernels *k, uint32_t c, unsigned nrank)
 {
 	unsigned nbit = pl->circuit[c].nbit;
 	nbit = pl->shape == SHAPE_SAMPLES ? nbit + (unsigned)__builtin_ctz(k->lanes)
 					  : plan_stored_bits(pl, nbit);
-	return (UINT64_C(2) << nbit) * k->real_bytes;
+	return (UINT64_C(2) << nbit) / nrank * k->real_bytes;
 }
 
 static uint64_t tiles_of(uint32_t nstate)
@@ -61,21 +64,46 @@ static uint64_t tiles_of(uint32_t nstate)
 }
 
 /* Of each lambda that is made before it is needed; 0: none is. */
-static uint64_t next_bytes(const struct plan *pl, const struct kernels *k)
+static uint64_t next_bytes(const struct plan *pl, const struct kernels *k, unsigned nrank)
 {
-	return pl->shape == SHAPE_SHARED && pl->ncircuit == 1 ? state_bytes(pl, k, 0) : 0;
+	return pl->shape == SHAPE_SHARED && pl->ncircuit == 1 ? state_bytes(pl, k, 0, nrank) : 0;
 }
 
-static uint64_t cache_bytes(const struct plan *pl, uint32_t nstate)
+static uint64_t part_bytes(const struct plan *pl, uint32_t nstate)
 {
-	const struct kernels *k = kernels_of(pl);
-	uint64_t sum = pl->shape == SHAPE_SAMPLES
+	return pl->shape == SHAPE_SAMPLES
 		? 0
 		: tiles_of(nstate) * CPU_CHUNKS * TILE * TILE * sizeof(cplx);
+}
+
+static uint64_t cache_bytes(const struct plan *pl, uint32_t nstate, unsigned nrank)
+{
+	const struct kernels *k = kernels_of(pl);
+	uint64_t sum = part_bytes(pl, nstate);
 	for (uint32_t c = 0; c < pl->ncircuit; c++)
-		if (__builtin_add_overflow(sum, units_of(pl, nstate) * state_bytes(pl, k, c), &sum))
+		if (__builtin_add_overflow(sum, units_of(pl, nstate) * state_bytes(pl, k, c, nrank),
+			    &sum))
 			return UINT64_MAX;
-	return __builtin_add_overflow(sum, NEXT * next_bytes(pl, k), &sum) ? UINT64_MAX : sum;
+	return __builtin_add_overflow(sum, NEXT * next_bytes(pl, k, nrank), &sum) ? UINT64_MAX : sum;
+}
+
+/* Memory of a part of a state of circuit c, as cpu_whole gives it, or NULL; and that memory. */
+static void *take_state(const struct backend_state *b, uint32_t c)
+{
+	void *part =
+		cpu_aligned(MEMORY_STATE_CACHE, state_bytes(b->plan, b->k, c, 1u << b->rank_bits));
+	return part ? cpu_whole(b, &b->circuit[c], part) : NULL;
+}
+
+static void *part_of(const struct backend_state *b, uint32_t c, void *state)
+{
+	return (void *)((uintptr_t)state + cpu_first_row(b, &b->circuit[c]) * cpu_row_bytes(b));
+}
+
+static void release_state(const struct backend_state *b, uint32_t c, void *state)
+{
+	if (state)
+		cpu_release(MEMORY_STATE_CACHE, part_of(b, c, state));
 }
 
 void cpu_state_cache_free(struct cpu_state_cache *k)
@@ -84,12 +112,13 @@ void cpu_state_cache_free(struct cpu_state_cache *k)
 		return;
 	for (uint32_t c = 0; c < k->ncircuit; c++) {
 		for (uint32_t u = 0; k->state[c] && u < k->nunit; u++)
-			cpu_release(MEMORY_STATE_CACHE, k->state[c][u]);
+			release_state(k->b, c, k->state[c][u]);
 		free(k->state[c]);
 	}
 	free(k->state);
 	for (unsigned n = 0; n < NEXT; n++)
-		cpu_release(MEMORY_STATE_CACHE, k->next[n]);
+		release_state(k->b, 0, k->next[n]);
+	cpu_release(MEMORY_STATE_CACHE, k->part);
 	arena_release(&k->arena);
 	free(k);
 }
@@ -117,10 +146,9 @@ static void compile_terms(struct backend_state *b, uint32_t c, struct cache_circ
 
 static bool take_circuit(struct backend_state *b, struct cpu_state_cache *k, uint32_t c)
 {
-	uint64_t nbytes = state_bytes(b->plan, b->k, c);
 	k->state[c] = mem_try(k->nunit, sizeof **k->state);
 	for (uint32_t u = 0; k->state[c] && u < k->nunit; u++)
-		if ((k->state[c][u] = cpu_aligned(MEMORY_STATE_CACHE, nbytes)) == NULL)
+		if ((k->state[c][u] = take_state(b, c)) == NULL)
 			return false;
 	return k->state[c] != NULL;
 }
@@ -133,6 +161,7 @@ static int cache_reserve(struct backend_state *b, uint32_t nstate, struct err *e
 		return 0;
 	cpu_state_cache_free(b->state_cache);
 	b->state_cache = mem_alloc(1, sizeof *b->state_cache);
+	b->state_cache->b = b;
 	b->state_cache->nunit = nunit;
 	b->state_cache->ncircuit = b->plan->ncircuit;
 	b->state_cache->state = mem_alloc(b->plan->ncircuit, sizeof *b->state_cache->state);
@@ -143,9 +172,11 @@ static int cache_reserve(struct backend_state *b, uint32_t nstate, struct err *e
 		compile_terms(b, c, &b->state_cache->circuit[c]);
 		ok = take_circuit(b, b->state_cache, c);
 	}
-	for (unsigned n = 0; ok && next_bytes(b->plan, b->k) > 0 && n < NEXT; n++)
-		ok = (b->state_cache->next[n] =
-				     cpu_aligned(MEMORY_STATE_CACHE, next_bytes(b->plan, b->k)))
+	for (unsigned n = 0; ok && next_bytes(b->plan, b->k, 1) > 0 && n < NEXT; n++)
+		ok = (b->state_cache->next[n] = take_state(b, 0)) != NULL;
+	if (ok && b->lane_bits)
+		ok = (b->state_cache->part =
+				     cpu_aligned(MEMORY_STATE_CACHE, part_bytes(b->plan, nstate)))
 			!= NULL;
 	if (ok)
 		return 0;
@@ -181,7 +212,7 @@ static void copy_state(struct backend_state *b, struct cpu_worker *w, const stru
 
 static void *psi_of(const struct backend_state *b, const struct cpu_worker *w, uint32_t c)
 {
-	return w->psi[b->nslot == 1 ? 0 : c];
+	return cpu_whole(b, &b->circuit[c], w->psi[b->nslot == 1 ? 0 : c]);
 }
 
 static void cache_keep(struct backend_state *b, unsigned worker, uint32_t c, uint32_t unit)
@@ -270,41 +301,40 @@ static void add_tiles(const struct cpu_circuit *c, const struct cache_term *term
 		for (unsigned p = 0; p < TILE * TILE; p++) {
 			cplx sum = 0;
 			for (unsigned chunk = 0; chunk < c->nchunk; chunk++)
-				sum += part[(tile * c->nchunk + chunk) * TILE * TILE + p];
+				sum += part[(chunk * ntile + tile) * TILE * TILE + p];
 			add_pair(m, nstate, g * TILE + p / TILE, h * TILE + p % TILE,
 				term->coefficient * sum);
 		}
 	}
 }
 
-static int overlap_large(struct backend_state *b, uint32_t number, uint32_t nstate, cplx *m,
-	struct err *e)
+/* part: (nchunk, ntile, TILE * TILE). */
+static void overlap_large(struct backend_state *b, uint32_t number, uint32_t nstate, cplx *m)
 {
 	const struct cpu_circuit *c = &b->circuit[number];
 	const struct cache_circuit *bc = &b->state_cache->circuit[number];
-	uint64_t ntile = tiles_of(nstate), nitem = ntile * c->nchunk;
-	cplx *part = mem_try(nitem, TILE * TILE * sizeof *part);
-	if (part == NULL)
-		return err_set(e, -ERR_CONFIG, "no memory for the overlaps of %u states", nstate);
+	uint64_t ntile = tiles_of(nstate);
+	cplx *part = b->state_cache->part;
 	for (uint32_t t = 0; t < bc->nterm; t++) {
 #pragma omp parallel num_threads((int)b->nthread)
 		{
 			unsigned saved = kernels_flush_enter();
 			int64_t began = omp_get_thread_num() ? recorder_begin() : 0;
 #pragma omp for schedule(static) nowait
-			for (uint64_t item = 0; item < nitem; item++) {
+			for (uint64_t item = c->span.first * ntile; item < c->span.end * ntile;
+				item++) {
 				uint32_t g, h;
-				pair_of(item / c->nchunk, &g, &h);
+				pair_of(item % ntile, &g, &h);
 				overlap_tile(b, number, &bc->term[t].kernel, g, h, nstate,
-					(unsigned)(item % c->nchunk), part + item * TILE * TILE);
+					(unsigned)(item / ntile), part + item * TILE * TILE);
 			}
 			recorder_help(EVENT_PHASE, PHASE_COMBINE, began);
 			kernels_flush_leave(saved);
 		}
+		cpu_gather(b, (double *)part, ntile * TILE * TILE * sizeof *part / sizeof(double),
+			c->span);
 		add_tiles(c, &bc->term[t], ntile, nstate, part, m);
 	}
-	free(part);
-	return 0;
 }
 
 static int cache_overlaps(struct backend_state *b, uint32_t number, uint32_t nstate, cplx *m,
@@ -312,8 +342,11 @@ static int cache_overlaps(struct backend_state *b, uint32_t number, uint32_t nst
 {
 	uint64_t n = units_of(b->plan, nstate), npair = n * (n + 1) / 2;
 	memset(m, 0, (size_t)b->state_cache->circuit[number].nform * nstate * nstate * sizeof *m);
-	if (b->lane_bits)
-		return overlap_large(b, number, nstate, m, e);
+	(void)e;
+	if (b->lane_bits) {
+		overlap_large(b, number, nstate, m);
+		return 0;
+	}
 #pragma omp parallel num_threads((int)b->nthread) if (npair > 1)
 	{
 		unsigned saved = kernels_flush_enter();
@@ -431,13 +464,13 @@ static void cache_backward(struct backend_state *b, unsigned worker, uint32_t nu
 	struct cpu_worker *w = &b->worker[worker];
 	const struct cpu_circuit *c = &b->circuit[number];
 	struct mixing x = { b, c, &b->state_cache->circuit[number], b->state_cache->state[number],
-		{ w->lambda }, 1, unit, nstate, a };
+		{ cpu_whole(b, c, w->lambda) }, 1, unit, nstate, a };
 	void *psi = psi_of(b, w, number), *own = w->lambda;
 	w->resident[b->nslot == 1 ? 0 : number] = INDEX_NONE;
 	copy_state(b, w, c, psi, x.state[unit]);
 	cpu_sample_matrices(b, w, c, in);
 	if (b->lane_bits)
-		w->lambda = mixed(&x, w);
+		w->lambda = part_of(b, number, mixed(&x, w));
 	else
 		mix_lanes(&x);
 	cpu_unsweep(b, w, c, in, psi, &(struct cpu_begin){ 0 }, anti_hermitian_shared,

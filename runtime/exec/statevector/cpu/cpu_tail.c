@@ -141,7 +141,8 @@ void cpu_tail_total(const struct sweep *w, struct cpu_worker *owner)
 {
 	unsigned n = ndouble(w->circuit->tail);
 	double *p = sums(w->b, owner, w->circuit);
-	const double *part = cpu_chunk_sums(w->b, owner);
+	double *part = cpu_chunk_sums(w->b, owner);
+	cpu_gather(w->b, part, n, w->stage->forward.span);
 	memset(p, 0, n * sizeof *p);
 	for (unsigned chunk = 0; chunk < w->stage->forward.nchunk; chunk++)
 		for (unsigned e = 0; e < n; e++)

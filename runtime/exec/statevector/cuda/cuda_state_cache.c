@@ -55,15 +55,6 @@ static uint64_t state_bytes(const struct plan *pl, uint32_t c)
 	return amplitude_bytes(pl) << plan_stored_bits(pl, pl->circuit[c].nbit);
 }
 
-static uint64_t count_forms(const struct plan_circuit *c)
-{
-	uint64_t n = 0;
-
-	for (uint32_t o = 0; o < c->noutput; o++)
-		n += c->output[o].kind == OUTPUT_PROBS ? (UINT64_C(1) << c->output[o].nwire) - 1 : 1;
-	return n;
-}
-
 /* Terms whose overlaps are summed at a time. */
 static uint32_t terms_at_a_time(uint32_t nstate)
 {
@@ -85,7 +76,7 @@ static struct sizes sizes_of(const struct plan *pl, uint32_t nstate)
 	uint64_t sums = (1 + 2 * (uint64_t)SUMS_MAX) * sizeof(long long), factors;
 
 	for (uint32_t c = 0; c < pl->ncircuit; c++) {
-		uint64_t n = count_forms(&pl->circuit[c]), nbyte;
+		uint64_t n = forms_count(&pl->circuit[c]), nbyte;
 
 		nform = n > nform ? n : nform;
 		if (__builtin_mul_overflow(kept, state_bytes(pl, c), &nbyte)
@@ -97,10 +88,11 @@ static struct sizes sizes_of(const struct plan *pl, uint32_t nstate)
 	return (struct sizes){ states, sums > factors ? sums : factors };
 }
 
-static uint64_t cache_bytes(const struct plan *pl, uint32_t nstate)
+static uint64_t cache_bytes(const struct plan *pl, uint32_t nstate, unsigned nrank)
 {
 	struct sizes s = sizes_of(pl, nstate);
 
+	(void)nrank; /* states are not split */
 	return s.states + s.work;
 }
 

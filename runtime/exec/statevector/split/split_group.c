@@ -14,6 +14,7 @@
 #include "runtime/base/numerical_version.h"
 #include "runtime/base/profile/recorder.h"
 #include "runtime/base/system/cpus.h"
+#include "runtime/exec/statevector/pauli_observables.h"
 #include "runtime/exec/statevector/plan/plan_stage.h"
 #include "runtime/exec/statevector/split/split_profile.h"
 #include "runtime/exec/statevector/state_memory.h"
@@ -26,6 +27,10 @@ enum command {
 	COMMAND_FORWARD,
 	COMMAND_BACKWARD,
 	COMMAND_AMPLITUDES,
+	COMMAND_RESERVE,
+	COMMAND_KEEP,
+	COMMAND_OVERLAPS,
+	COMMAND_MIXED,
 	COMMAND_CLOSE,
 	COMMAND_RECORD,
 	COMMAND_RECORDED,
@@ -38,7 +43,8 @@ struct head {
 	uint32_t command, handle; /* of the evaluator's states */
 	uint32_t circuit;
 	uint32_t keep, whole;
-	uint64_t first; /* AMPLITUDES */
+	uint32_t unit, nstate; /* of the state cache */
+	uint64_t first;        /* AMPLITUDES */
 	uint64_t nbody;
 };
 
@@ -47,7 +53,7 @@ struct opening {
 	char version[32];
 	uint32_t numerical_version;
 	char device[16], kernels[16];
-	uint32_t precision, own_matrices, no_fuse, forward, two_states, split;
+	uint32_t precision, own_matrices, no_fuse, forward, heisenberg_tail, two_states, split;
 	uint64_t random_plan, program_bytes;
 };
 
@@ -118,6 +124,7 @@ static void put_opening(const struct plan *pl, bool gradient, struct buf *b)
 		.precision = pl->precision,
 		.no_fuse = pl->options.no_fuse,
 		.forward = pl->options.forward,
+		.heisenberg_tail = pl->options.heisenberg_tail,
 		.two_states = gradient,
 		.split = 1u << pl->nrank_bit,
 		.own_matrices = pl->options.own_matrices,
@@ -269,6 +276,93 @@ static void split_amplitudes(struct backend_state *b, unsigned worker, uint32_t 
 	pthread_mutex_unlock(&b->rank->turn);
 }
 
+/* ---- states side by side ---- */
+
+static uint64_t split_cache_bytes(const struct plan *pl, uint32_t nstate, unsigned nrank)
+{
+	return backend_of(pl->target)->state_cache->bytes(pl, nstate, nrank);
+}
+
+static int split_reserve(struct backend_state *b, uint32_t nstate, struct err *e)
+{
+	struct err failed = { 0, "" };
+	int code;
+
+	pthread_mutex_lock(&b->rank->turn);
+	tell(b->rank,
+		(struct head){ .command = COMMAND_RESERVE, .handle = b->handle, .nstate = nstate },
+		NULL, 0);
+	code = b->rank->code ? 0 : b->inner->state_cache->reserve(b->state, nstate, &failed);
+	code = agree(b->rank, code, &failed);
+	pthread_mutex_unlock(&b->rank->turn);
+	return code ? err_set(e, code, "%s", failed.text) : 0;
+}
+
+static void split_keep(struct backend_state *b, unsigned worker, uint32_t c, uint32_t unit)
+{
+	pthread_mutex_lock(&b->rank->turn);
+	tell(b->rank,
+		(struct head){
+			.command = COMMAND_KEEP, .handle = b->handle, .circuit = c, .unit = unit },
+		NULL, 0);
+	b->inner->state_cache->keep(b->state, worker, c, unit);
+	pthread_mutex_unlock(&b->rank->turn);
+}
+
+static int split_overlaps(struct backend_state *b, uint32_t c, uint32_t nstate, cplx *m, struct err *e)
+{
+	int code;
+
+	pthread_mutex_lock(&b->rank->turn);
+	tell(b->rank,
+		(struct head){ .command = COMMAND_OVERLAPS,
+			.handle = b->handle,
+			.circuit = c,
+			.nstate = nstate },
+		NULL, 0);
+	code = b->inner->state_cache->overlaps(b->state, c, nstate, m, e);
+	pthread_mutex_unlock(&b->rank->turn);
+	return code ? code : split_failure(b, e);
+}
+
+/* Factors of a mixture: (nform, nstate, nstate). */
+static size_t count_factors(const struct plan_circuit *c, uint32_t nstate)
+{
+	return forms_count(c) * nstate * nstate;
+}
+
+static void split_mixed(struct backend_state *b, unsigned worker, uint32_t c,
+	const struct unit_input *in, uint32_t unit, uint32_t nstate, const cplx *a,
+	double *anti_hermitian_shared, double *const *anti_hermitian_sample)
+{
+	struct buf body = BUF_INIT;
+
+	pthread_mutex_lock(&b->rank->turn);
+	put_input(b->pl, c, in, &body);
+	buf_add(&body, a, count_factors(&b->pl->circuit[c], nstate) * sizeof *a);
+	tell(b->rank,
+		(struct head){ .command = COMMAND_MIXED,
+			.handle = b->handle,
+			.circuit = c,
+			.whole = in->whole,
+			.unit = unit,
+			.nstate = nstate },
+		body.data, body.len);
+	buf_release(&body);
+	b->rank->pass = PHASE_BACKWARD;
+	b->inner->state_cache->backward(b->state, worker, c, in, unit, nstate, a,
+		anti_hermitian_shared, anti_hermitian_sample);
+	pthread_mutex_unlock(&b->rank->turn);
+}
+
+static const struct state_cache_ops split_state_cache = {
+	.bytes = split_cache_bytes,
+	.reserve = split_reserve,
+	.keep = split_keep,
+	.overlaps = split_overlaps,
+	.backward = split_mixed,
+};
+
 static bool split_shares(const struct backend_state *b, uint64_t *count, unsigned nthread)
 {
 	return b->inner->shares && b->inner->shares(b->state, count, nthread);
@@ -329,6 +423,7 @@ const struct backend backend_split = {
 	.amplitudes = split_amplitudes,
 	.shares = split_shares,
 	.passes = split_passes,
+	.state_cache = &split_state_cache,
 	.free = split_free,
 };
 
@@ -342,6 +437,8 @@ struct followed {
 	struct plan *pl;
 	cplx *u, *vector_entry; /* (nmatrix_entry) of a sample; vectors side by side */
 	double *readout, *dreadout, *shared, *sample;
+	uint32_t nstate; /* that there is room for side by side */
+	bool two_states;
 	cplx **vector; /* (nprepare of any circuit) */
 	uint32_t *length;
 	const cplx *const **vector_of; /* (ncircuit) */
@@ -422,6 +519,26 @@ static void take_buffers(struct followed *f)
 	f->length_of = mem_alloc(pl->ncircuit, sizeof *f->length_of);
 }
 
+/* Is there memory for states side by side, besides those that are there? */
+static int check_reserve(const struct follower *w, const struct followed *f, uint32_t nstate,
+	struct err *e)
+{
+	uint64_t need = f->b.inner->state_cache->bytes(f->pl, nstate, w->rank.nrank), taken = 0, have;
+	char needed[MEMORY_TEXT_MAX], available[MEMORY_TEXT_MAX];
+
+	if (w->memory_limit)
+		taken = f->b.inner->bytes(f->pl, w->nthread, f->two_states, w->rank.nrank);
+	have = w->memory_limit ? w->memory_limit : cpus_memory_available();
+	have = have > taken ? have - taken : 0;
+	if (need <= have)
+		return 0;
+	return err_set(e, -ERR_CONFIG,
+		"the exact optimisation batch_rank needs %s for parts of %u states side by side, %s available: switch it off "
+		"(run.optimizations: none, --optimizations=none)",
+		memory_text((double)need, 0, needed), nstate,
+		memory_text((double)have, 0, available));
+}
+
 static int check_memory(const struct follower *w, const struct plan *pl, bool gradient, struct err *e)
 {
 	struct memory_need need = { .nqubit = program_nwire(pl->program)
@@ -469,12 +586,14 @@ static int open_followed(struct follower *w, struct followed *f, const char *bod
 		.split = o.split,
 		.no_fuse = o.no_fuse,
 		.forward = o.forward,
+		.heisenberg_tail = o.heisenberg_tail,
 		.own_matrices = o.own_matrices,
 		.random = o.random_plan };
 	f->pl = plan_new(f->program, &po, e);
 	if (!f->pl)
 		return -ERR_CONFIG;
 	take_buffers(f);
+	f->two_states = o.two_states;
 	f->b.pl = f->pl;
 	f->b.inner = backend_of(t);
 	f->b.rank = &w->rank;
@@ -521,7 +640,7 @@ static int get_input(struct followed *f, uint32_t c, const char **body, size_t *
 struct one_unit {
 	struct followed *f;
 	const struct head *h;
-	bool back;
+	const cplx *factor; /* MIXED */
 };
 
 static void claim_nothing(void *ctx, unsigned worker) { (void)ctx, (void)worker; }
@@ -540,37 +659,81 @@ static void do_unit(void *ctx, unsigned worker)
 	f->length_of[c] = f->length;
 	in.vector = f->vector_of;
 	in.length = f->length_of;
-	if (!x->back) {
+	if (x->h->command == COMMAND_FORWARD) {
 		f->b.inner->forward(f->b.state, worker, c, &in, x->h->keep, f->readout);
 		return;
 	}
 	memset(f->shared, 0, f->pl->nmatrix_entry * sizeof *f->shared);
 	memset(f->sample, 0, f->pl->nmatrix_entry * sizeof *f->sample);
-	f->b.inner->backward(f->b.state, worker, c, &in, f->dreadout, f->shared, sample);
+	if (x->factor)
+		f->b.inner->state_cache->backward(f->b.state, worker, c, &in, x->h->unit,
+			x->h->nstate, x->factor, f->shared, sample);
+	else
+		f->b.inner->backward(f->b.state, worker, c, &in, f->dreadout, f->shared, sample);
 }
 
 static int do_pass(struct follower *w, struct followed *f, const struct head *h, const char *body,
 	size_t nbody, struct err *e)
 {
-	struct one_unit x = { f, h, h->command == COMMAND_BACKWARD };
+	struct one_unit x = { f, h, NULL };
 	const struct plan_circuit *pc;
-	size_t n;
+	size_t n = 0;
 
-	if (!f->b.state || h->circuit >= f->pl->ncircuit)
+	if (!f->b.state || h->circuit >= f->pl->ncircuit
+		|| (h->command == COMMAND_MIXED && (h->nstate > f->nstate || h->unit >= h->nstate)))
 		return err_set(e, -ERR_PROTOCOL, "the leader asks for states that are not there");
 	pc = &f->pl->circuit[h->circuit];
 	if (get_input(f, h->circuit, &body, &nbody, e))
 		return -ERR_PROTOCOL;
-	n = x.back ? pc->nreadout * sizeof *f->dreadout : 0;
+	if (h->command == COMMAND_BACKWARD)
+		n = pc->nreadout * sizeof *f->dreadout;
+	else if (h->command == COMMAND_MIXED)
+		n = count_factors(pc, h->nstate) * sizeof *x.factor;
 	if (nbody != n)
 		return err_set(e, -ERR_PROTOCOL,
 			"the leader's message has %zu bytes instead of %zu", nbody, n);
-	w->rank.pass = x.back ? PHASE_BACKWARD : PHASE_FORWARD;
-	memcpy(f->dreadout, body, n);
+	w->rank.pass = h->command == COMMAND_FORWARD ? PHASE_FORWARD : PHASE_BACKWARD;
+	if (h->command == COMMAND_MIXED)
+		x.factor = (const cplx *)body;
+	else
+		memcpy(f->dreadout, body, n);
 	f->b.inner->run(f->b.state, &(struct unit_job){ &x, 1, 0, claim_nothing, do_unit });
 	if (!w->rank.code && f->b.inner->failure)
 		return f->b.inner->failure(f->b.state, e);
 	return 0;
+}
+
+static int do_reserve(struct follower *w, struct followed *f, uint32_t nstate)
+{
+	struct err e = { 0, "" };
+	int code = f->b.state
+		? check_reserve(w, f, nstate, &e)
+		: err_set(&e, -ERR_PROTOCOL, "the leader asks for states that are not there");
+
+	if (!code)
+		code = f->b.inner->state_cache->reserve(f->b.state, nstate, &e);
+	f->nstate = code ? 0 : nstate;
+	agree(&w->rank, code, &e);
+	return w->rank.code;
+}
+
+/* KEEP, and OVERLAPS, of which the leader alone needs the result. */
+static int do_cached(struct followed *f, const struct head *h, struct err *e)
+{
+	const struct state_cache_ops *cache = f->b.inner->state_cache;
+	cplx *m;
+	int code;
+
+	if (h->circuit >= f->pl->ncircuit || h->unit >= f->nstate || h->nstate > f->nstate)
+		return err_set(e, -ERR_PROTOCOL, "the leader asks for states that are not there");
+	if (h->command == COMMAND_KEEP) {
+		cache->keep(f->b.state, 0, h->circuit, h->unit);
+		return 0;
+	}
+	m = mem_alloc(count_factors(&f->pl->circuit[h->circuit], h->nstate), sizeof *m);
+	code = cache->overlaps(f->b.state, h->circuit, h->nstate, m, e);
+	free(m);
+	return code;
 }
 
 static int do_amplitudes(struct followed *f, const struct head *h, const char *body, size_t nbody,
@@ -639,7 +802,11 @@ static int obey(struct follower *w, const struct head *h, const char *body, stru
 		f->b.inner->matrices(f->b.state, (const cplx *)body);
 		return 0;
 	case COMMAND_FORWARD:
-	case COMMAND_BACKWARD: return do_pass(w, f, h, body, h->nbody, e);
+	case COMMAND_BACKWARD:
+	case COMMAND_MIXED: return do_pass(w, f, h, body, h->nbody, e);
+	case COMMAND_RESERVE: return do_reserve(w, f, h->nstate);
+	case COMMAND_KEEP:
+	case COMMAND_OVERLAPS: return do_cached(f, h, e);
 	case COMMAND_AMPLITUDES: return do_amplitudes(f, h, body, h->nbody, e);
 	case COMMAND_CLOSE: do_close(w, h->handle); return 0;
 	default:
@@ -654,6 +821,9 @@ static enum profile_phase phase_of(uint32_t command)
 	return command == COMMAND_MATRICES      ? PHASE_MATRICES
 		: command == COMMAND_FORWARD    ? PHASE_FORWARD
 		: command == COMMAND_BACKWARD   ? PHASE_BACKWARD
+		: command == COMMAND_MIXED      ? PHASE_BACKWARD
+		: command == COMMAND_KEEP       ? PHASE_FORWARD
+		: command == COMMAND_OVERLAPS   ? PHASE_COMBINE
 		: command == COMMAND_AMPLITUDES ? PHASE_FORWARD
 						: PHASE_NONE;
 }

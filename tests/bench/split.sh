@@ -76,8 +76,8 @@ messages one after the other; computing and sending do not overlap. A rank sends
 16 qubits that change places, 65,535.
 
 Where the bits that change places lie low in a part, they would be exchanged in more than 64 pieces for each partner. Then
-they change places one after the other, as the program does it: each time half of a part, with one partner. That is why three
-entangling layers send several times their part.
+they change places in several groups, one after the other, as the program does it: each time less than a part, with fewer partners.
+That is why some of the circuits of three entangling layers send more than their part in an exchange.
 
 Not in the model: matrices, encoding and the chain rule in each rank; sums of readouts and gradients, which every rank gets from all others
 (8 bytes for each sum and rank); the network's own limits where all ranks send at once.

@@ -8,10 +8,13 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "runtime/base/comm.h"
 #include "runtime/base/rng.h"
 #include "runtime/exec/statevector/cpu/cpu_target.h"
 #include "runtime/exec/statevector/plan/plan.h"
+#include "runtime/exec/statevector/split/split.h"
 #include "tests/kernels/build.h"
 
 enum { CIRCUITS = 120, STEPS_MAX = 64 };
@@ -301,15 +304,129 @@ static void test_against_search(const struct target *target, enum precision prec
 /* Of a part of 2^24 rows. */
 static void test_parts(void)
 {
-	static const unsigned high[] = { 18, 19, 20, 21, 22, 23 }, low[] = { 4, 5, 7, 8, 12, 23 };
+	static const unsigned high[] = { 18, 19, 20, 21, 22, 23 }, low[] = { 4, 5, 7, 8, 12, 23 },
+			      apart[] = { 0, 4, 8, 12, 16, 20 };
 
-	tap_is_int((long long)plan_exchange_parts(high, 6, 24), 1,
+	tap_is_int(plan_exchange_parts(high, 6, 24).nother, 0,
 		"the highest places: one part for each partner");
-	tap_is_int((long long)plan_exchange_parts(low, 6, 24), 1 << 14,
-		"low places: parts between them");
-	tap_ok(plan_exchange_at_once(high, 6, 24) && !plan_exchange_at_once(low, 6, 24),
-		"few parts are exchanged at once");
-	tap_ok(plan_exchange_at_once(low, 1, 24), "so is a single bit");
+	tap_is_int(plan_exchange_parts(low, 6, 24).nother, 4,
+		"low places: parts of runs that ten bits number");
+	tap_is_int(plan_exchange_at_once(high, 6, 24), 6, "few parts are exchanged at once");
+	tap_is_int(plan_exchange_at_once(low, 6, 24), 6, "so are these");
+	tap_is_int(plan_exchange_at_once(apart, 6, 24), 3,
+		"of places that lie apart, those that make few parts");
+	tap_is_int(plan_exchange_at_once(apart, 1, 24), 1, "a single bit");
+}
+
+/* ---- what moves ---- */
+
+enum {
+	MOVED_ROWS = 16,
+	MOVED_RANKS = 6,
+	MOVED_CALLS = 6 /* exchanges at most */
+};                      /* as powers of two, the first two */
+
+/* What the ranks give to their exchanges, one rank after the other. */
+struct moves {
+	unsigned rank, ncall[1 << MOVED_RANKS];
+	struct {
+		struct comm_part *part;
+		unsigned n;
+	} call[MOVED_CALLS][1 << MOVED_RANKS];
+};
+
+static struct moves moves;
+
+static int take_parts(struct comm *c, const struct comm_part *part, unsigned npart,
+	const struct comm_work *work, struct err *e)
+{
+	unsigned call = moves.ncall[c->rank]++;
+
+	(void)work;
+	if (call >= MOVED_CALLS)
+		return err_set(e, -ERR_BUG, "more exchanges than places");
+	moves.call[call][c->rank].part = mem_alloc(npart, sizeof *part);
+	moves.call[call][c->rank].n = npart;
+	memcpy(moves.call[call][c->rank].part, part, npart * sizeof *part);
+	return 0;
+}
+
+static void change_places(const struct comm_part *a, const struct comm_part *b)
+{
+	for (size_t run = 0; run < a->nrun; run++) {
+		char *x = (char *)a->data + run * a->stride_bytes,
+		     *y = (char *)b->data + run * b->stride_bytes;
+
+		for (size_t k = 0; k < a->run_bytes; k++) {
+			char was = x[k];
+
+			x[k] = y[k];
+			y[k] = was;
+		}
+	}
+}
+
+/* The k-th part that one rank has for another meets the k-th that the other has for it; false where they do not. */
+static bool meet_parts(unsigned call, unsigned rank, unsigned other)
+{
+	unsigned n = moves.call[call][rank].n, m = moves.call[call][other].n, at = 0;
+
+	for (unsigned k = 0; k < n; k++) {
+		const struct comm_part *a = &moves.call[call][rank].part[k], *b;
+
+		if (a->peer != other)
+			continue;
+		while (at < m && moves.call[call][other].part[at].peer != rank)
+			at++;
+		if (at == m)
+			return false;
+		b = &moves.call[call][other].part[at++];
+		if (a->run_bytes != b->run_bytes || a->nrun != b->nrun)
+			return false;
+		change_places(a, b);
+	}
+	return true;
+}
+
+/* Bits at low places that lie apart change places with those of 64 ranks in more than one exchange: the rows of all ranks lie as they
+ * do where one process holds them. */
+static void test_moves(unsigned nexchange, const uint8_t *place)
+{
+	static const struct comm_ops ops = { .exchange = take_parts };
+	size_t nrow = (size_t)1 << MOVED_ROWS, nrank = (size_t)1 << MOVED_RANKS;
+	uint32_t *rows = mem_alloc(nrow * nrank, sizeof *rows),
+		 *whole = mem_alloc(nrow * nrank, sizeof *whole);
+	struct plan_swap swap[MOVED_RANKS];
+	struct split_state s = { .nbit = MOVED_ROWS + MOVED_RANKS, .row_bytes = sizeof *rows };
+	bool met = true;
+
+	moves = (struct moves){ 0 };
+	for (size_t k = 0; k < nrow * nrank; k++)
+		rows[k] = whole[k] = (uint32_t)k;
+	for (unsigned k = 0; k < MOVED_RANKS; k++)
+		swap[k] = (struct plan_swap){ (uint8_t)(MOVED_ROWS + k), place[k] };
+	for (unsigned k = 0; k < nrank; k++) {
+		struct comm c = { .ops = &ops, .rank = k, .size = (unsigned)nrank };
+		struct split_rank r = { .rank = k, .nrank = (unsigned)nrank, .comm = &c };
+
+		s.part = rows + k * nrow;
+		split_exchange(&r, &s, swap, MOVED_RANKS, (struct split_place){ 0 });
+		met = met && !r.code && moves.ncall[k] == moves.ncall[0];
+	}
+	for (unsigned call = 0; call < moves.ncall[0]; call++)
+		for (unsigned k = 0; k < nrank; k++)
+			for (unsigned other = 0; other < k; other++)
+				met = met && meet_parts(call, k, other);
+	s.part = whole;
+	split_exchange(NULL, &s, swap, MOVED_RANKS, (struct split_place){ 0 });
+	tap_ok(met && !memcmp(rows, whole, nrow * nrank * sizeof *rows),
+		"64 ranks move the rows as one process does");
+	tap_is_int(moves.ncall[0], nexchange, "in as many exchanges as expected");
+	for (unsigned call = 0; call < MOVED_CALLS; call++)
+		for (unsigned k = 0; k < nrank; k++)
+			free(moves.call[call][k].part);
+	free(rows);
+	free(whole);
 }
 
 int main(void)
@@ -324,5 +441,8 @@ int main(void)
 			test_against_search(wide, PRECISION_SINGLE, nbit, nrank);
 		}
 	test_parts();
+	test_moves(1, (const uint8_t[]){ 10, 11, 12, 13, 14, 15 });
+	test_moves(1, (const uint8_t[]){ 2, 15, 4, 11, 3, 14 });
+	test_moves(2, (const uint8_t[]){ 0, 15, 12, 3, 9, 6 });
 	return tap_done();
 }

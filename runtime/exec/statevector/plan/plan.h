@@ -150,11 +150,16 @@ struct plan_sent {
 struct plan_sent plan_exchange(const struct plan *pl, const struct plan_circuit *c, uint32_t n);
 /* Of a sample in all circuits, forward, or of both states in the backward pass alone; *n: exchanges. */
 struct plan_sent plan_exchanges(const struct plan *pl, bool back, uint32_t *n);
-/* Bits at n places among the 2^nrow_bit rows of a part, row[n] ascending, change places with rank bits: parts that a rank
- * exchanges with each of 2^n - 1 partners. */
-uint64_t plan_exchange_parts(const unsigned *row, unsigned n, unsigned nrow_bit);
-/* Are these parts few enough? Else bits are exchanged one after the other: more bytes. */
-bool plan_exchange_at_once(const unsigned *row, unsigned n, unsigned nrow_bit);
+/* Bits at n places among the 2^nrow_bit rows of a process, row[n] ascending, change places with rank bits. It exchanges 2^nother parts
+ * with each of 2^n - 1 partners: runs of 2^run rows, which the longest range of other bits numbers: nbit bits from bit `low` of a
+ * row's number on. The bits that are left number the parts. */
+struct plan_parts {
+	unsigned run, low, nbit, nother;
+};
+struct plan_parts plan_exchange_parts(const unsigned *row, unsigned n, unsigned nrow_bit);
+/* How many of these bits, those at the highest places, are exchanged at once, so that parts are not too many: 1 .. n. Then
+ * come the others in the same way: more bytes. */
+unsigned plan_exchange_at_once(const unsigned *row, unsigned n, unsigned nrow_bit);
 /* Segment of stage k, or with k = nstage, that of the last one. */
 uint32_t plan_segment_of(const struct plan_circuit *c, uint32_t k);
 

@@ -10,17 +10,31 @@
 /* Parts that a rank exchanges at once, in all and with each partner. */
 enum { PARTS_MAX = 4096, PARTNER_PARTS_MAX = 64 };
 
-uint64_t plan_exchange_parts(const unsigned *row, unsigned n, unsigned nrow_bit)
+struct plan_parts plan_exchange_parts(const unsigned *row, unsigned n, unsigned nrow_bit)
 {
-	/* Runs of rows lie between the lowest and the next of these places; the other bits above number the parts. */
-	return n > 1 ? UINT64_C(1) << (nrow_bit - row[1] - (n - 1)) : 1;
+	struct plan_parts p = { .run = row[0] };
+
+	for (unsigned k = 0; k < n; k++) {
+		unsigned low = row[k] + 1, nbit = (k + 1 < n ? row[k + 1] : nrow_bit) - low;
+
+		if (nbit > p.nbit) {
+			p.low = low;
+			p.nbit = nbit;
+		}
+	}
+	p.nother = nrow_bit - n - p.run - p.nbit;
+	return p;
 }
 
-bool plan_exchange_at_once(const unsigned *row, unsigned n, unsigned nrow_bit)
+unsigned plan_exchange_at_once(const unsigned *row, unsigned n, unsigned nrow_bit)
 {
-	uint64_t parts = plan_exchange_parts(row, n, nrow_bit);
+	for (; n > 1; n--, row++) {
+		uint64_t parts = UINT64_C(1) << plan_exchange_parts(row, n, nrow_bit).nother;
 
-	return parts <= PARTNER_PARTS_MAX || parts << n <= PARTS_MAX;
+		if (parts <= PARTNER_PARTS_MAX || parts << n <= PARTS_MAX)
+			break;
+	}
+	return n;
 }
 
 struct plan_sent plan_exchange(const struct plan *pl, const struct plan_circuit *c, uint32_t n)
@@ -29,15 +43,19 @@ struct plan_sent plan_exchange(const struct plan *pl, const struct plan_circuit 
 	unsigned nbit = plan_stored_bits(pl, c->nbit) - pl->nrank_bit, row[64],
 		 nlane = (unsigned)__builtin_ctz(plan_lanes(pl)), at = 0;
 	double part = ldexp(pl->precision == PRECISION_DOUBLE ? 16 : 8, (int)nbit);
+	struct plan_sent sent = { 0, 0 };
 	uint64_t rows = 0;
 
 	for (unsigned k = 0; k < g->nswap; k++)
 		rows |= UINT64_C(1) << (g->swap[k].local - nlane);
 	for (; rows; rows &= rows - 1)
 		row[at++] = (unsigned)__builtin_ctzll(rows);
-	if (plan_exchange_at_once(row, at, nbit - nlane))
-		return (struct plan_sent){ part - ldexp(part, -(int)at), ldexp(1, (int)at) - 1 };
-	return (struct plan_sent){ at * part / 2, at };
+	for (unsigned together; at; at -= together) {
+		together = plan_exchange_at_once(row, at, nbit - nlane);
+		sent.bytes += part - ldexp(part, -(int)together);
+		sent.messages += ldexp(1, (int)together) - 1;
+	}
+	return sent;
 }
 
 /* The first segment to which the backward pass goes. */

@@ -204,8 +204,16 @@ static void fill_block(struct placing *p, uint32_t k)
 
 static bool is_row(const struct placing *p, uint32_t k, unsigned b) { return has(p->rows[k] | p->moved[k], b); }
 
+/* Bits that become rank bits in the next exchange after places before stage k are chosen. */
+static uint64_t leaving(const struct placing *p, uint32_t k)
+{
+	uint32_t n = p->c->stage[k ? k - 1 : 0].segment;
+	return n + 1 < p->c->nsegment ? p->c->segment[n + 1].rank & ~p->c->segment[n].rank : 0;
+}
+
 /* How low bit b should lie before stage k: most of all where it is a row of a block then, or of the first stage that reads
- * much; then for as many large ones before that. */
+ * much; then for as many large ones before that. Bits that leave the rank should lie above those that stay, so that they
+ * are exchanged in few long runs. */
 static uint32_t nearness(const struct placing *p, uint32_t k, unsigned b)
 {
 	enum { NOW = 64 };
@@ -216,7 +224,7 @@ static uint32_t nearness(const struct placing *p, uint32_t k, unsigned b)
 		value++;
 	if (at < p->c->nstage && is_row(p, at, b))
 		value += NOW;
-	return value;
+	return 2 * value + !has(leaving(p, k), b);
 }
 
 /* Give the places that `bits` have to the same bits, as stage k and the next want them. */

@@ -44,28 +44,29 @@ struct between {
 	unsigned n, local[8], rank[8];
 };
 
-/* Rows of a process whose local bits are `pattern` change places with those of the rank whose bits are. Runs of rows lie between
- * the lowest and the next local place; other free bits number the parts: the first row of one. */
-static size_t spread(size_t number, const struct between *x, unsigned pattern)
+/* Rows of a process whose local bits are `pattern` change places with those of the rank whose bits are: the first row of a part. */
+static size_t spread(size_t number, const struct between *x, const struct plan_parts *p,
+	unsigned nrow_bit, unsigned pattern)
 {
 	size_t row = 0;
 
-	number <<= x->n > 1 ? x->local[1] - 1 : 0;
-	for (unsigned k = 0; k < x->n; k++) { /* a 0 at each local place */
-		size_t low = number & (bit(x->local[k]) - 1);
-
-		number = (number - low) << 1 | low;
-		row |= (size_t)((pattern >> k) & 1) << x->local[k];
+	for (unsigned at = p->run, k = 0; at < nrow_bit; at++) {
+		if (k < x->n && x->local[k] == at) {
+			row |= (size_t)((pattern >> k++) & 1) << at;
+		} else if (at < p->low || at >= p->low + p->nbit) {
+			row |= (number & 1) << at;
+			number >>= 1;
+		}
 	}
-	return row | number;
+	return row;
 }
 
 static int exchange(struct split_rank *r, const struct split_state *s, const struct between *x,
 	unsigned nrow_bit)
 {
 	unsigned own = 0, npart = 0;
-	size_t each = plan_exchange_parts(x->local, x->n, nrow_bit), run = bit(x->local[0]),
-	       nrun = x->n > 1 ? bit(x->local[1] - x->local[0] - 1) : bit(nrow_bit - x->local[0] - 1);
+	struct plan_parts p = plan_exchange_parts(x->local, x->n, nrow_bit);
+	size_t each = bit(p.nother);
 	struct comm_part *part = mem_alloc(each << x->n, sizeof *part);
 	int code;
 
@@ -78,10 +79,11 @@ static int exchange(struct split_rank *r, const struct split_state *s, const str
 			peer = (peer & ~(1u << x->rank[k])) | ((pattern >> k) & 1) << x->rank[k];
 		for (size_t number = 0; pattern != own && number < each; number++)
 			part[npart++] = (struct comm_part){ .peer = peer,
-				.data = (char *)s->part + spread(number, x, pattern) * s->row_bytes,
-				.run_bytes = run * s->row_bytes,
-				.nrun = nrun,
-				.stride_bytes = 2 * run * s->row_bytes };
+				.data = (char *)s->part
+					+ spread(number, x, &p, nrow_bit, pattern) * s->row_bytes,
+				.run_bytes = bit(p.run) * s->row_bytes,
+				.nrun = bit(p.nbit),
+				.stride_bytes = bit(p.nbit ? p.low : p.run) * s->row_bytes };
 	}
 	code = comm_exchange(r->comm, part, npart, &r->error);
 	free(part);
@@ -118,14 +120,14 @@ static void swap_places(struct split_rank *r, const struct split_state *s,
 		all.rank[all.n++] = swap[k].rank - low;
 	}
 	sort(&all);
-	if (all.n && plan_exchange_at_once(all.local, all.n, nrow_bit)) {
-		r->code = exchange(r, s, &all, nrow_bit);
-		return;
+	while (all.n && !r->code) {
+		struct between some = { .n = plan_exchange_at_once(all.local, all.n, nrow_bit) };
+
+		all.n -= some.n;
+		memcpy(some.local, all.local + all.n, some.n * sizeof *some.local);
+		memcpy(some.rank, all.rank + all.n, some.n * sizeof *some.rank);
+		r->code = exchange(r, s, &some, nrow_bit);
 	}
-	/* One bit at a time moves more bytes, in few parts. */
-	for (unsigned k = 0; k < all.n && !r->code; k++)
-		r->code = exchange(r, s, &(struct between){ 1, { all.local[k] }, { all.rank[k] } },
-			nrow_bit);
 }
 
 void split_exchange(struct split_rank *r, const struct split_state *s, const struct plan_swap *swap,

@@ -29,6 +29,11 @@ libnet_a_SOURCES = \
 	runtime/net/comm/group.h \
 	runtime/net/comm/liveness.c \
 	runtime/net/comm/liveness.h \
+	runtime/net/comm/mpi_load.c \
+	runtime/net/comm/mpi_load.h \
+	runtime/net/comm/mpi_module.h \
+	runtime/net/comm/mpi_process.c \
+	runtime/net/comm/mpi_process.h \
 	runtime/net/comm/shm_group.c \
 	runtime/net/comm/shm_group.h \
 	runtime/net/comm/strided.c \
@@ -38,6 +43,7 @@ libnet_a_SOURCES = \
 	runtime/net/comm/tcp_link.c \
 	runtime/net/comm/tcp_link.h \
 	runtime/net/comm/transport.h \
+	runtime/net/comm/transport_mpi.c \
 	runtime/net/comm/transport_shm.c \
 	runtime/net/comm/transport_tcp.c \
 	runtime/net/launch/allocation.c \
@@ -88,3 +94,26 @@ libnet_a_SOURCES = \
 	runtime/net/worker_process.h \
 	runtime/net/worker_recording.c \
 	runtime/net/worker_recording.h
+
+# A module for each MPI that configure has found, compiled by its mpicc, which runs $(CC). Program and module are of one build if these
+# files were the same.
+mpi_built_of = config.h $(srcdir)/runtime/net/comm/mpi_module.h $(srcdir)/runtime/net/comm/mpi_module.c
+BUILT_SOURCES += runtime/net/comm/mpi_build.h
+CLEANFILES += runtime/net/comm/mpi_build.h $(mpi_modules)
+runtime/net/comm/mpi_load.$(OBJEXT): runtime/net/comm/mpi_build.h
+EXTRA_DIST += runtime/net/comm/mpi_module.c
+runtime/net/comm/mpi_build.h: $(mpi_built_of) Makefile
+	$(AM_V_GEN)$(MKDIR_P) runtime/net/comm && \
+	{ echo '/* Made by make. */'; \
+	  echo '#define MPI_BUILD_MARK "qcnn-mpi-build "'; \
+	  echo "#define MPI_BUILD MPI_BUILD_MARK \"$(PACKAGE_VERSION) `cat $(mpi_built_of) | cksum`\""; \
+	  echo '#define MPI_MODULE_FOLDER "$(pkglibdir)"'; \
+	  echo '#define MPI_BUILD_FOLDER "$(abs_top_builddir)"'; } >$@.new && mv $@.new $@
+
+moduledir = $(pkglibdir)
+module_DATA = $(mpi_modules)
+mpi_compile = $(AM_CPPFLAGS) $(CPPFLAGS) -I. $(AM_CFLAGS) $(CFLAGS) -fPIC -shared $(LDFLAGS) $(srcdir)/runtime/net/comm/mpi_module.c
+qcnn-mpi-openmpi.so: runtime/net/comm/mpi_module.c runtime/net/comm/mpi_module.h runtime/net/comm/mpi_build.h
+	$(AM_V_CCLD)OMPI_CC='$(CC)' $(MPICC_OPENMPI) $(mpi_compile) -o $@
+qcnn-mpi-mpich.so: runtime/net/comm/mpi_module.c runtime/net/comm/mpi_module.h runtime/net/comm/mpi_build.h
+	$(AM_V_CCLD)MPICH_CC='$(CC)' $(MPICC_MPICH) $(mpi_compile) -o $@

@@ -2,6 +2,7 @@
  * Speed of exchanges between ranks of this machine, by transport.
  *
  *   exchange [RANKS [MIB [ROUNDS]]]
+ *   mpirun -n RANKS exchange RANKS MIB ROUNDS mpi
  *       Each rank holds a state of MIB MiB, and swaps half of it with a partner, in place: contiguous, or in runs of 64
  *       KiB and 1 KiB.  Prints the best of the rounds in GB/s: bytes that a rank sends over the time of the exchange (as
  *       many arrive in that time).  Then the time of a gather of 8 bytes, and what copying costs. */
@@ -59,6 +60,14 @@ static int body(struct comm *c, void *ctx, struct err *e)
 	return code;
 }
 
+static void print(const struct ranks *r, const struct job *j)
+{
+	printf("%-10s %5u  %-7s  %-6s  %10.2f  %10.2f  %10.2f  %10.1f\n", r->transport, r->size,
+		r->options.encrypt ? "yes" : "no", r->options.no_digest ? "no" : "yes", j->gbs[0],
+		j->gbs[1], j->gbs[2], j->gather_s * 1e6);
+	fflush(stdout);
+}
+
 static void measure(const char *transport, unsigned size, size_t bytes, unsigned rounds,
 	bool encrypt, bool verify)
 {
@@ -76,10 +85,29 @@ static void measure(const char *transport, unsigned size, size_t bytes, unsigned
 		fprintf(stderr, "exchange: %s\n", e.text);
 		exit(1);
 	}
-	printf("%-10s %5u  %-7s  %-6s  %10.2f  %10.2f  %10.2f  %10.1f\n", transport, size,
-		encrypt ? "yes" : "no", verify ? "yes" : "no", j->gbs[0], j->gbs[1], j->gbs[2],
-		j->gather_s * 1e6);
-	fflush(stdout);
+	print(&r, j);
+}
+
+static void print_end(const struct rank_end *end, unsigned rank, void *ctx)
+{
+	const struct ranks *r = ctx;
+
+	if (end->code)
+		fprintf(stderr, "exchange: rank %u: %s\n", rank, end->e.text);
+	else if (!rank)
+		print(r, r->ctx);
+}
+
+/* A rank that an MPI has started. */
+static int measure_launched(const char *transport, unsigned size, size_t bytes, unsigned rounds)
+{
+	struct job j = { .bytes = bytes, .rounds = rounds };
+	struct ranks r = { .transport = transport, .size = size, .body = body, .ctx = &j };
+	struct rank_end end = { 0 };
+
+	r.options.deadline_ms = 120000;
+	ranks_launched(&r, &end, print_end, &r);
+	return end.code != 0;
 }
 
 static void measure_memory(size_t bytes, unsigned rounds)
@@ -121,6 +149,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: exchange [RANKS [MIB [ROUNDS]]], RANKS even\n");
 		return 2;
 	}
+	if (argc > 4)
+		return measure_launched(argv[4], size, bytes, rounds);
 	printf("transport  ranks  encrypt  digest  contiguous  64 KiB runs  1 KiB runs  gather, us\n");
 	for (unsigned i = 0; group_transports[i]; i++) {
 		const char *name = group_transports[i];

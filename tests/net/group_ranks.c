@@ -115,6 +115,48 @@ void ranks_wait(const struct ranks *r, struct rank_end *end)
 		waitpid(end[rank].pid, &end[rank].status, 0);
 }
 
+/* An MPI's addresses differ in a number, "mpi:NAME:NUMBER:HOST", as all are on this host. */
+static unsigned launched_addresses(const char *own, unsigned size,
+	char address[GROUP_RANKS_MAX][GROUP_ADDRESS_MAX])
+{
+	const char *number = strchr(own + strlen("mpi:"), ':') + 1, *host = strchr(number, ':');
+
+	for (unsigned r = 0; r < size; r++)
+		snprintf(address[r], GROUP_ADDRESS_MAX, "%.*s%u%.200s", (int)(number - own), own, r,
+			host);
+	return (unsigned)atoi(number);
+}
+
+void ranks_launched(const struct ranks *r, struct rank_end *end,
+	void (*said)(const struct rank_end *end, unsigned rank, void *ctx), void *ctx)
+{
+	char own[GROUP_ADDRESS_MAX], address[GROUP_RANKS_MAX][GROUP_ADDRESS_MAX];
+	const char *list[GROUP_RANKS_MAX];
+	struct group_options o = r->options;
+	struct group_offer *offer;
+	struct comm *c = NULL;
+	unsigned rank = 0;
+
+	memset(o.key, 7, sizeof o.key);
+	end->code = group_offer(r->transport, &o, &offer, own, &end->e);
+	if (!end->code) {
+		rank = launched_addresses(own, r->size, address);
+		for (unsigned k = 0; k < r->size; k++)
+			list[k] = address[k];
+		if (r->options_of) {
+			group_offer_free(offer);
+			r->options_of(&o, rank, r->ctx);
+			end->code = group_offer(r->transport, &o, &offer, own, &end->e);
+		}
+	}
+	if (!end->code)
+		end->code = group_open(offer, rank, r->size, list, &c, &end->e);
+	if (!end->code)
+		end->code = r->body(c, r->ctx, &end->e);
+	said(end, rank, ctx);
+	comm_close(c);
+}
+
 int ranks_run(const struct ranks *r, struct err *e)
 {
 	size_t nbyte = r->size * sizeof(struct rank_end);

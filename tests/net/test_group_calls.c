@@ -367,7 +367,8 @@ static void test_offers(void)
 
 	tap_is_int(group_offer("pigeon", &o, &offer, address, &e), -ERR_CONFIG,
 		"an unknown transport");
-	tap_is_str(e.text, "ranks do not communicate by `pigeon`; there are shm and tcp", "is named");
+	tap_is_str(e.text, "ranks do not communicate by `pigeon`; there are shm, tcp and mpi",
+		"is named");
 	for (unsigned i = 0; group_transports[i]; i++) {
 		const char *name = group_transports[i];
 
@@ -510,8 +511,43 @@ static void test_leaving(const char *transport)
 		tap_note("%s", e.text);
 }
 
-int main(void)
+/* ---- ranks that an MPI has started (test_mpi.sh) ---- */
+
+static int all_calls(struct comm *c, void *ctx, struct err *e)
 {
+	unsigned seed = 100 * c->size;
+	size_t bytes = 1 << 20;
+	int code = rounds(c, &seed, e);
+
+	(void)ctx;
+	c->statistics = (struct comm_statistics){ 0 };
+	return code || (c->size & (c->size - 1)) ? code : swaps(c, &bytes, e);
+}
+
+static void say_end(const struct rank_end *end, unsigned rank, void *ctx)
+{
+	(void)ctx;
+	if (end->code)
+		fprintf(stderr, "rank %u: %s\n", rank, end->e.text);
+}
+
+static int launched(const char *transport, unsigned size)
+{
+	struct ranks r = {
+		.transport = transport, .size = size, .options = ranks_options(), .body = all_calls
+	};
+	struct rank_end end = { 0 };
+
+	r.options.deadline_ms = 120000;
+	r.options.buffer_bytes = 1;
+	ranks_launched(&r, &end, say_end, NULL);
+	return end.code != 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 2)
+		return launched(argv[1], (unsigned)atoi(argv[2]));
 	test_digest();
 	test_offers();
 	for (unsigned i = 0; group_transports[i]; i++) {

@@ -786,8 +786,56 @@ static void test_left(const char *transport)
 	munmap(end, SIZE * sizeof *end);
 }
 
-int main(void)
+/* ---- ranks that an MPI has started (test_mpi.sh) ---- */
+
+/* Into a file, as what the launcher does when a rank has ended is its own affair. */
+static void note_end(const struct rank_end *end, unsigned rank, void *ctx)
 {
+	const struct fault *f = ctx;
+	bool right = rank == BAD ? ended_as(end, f->bad_code, f->bad_text, f->unlike)
+				 : ended_as(end, f->code, f->text, f->unlike);
+	char name[32];
+	FILE *file;
+
+	snprintf(name, sizeof name, "end.%u", rank);
+	file = fopen(name, "w");
+	if (!file)
+		abort();
+	fprintf(file, "%s: %s\n", right ? "right" : "wrong", end->e.text);
+	fclose(file);
+}
+
+/* How all ranks see it if rank 2 has another key: by MPI it is refused at once. */
+static const struct fault other_key_by_mpi = { .name = "a rank with another key by MPI",
+	.text = "rank",
+	.code = -ERR_AUTH,
+	.unlike = true,
+	.body = once,
+	.options_of = other_key,
+	.bad_code = -ERR_AUTH };
+
+static int launched(const char *transport, const char *name)
+{
+	const struct fault *f = &other_key_by_mpi;
+	struct ranks r = { .transport = transport, .size = SIZE, .options = ranks_options() };
+	struct rank_end end = { 0 };
+
+	for (unsigned k = 0; k < sizeof faults / sizeof *faults; k++)
+		if (!strcmp(faults[k].name, name))
+			f = &faults[k];
+	if (strcmp(f->name, name))
+		return 2;
+	r.body = f->body;
+	r.options_of = f->options_of;
+	r.options.deadline_ms = f->deadline_ms ? f->deadline_ms : LONG_MS;
+	ranks_launched(&r, &end, note_end, (void *)(uintptr_t)f);
+	return end.code ? 75 : 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 2)
+		return launched(argv[1], argv[2]);
 	for (unsigned i = 0; group_transports[i]; i++) {
 		for (unsigned k = 0; k < sizeof faults / sizeof *faults; k++)
 			if (!faults[k].only_tcp || !strcmp(group_transports[i], "tcp"))

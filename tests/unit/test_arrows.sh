@@ -51,6 +51,7 @@ jansson.h runtime/base/json
 sodium.h  runtime/base/crypto
 hdf5.h    runtime/train/keras/keras_h5
 nlopt.h   runtime/train/optimizer/search_nlopt
+mpi.h     runtime/net/comm/mpi_module
 omp.h     runtime/exec/statevector/cpu/ runtime/exec/statevector/cuda/cuda runtime/base/system/cpus
 END
 

@@ -10,7 +10,7 @@ done
 grep '^ac_cv_' "$top_builddir/config.log" | grep -v '^ac_cv_env_' >cache
 # configured WORDS...: what configure prints, with the compiler of this build.
 configured() {   # --srcdir: distcheck gives another one
-	eval "set -- $("$top_builddir/config.status" --config) --srcdir=. --without-hdf5 --without-nlopt --cache-file=known \"\$@\""
+	eval "set -- $("$top_builddir/config.status" --config) --srcdir=. --without-hdf5 --without-nlopt --without-mpi --cache-file=known \"\$@\""
 	cp cache known
 	sh ./configure "$@"
 }
@@ -19,4 +19,6 @@ tap_exit 0 "flags about which the compiler warns" configured CFLAGS="-g -Wformat
 tap_is "$(grep 'define QCNN_X86_KERNELS' config.h)" "$(grep 'define QCNN_X86_KERNELS' "$top_builddir/config.h")" "leave the AVX kernels in"
 tap_exit 1 "without OpenMP" configured --disable-openmp
 tap_has err "qcnn does not work without OpenMP: leave out --disable-openmp" "it says what to do"
+tap_exit 1 "an MPI that there is none of" configured --with-mpi=openmpi,lam
+tap_has err '--with-mpi takes auto, no, or a list of openmpi and mpich, not "lam"' "those there are are named"
 tap_done

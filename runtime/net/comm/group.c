@@ -22,9 +22,10 @@ enum { WAIT_MS = 50 };
 enum call_kind { CALL_NONE = 0, CALL_EXCHANGE, CALL_GATHER, CALL_BROADCAST, CALL_KINDS };
 static const char *const call_name[CALL_KINDS] = { "no call", "exchange", "gather", "broadcast" };
 
-static const struct group_transport *const transports[] = { &transport_shm, &transport_tcp };
+static const struct group_transport *const transports[] = { &transport_shm, &transport_tcp,
+	&transport_mpi };
 enum { NTRANSPORT = sizeof transports / sizeof *transports };
-const char *const group_transports[NTRANSPORT + 1] = { "shm", "tcp", NULL };
+const char *const group_transports[] = { "shm", "tcp", NULL };
 
 static const struct comm_ops group_ops;
 
@@ -73,7 +74,7 @@ int group_offer(const char *transport, const struct group_options *o, struct gro
 
 	if (!row)
 		return err_set(e, -ERR_CONFIG,
-			"ranks do not communicate by `%s`; there are shm and tcp", transport);
+			"ranks do not communicate by `%s`; there are shm, tcp and mpi", transport);
 	if (!crypto_start())
 		return err_set(e, -ERR_CONFIG, "the system has no random numbers");
 	offer = mem_alloc(1, sizeof *offer);

@@ -30,7 +30,8 @@ struct group_options {
 
 struct group_offer;
 
-/* Names of the transports, NULL at the end. */
+/* Names of the transports by which any processes can become ranks, NULL at the end. `mpi` is for those that an MPI has started, once
+ * in each. */
 extern const char *const group_transports[];
 
 /* -ERR_CONFIG where the transport is unknown or cannot be used here. */

@@ -76,6 +76,6 @@ struct group_transport {
 	void (*abort)(void *t, unsigned rank, const char *reason);
 };
 
-extern const struct group_transport transport_shm, transport_tcp;
+extern const struct group_transport transport_shm, transport_tcp, transport_mpi;
 
 #endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A module is read before it is loaded: nothing of another build runs. */
+#include "config.h"
+#include "runtime/net/comm/mpi_load.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/net/comm/mpi_build.h"
+
+static const struct mpi_library libraries[] = { { "openmpi", "Open MPI" }, { "mpich", "MPICH" } };
+enum { OPENMPI, MPICH, NLIBRARY };
+_Static_assert(NLIBRARY == sizeof libraries / sizeof *libraries, "each has a number");
+
+/* Variables with the rank; the first that is set counts. Slurm sets PMIX_RANK with --mpi=pmix, and PMI_RANK with --mpi=pmi2. */
+static const struct launcher {
+	const char *rank;
+	int library;
+} launchers[] = {
+	{ "OMPI_COMM_WORLD_RANK", OPENMPI },
+	{ "PMIX_RANK", OPENMPI },
+	{ "PMI_RANK", MPICH },
+};
+
+const struct mpi_library *mpi_library(unsigned k) { return k < NLIBRARY ? &libraries[k] : NULL; }
+
+int mpi_launched(struct mpi_launch *out, struct err *e)
+{
+	for (size_t k = 0; k < sizeof launchers / sizeof *launchers; k++) {
+		const char *text = getenv(launchers[k].rank);
+		char *end;
+		unsigned long rank;
+
+		if (!text || !*text)
+			continue;
+		rank = strtoul(text, &end, 10);
+		if (!isdigit((unsigned char)*text) || *end || rank > 1u << 30)
+			return err_set(e, -ERR_CONFIG, "%s is `%.80s`, which is no rank",
+				launchers[k].rank, text);
+		*out = (struct mpi_launch){ &libraries[launchers[k].library], (unsigned)rank };
+		return 0;
+	}
+	return err_set(e, -ERR_CONFIG,
+		"no MPI has started this process: OMPI_COMM_WORLD_RANK, PMIX_RANK and PMI_RANK are not set; use mpirun, "
+		"mpiexec, or srun with --mpi=pmix or --mpi=pmi2, or leave out --transport=mpi");
+}
+
+/* ---- the file ---- */
+
+static const char *folder(void)
+{
+	static const char tree[] = MPI_BUILD_FOLDER "/";
+	char self[MPI_PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+	self[n > 0 ? n : 0] = 0;
+	return strncmp(self, tree, sizeof tree - 1) ? MPI_MODULE_FOLDER : MPI_BUILD_FOLDER;
+}
+
+/* The text in file[n] that begins as MPI_BUILD does; NULL: none. */
+static const char *build_of(const char *file, size_t n)
+{
+	const char *text = memmem(file, n, MPI_BUILD_MARK, sizeof MPI_BUILD_MARK - 1);
+
+	return text && memchr(text, 0, n - (size_t)(text - file)) ? text : NULL;
+}
+
+static int check_build(const char *path, const char *file, size_t n, struct err *e)
+{
+	const char *build = file == MAP_FAILED ? NULL : build_of(file, n);
+
+	if (build && !strcmp(build, MPI_BUILD))
+		return 0;
+	return err_set(e, -ERR_PROTOCOL,
+		"%s is of another build (%.80s) than this program (%s): install both together, or leave out --transport=mpi",
+		path, build ? build : "without a mark", MPI_BUILD);
+}
+
+int mpi_module_find(const struct mpi_library *l, char path[MPI_PATH_MAX], struct err *e)
+{
+	struct stat s = { 0 };
+	char *file;
+	int fd, code;
+
+	snprintf(path, MPI_PATH_MAX, "%s/qcnn-mpi-%s.so", folder(), l->name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &s)) {
+		if (fd >= 0)
+			close(fd);
+		return err_set(e, -ERR_CONFIG,
+			"%s is missing, which processes that %s has started need for --transport=mpi: configure builds it "
+			"where it finds mpicc.%s, and --push does not send it",
+			path, l->title, l->name);
+	}
+	file = mmap(NULL, (size_t)s.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	code = check_build(path, file, (size_t)s.st_size, e);
+	if (file != MAP_FAILED)
+		munmap(file, (size_t)s.st_size);
+	close(fd);
+	return code;
+}
+
+int mpi_check(struct err *e)
+{
+	struct mpi_launch l;
+	char path[MPI_PATH_MAX];
+	int code = mpi_launched(&l, e);
+
+	return code ? code : mpi_module_find(l.library, path, e);
+}
+
+/* MPI loads parts of itself, which look for the names of the whole: RTLD_GLOBAL. */
+int mpi_load(const struct mpi_library *l, const struct mpi_module **out, struct err *e)
+{
+	static const struct mpi_module *loaded;
+	char path[MPI_PATH_MAX];
+	void *handle;
+	int code;
+
+	if (!loaded) {
+		code = mpi_module_find(l, path, e);
+		if (code)
+			return code;
+		handle = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+		if (!handle)
+			return err_set(e, -ERR_CONFIG, "%s cannot be loaded: %s", path, dlerror());
+		loaded = dlsym(handle, MPI_MODULE_SYMBOL);
+		if (!loaded)
+			return err_set(e, -ERR_PROTOCOL, "%s has no %s", path, MPI_MODULE_SYMBOL);
+	}
+	*out = loaded;
+	return 0;
+}

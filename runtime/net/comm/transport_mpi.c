@@ -1,0 +1,741 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Ranks that an MPI has started: chunks are its messages, and so are heartbeats, aborts and leaving.
+ *
+ * All memory for a rank's messages is laid out once, and each piece has a slot for its request. Receives are always posted; those of
+ * a rank end in order. MPI moves messages while one of its functions runs: in wait, and in beat when this process computes. */
+#include "config.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/base/crypto/crypto_session.h"
+#include "runtime/base/system/clock.h"
+#include "runtime/base/system/cpus.h"
+#include "runtime/net/comm/mpi_process.h"
+#include "runtime/net/comm/transport.h"
+#include "runtime/net/protocol/protocol.h"
+
+enum note_kind { NOTE_HELLO = 0, NOTE_BEAT, NOTE_LEAVE, NOTE_ABORT, NOTES };
+enum {
+	LINE = 64,
+	TAG_PAIRS = 16000, /* MPI has at least 32767 tags */
+	NAP_US = 20,       /* first; each is twice as long */
+	NAP_MAX_US = 1000,
+	BEAT_MS = 250,
+	FLUSH_MS = 200 /* of an abort */
+};
+static const char prefix[] = "mpi:";
+
+/* A message beside the chunks. */
+struct note {
+	uint32_t kind, rank;         /* rank: whose abort */
+	uint64_t nbyte_chunk;        /* hello */
+	uint8_t proof[CRYPTO_MAC];   /* hello */
+	uint64_t nsent, ntaken;      /* leave: chunks to, and from the one that gets the note */
+	char text[GROUP_REASON_MAX]; /* abort */
+};
+
+struct mpi_offer {
+	struct mpi_launch launch;
+	uint8_t key[GROUP_KEY];
+};
+
+struct slot {
+	bool busy, ended; /* MPI has it; it has ended, and is not used up yet */
+	size_t nbyte;
+};
+
+struct other {
+	unsigned world;         /* its number among all that the launcher has started */
+	uint64_t nsent, ntaken; /* chunks */
+	_Atomic uint32_t beats;
+	bool joined, left, damaged;
+	uint64_t left_nsent, left_ntaken; /* what it has counted when it left */
+	struct note out[NOTES], in;
+};
+
+struct mpi {
+	unsigned rank, size;
+	int tag; /* of chunks; of notes that + 1: each group of a process has its own */
+	size_t nbyte_slot, nbyte_chunk, nbyte;
+	struct mpi_process *process;
+	struct mpi_requests *requests;
+	struct slot *slot;       /* (nslot), numbered as below */
+	struct mpi_ended *ended; /* (nslot) */
+	uint8_t *chunk;          /* (2, size, CHUNKS_IN_FLIGHT, nbyte_slot): out, in */
+	struct other *other;     /* (size) */
+	double silent_s;
+	bool aborted;
+	bool changed;              /* by a turn in beat, since the last wait */
+	struct group_fault failed; /* an abort that has come, a wrong hello, or an error of MPI */
+	struct spin spin;
+};
+
+/* ---- slots ---- */
+
+static unsigned out_slot(unsigned rank, uint64_t n)
+{
+	return rank * CHUNKS_IN_FLIGHT + (unsigned)(n % CHUNKS_IN_FLIGHT);
+}
+static unsigned in_slot(const struct mpi *t, unsigned rank, uint64_t n)
+{
+	return (t->size + rank) * CHUNKS_IN_FLIGHT + (unsigned)(n % CHUNKS_IN_FLIGHT);
+}
+static unsigned first_note(const struct mpi *t) { return 2 * t->size * CHUNKS_IN_FLIGHT; }
+static unsigned note_slot(const struct mpi *t, unsigned rank, enum note_kind k)
+{
+	return first_note(t) + rank * NOTES + k;
+}
+static unsigned first_note_in(const struct mpi *t) { return first_note(t) + t->size * NOTES; }
+static unsigned note_in_slot(const struct mpi *t, unsigned rank) { return first_note_in(t) + rank; }
+static unsigned nslot(const struct mpi *t) { return first_note_in(t) + t->size; }
+
+static struct chunk *chunk_of(const struct mpi *t, unsigned slot)
+{
+	return (struct chunk *)(void *)(t->chunk + slot * t->nbyte_slot);
+}
+
+static void lock(struct mpi *t) { pthread_mutex_lock(&t->process->lock); }
+static void unlock(struct mpi *t) { pthread_mutex_unlock(&t->process->lock); }
+
+/* What follows is called with the lock, but for the functions of the table. */
+
+static void fail(struct mpi *t, unsigned rank, int code, const char *text)
+{
+	if (t->failed.code)
+		return;
+	t->failed = (struct group_fault){ .code = code, .rank = rank };
+	snprintf(t->failed.text, sizeof t->failed.text, "%s", text);
+}
+
+static void fail_mpi(struct mpi *t, unsigned rank, const char *said)
+{
+	char text[GROUP_REASON_MAX];
+
+	snprintf(text, sizeof text, "cannot be reached by MPI: %.200s", said);
+	fail(t, rank, -ERR_UNREACHABLE, text);
+}
+
+static void begin_send(struct mpi *t, unsigned slot, unsigned rank, int tag, const void *p, size_t n)
+{
+	char text[MPI_TEXT_MAX] = "";
+
+	t->slot[slot].busy = true;
+	if (t->process->module->send(t->requests, slot, t->other[rank].world, tag, p, n, text)) {
+		t->slot[slot].busy = false;
+		fail_mpi(t, rank, text);
+	}
+}
+
+static void begin_receive(struct mpi *t, unsigned slot, unsigned rank, int tag, void *p, size_t n)
+{
+	char text[MPI_TEXT_MAX] = "";
+
+	t->slot[slot] = (struct slot){ .busy = true };
+	if (t->process->module->receive(t->requests, slot, t->other[rank].world, tag, p, n, text)) {
+		t->slot[slot].busy = false;
+		fail_mpi(t, rank, text);
+	}
+}
+
+static void receive_chunk(struct mpi *t, unsigned rank, uint64_t n)
+{
+	unsigned slot = in_slot(t, rank, n);
+
+	begin_receive(t, slot, rank, t->tag, chunk_of(t, slot), sizeof(struct chunk) + t->nbyte_chunk);
+}
+
+static void receive_note(struct mpi *t, unsigned rank)
+{
+	begin_receive(t, note_in_slot(t, rank), rank, t->tag + 1, &t->other[rank].in,
+		sizeof t->other[rank].in);
+}
+
+/* ---- notes ---- */
+
+/* The last of its kind has to be gone: a rank that does not take beats gets no more. */
+static void send_note(struct mpi *t, unsigned rank, const struct note *n)
+{
+	unsigned slot = note_slot(t, rank, (enum note_kind)n->kind);
+	struct other *o = &t->other[rank];
+
+	if (t->slot[slot].busy || (o->left && n->kind != NOTE_LEAVE))
+		return;
+	o->out[n->kind] = *n;
+	begin_send(t, slot, rank, t->tag + 1, &o->out[n->kind], sizeof *n);
+}
+
+static void prove(const uint8_t key[GROUP_KEY], unsigned from, unsigned to, unsigned size,
+	uint8_t proof[CRYPTO_MAC])
+{
+	uint32_t said[] = { 0x71636d69, from, to, size };
+
+	crypto_mac(key, said, sizeof said, proof);
+}
+
+static void take_hello(struct mpi *t, unsigned rank, const uint8_t key[GROUP_KEY])
+{
+	struct other *o = &t->other[rank];
+	uint8_t right[CRYPTO_MAC];
+
+	prove(key, rank, t->rank, t->size, right);
+	if (!crypto_equal(right, o->in.proof, sizeof right))
+		fail(t, rank, -ERR_AUTH, "is refused: its key is another");
+	else if (o->in.nbyte_chunk != t->nbyte_chunk)
+		fail(t, rank, -ERR_PROTOCOL, "joins with other options");
+	else
+		o->joined = true;
+}
+
+static void take_abort(struct mpi *t, const struct note *n)
+{
+	if (t->failed.aborted || n->rank >= t->size)
+		return;
+	t->failed =
+		(struct group_fault){ .code = -ERR_UNREACHABLE, .rank = n->rank, .aborted = true };
+	snprintf(t->failed.text, sizeof t->failed.text, "%.*s", GROUP_REASON_MAX - 1, n->text);
+}
+
+/* key: while the group is opened; else NULL. */
+static void take_note(struct mpi *t, unsigned rank, size_t nbyte, const uint8_t *key)
+{
+	struct other *o = &t->other[rank];
+	const struct note *n = &o->in;
+
+	if (nbyte != sizeof *n || n->kind >= NOTES) {
+		o->damaged = true;
+		return;
+	}
+	atomic_fetch_add(&o->beats, 1);
+	if (n->kind == NOTE_HELLO && key)
+		take_hello(t, rank, key);
+	if (n->kind == NOTE_ABORT)
+		take_abort(t, n);
+	if (n->kind == NOTE_LEAVE) {
+		o->left = true;
+		o->left_nsent = n->nsent;
+		o->left_ntaken = n->ntaken;
+	}
+	if (!o->left)
+		receive_note(t, rank);
+}
+
+/* ---- turns ---- */
+
+static void take_ended(struct mpi *t, const struct mpi_ended *ended, const uint8_t *key)
+{
+	struct slot *s = &t->slot[ended->slot];
+	unsigned rank = ended->slot >= first_note_in(t) ? ended->slot - first_note_in(t)
+		: ended->slot >= first_note(t)          ? (ended->slot - first_note(t)) / NOTES
+							: ended->slot / CHUNKS_IN_FLIGHT % t->size;
+
+	*s = (struct slot){ .ended = true, .nbyte = ended->nbyte };
+	if (ended->failed)
+		fail_mpi(t, rank, "a message has failed");
+	else if (ended->slot >= first_note_in(t))
+		take_note(t, rank, ended->nbyte, key);
+}
+
+/* Lets MPI move what it can; true: a request from `first` on has ended. */
+static bool turn(struct mpi *t, unsigned first, const uint8_t *key)
+{
+	unsigned n = t->process->module->test(t->requests, first, nslot(t) - first, t->ended);
+
+	for (unsigned k = 0; k < n; k++)
+		take_ended(t, &t->ended[k], key);
+	return n;
+}
+
+static bool turn_all(struct mpi *t, const uint8_t *key)
+{
+	bool moved;
+
+	lock(t);
+	moved = turn(t, 0, key);
+	unlock(t);
+	return moved;
+}
+
+static void nap(unsigned *us)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = 1000L * *us }, NULL);
+	*us = 2 * *us < NAP_MAX_US ? 2 * *us : NAP_MAX_US;
+}
+
+/* Polls for a short time where that pays, then naps between two turns: MPI cannot wait for a time. */
+static void turn_within(struct mpi *t, unsigned ms)
+{
+	double now = clock_seconds(), until = now + ms / 1e3;
+	bool moved = false;
+
+	while (!moved && spin_on(&t->spin, now)) {
+		moved = turn_all(t, NULL);
+		now = clock_seconds();
+	}
+	for (unsigned us = NAP_US; !moved && now < until; now = clock_seconds()) {
+		nap(&us);
+		moved = turn_all(t, NULL);
+	}
+	spin_over(&t->spin, clock_seconds());
+}
+
+/* ---- opening ---- */
+
+static int mpi_offer(const struct group_options *o, void **out, char address[GROUP_ADDRESS_MAX],
+	struct err *e)
+{
+	struct mpi_offer *offer;
+	const struct mpi_module *m;
+	struct mpi_launch l;
+	char host[128] = "";
+	int code = mpi_launched(&l, e);
+
+	if (!code)
+		code = mpi_load(l.library, &m, e);
+	if (code)
+		return code;
+	gethostname(host, sizeof host - 1);
+	offer = mem_alloc(1, sizeof *offer);
+	offer->launch = l;
+	memcpy(offer->key, o->key, sizeof offer->key);
+	snprintf(address, GROUP_ADDRESS_MAX, "%s%s:%u:%s", prefix, l.library->name, l.rank, host);
+	*out = offer;
+	return 0;
+}
+
+static void mpi_withdraw(void *offer)
+{
+	crypto_wipe(offer, sizeof(struct mpi_offer));
+	free(offer);
+}
+
+/* The host in an address; NULL: it is none of this MPI. */
+static const char *read_address(const char *address, const char *library, unsigned *world)
+{
+	char begin[GROUP_ADDRESS_MAX];
+	int n = snprintf(begin, sizeof begin, "%s%s:", prefix, library);
+	char *end;
+
+	if (strncmp(address, begin, (size_t)n))
+		return NULL;
+	*world = (unsigned)strtoul(address + n, &end, 10);
+	return *end == ':' && end > address + n ? end + 1 : NULL;
+}
+
+static int read_addresses(struct mpi *t, const struct group_opening *g, const struct mpi_library *l,
+	struct err *e)
+{
+	const char *own, *rule;
+	unsigned near = 0, own_world;
+
+	own = read_address(g->address[t->rank], l->name, &own_world);
+	for (unsigned r = 0; r < t->size; r++) {
+		const char *host = read_address(g->address[r], l->name, &t->other[r].world);
+
+		if (!host || t->other[r].world >= t->process->size)
+			return err_set(e, -ERR_PROTOCOL,
+				"\"%.80s\" of rank %u is no address among %u processes of %s",
+				g->address[r], r, t->process->size, l->title);
+		near += own && !strcmp(host, own);
+	}
+	if (own_world != t->process->rank)
+		return err_set(e, -ERR_PROTOCOL,
+			"%s says that this is process %u, and its environment that it is %u",
+			l->title, t->process->rank, own_world);
+	t->spin.allowed = near <= cpus_threads(&rule);
+	return 0;
+}
+
+static int get_memory(struct mpi *t, const struct group_opening *g, struct err *e)
+{
+	size_t nbyte = sizeof(struct chunk) + g->nbyte_chunk;
+
+	t->nbyte_chunk = g->nbyte_chunk;
+	t->nbyte_slot = (nbyte + LINE - 1) / LINE * LINE;
+	t->nbyte = (size_t)first_note(t) * t->nbyte_slot;
+	t->chunk = mmap(NULL, t->nbyte, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (t->chunk == MAP_FAILED) {
+		t->chunk = NULL;
+		return err_set(e, -ERR_CONFIG, "rank %u has no memory for %zu bytes of chunks",
+			t->rank, t->nbyte);
+	}
+	t->slot = mem_alloc(nslot(t), sizeof *t->slot);
+	t->ended = mem_alloc(nslot(t), sizeof *t->ended);
+	t->requests = t->process->module->open(nslot(t));
+	return t->requests ? 0 : err_set(e, -ERR_CONFIG, "no memory for requests of MPI");
+}
+
+static void begin(struct mpi *t, const uint8_t key[GROUP_KEY])
+{
+	struct note hello = { .kind = NOTE_HELLO, .rank = t->rank, .nbyte_chunk = t->nbyte_chunk };
+
+	for (unsigned r = 0; r < t->size; r++) {
+		if (r == t->rank)
+			continue;
+		for (unsigned n = 0; n < CHUNKS_IN_FLIGHT; n++)
+			receive_chunk(t, r, n);
+		receive_note(t, r);
+		prove(key, t->rank, r, t->size, hello.proof);
+		send_note(t, r, &hello);
+	}
+}
+
+/* The first that has not joined; size: all have. */
+static unsigned missing(const struct mpi *t)
+{
+	unsigned r = 0;
+
+	while (r < t->size && (r == t->rank || t->other[r].joined))
+		r++;
+	return r;
+}
+
+static int join(struct mpi *t, const struct group_opening *g, const uint8_t key[GROUP_KEY],
+	struct err *e)
+{
+	double seconds = g->options.deadline_ms / 1e3;
+	unsigned us = NAP_US;
+
+	lock(t);
+	begin(t, key);
+	unlock(t);
+	while (missing(t) < t->size && !t->failed.code && clock_seconds() < g->until)
+		if (!turn_all(t, key))
+			nap(&us);
+	if (t->failed.code)
+		return err_set(e, t->failed.code, "rank %u %s%s", t->failed.rank,
+			t->failed.aborted ? "has given up: " : "", t->failed.text);
+	if (missing(t) < t->size)
+		return err_set(e, -ERR_UNREACHABLE,
+			"rank %u has not joined the group within %.1f s", missing(t), seconds);
+	return 0;
+}
+
+static void mpi_abort(void *p, unsigned rank, const char *reason);
+static void mpi_close(void *p);
+
+static int mpi_open(void *p, const struct group_opening *g, void **out, struct err *e)
+{
+	struct mpi_offer *offer = p;
+	struct mpi *t = mem_alloc(1, sizeof *t);
+	int code;
+
+	*t = (struct mpi){ .rank = g->rank, .size = g->size, .silent_s = g->options.deadline_ms / 1e3 };
+	t->other = mem_alloc(g->size, sizeof *t->other);
+	code = mpi_process_start(offer->launch.library, g->until, &t->process, e);
+	if (!code)
+		t->tag = (int)(2 * (t->process->ngroup++ % TAG_PAIRS));
+	if (!code)
+		code = read_addresses(t, g, offer->launch.library, e);
+	if (!code)
+		code = get_memory(t, g, e);
+	if (!code)
+		code = join(t, g, offer->key, e);
+	mpi_withdraw(offer);
+	if (code && t->process) {
+		mpi_abort(t, g->rank, e ? e->text : "it cannot join");
+		mpi_close(t);
+	} else if (code) {
+		free(t->other);
+		free(t);
+	}
+	*out = code ? NULL : t;
+	return code;
+}
+
+/* ---- chunks ---- */
+
+static struct chunk *mpi_reserve(void *p, unsigned rank)
+{
+	struct mpi *t = p;
+	unsigned slot = out_slot(rank, t->other[rank].nsent);
+	bool busy;
+
+	lock(t);
+	busy = t->slot[slot].busy;
+	unlock(t);
+	return busy ? NULL : chunk_of(t, slot);
+}
+
+static void mpi_send(void *p, unsigned rank)
+{
+	struct mpi *t = p;
+	unsigned slot = out_slot(rank, t->other[rank].nsent);
+	const struct chunk *c = chunk_of(t, slot);
+
+	lock(t);
+	begin_send(t, slot, rank, t->tag, c, sizeof *c + c->nbyte);
+	t->other[rank].nsent++;
+	unlock(t);
+}
+
+/* MPI has taken them all, or the rank has left with them. */
+static bool is_flushed(const struct mpi *t, unsigned rank)
+{
+	const struct other *o = &t->other[rank];
+
+	if (o->left && o->left_ntaken == o->nsent)
+		return true;
+	for (unsigned n = 0; n < CHUNKS_IN_FLIGHT; n++)
+		if (t->slot[out_slot(rank, n)].busy)
+			return false;
+	return true;
+}
+
+static bool mpi_flushed(void *p, unsigned rank)
+{
+	struct mpi *t = p;
+	bool flushed;
+
+	lock(t);
+	flushed = is_flushed(t, rank);
+	unlock(t);
+	return flushed;
+}
+
+static const struct chunk *mpi_next(void *p, unsigned rank)
+{
+	struct mpi *t = p;
+	unsigned slot = in_slot(t, rank, t->other[rank].ntaken);
+	const struct chunk *c = chunk_of(t, slot);
+	bool has;
+
+	lock(t);
+	has = t->slot[slot].ended && !t->other[rank].damaged;
+	if (has && (t->slot[slot].nbyte < sizeof *c || t->slot[slot].nbyte - sizeof *c != c->nbyte))
+		has = !(t->other[rank].damaged = true);
+	unlock(t);
+	return has ? c : NULL;
+}
+
+static void mpi_release(void *p, unsigned rank)
+{
+	struct mpi *t = p;
+
+	lock(t);
+	receive_chunk(t, rank, t->other[rank].ntaken);
+	t->other[rank].ntaken++;
+	unlock(t);
+}
+
+/* ---- waiting ---- */
+
+static bool find_fault(const struct mpi *t, const bool *needed, struct group_fault *fault)
+{
+	if (t->failed.code) {
+		*fault = t->failed;
+		return true;
+	}
+	for (unsigned r = 0; r < t->size; r++) {
+		const struct other *o = &t->other[r];
+
+		if (!needed[r] || !(o->damaged || (o->left && o->ntaken == o->left_nsent)))
+			continue;
+		*fault = (struct group_fault){ .code = o->damaged ? -ERR_IO : -ERR_UNREACHABLE,
+			.rank = r };
+		snprintf(fault->text, sizeof fault->text, "has ended or left");
+		return true;
+	}
+	return false;
+}
+
+static void mpi_wait(void *p, const bool *needed, unsigned ms, struct group_fault *fault)
+{
+	struct mpi *t = p;
+	bool moved, found;
+
+	lock(t);
+	moved = turn(t, 0, NULL) || t->changed;
+	t->changed = false;
+	found = moved || !ms ? t->failed.code : find_fault(t, needed, fault);
+	unlock(t);
+	if (!moved && !found && ms)
+		turn_within(t, ms);
+	lock(t);
+	if (t->failed.code)
+		*fault = t->failed;
+	unlock(t);
+}
+
+/* ---- liveness and aborts ---- */
+
+static void mpi_beat(void *p)
+{
+	struct mpi *t = p;
+	struct note beat = { .kind = NOTE_BEAT, .rank = t->rank };
+
+	lock(t);
+	for (unsigned r = 0; r < t->size; r++)
+		if (r != t->rank)
+			send_note(t, r, &beat);
+	t->changed |= turn(t, first_note(t), NULL);
+	unlock(t);
+}
+
+static uint32_t mpi_beats(void *p, unsigned rank)
+{
+	return atomic_load(&((struct mpi *)p)->other[rank].beats);
+}
+
+static bool any_busy(const struct mpi *t, unsigned from, unsigned to)
+{
+	for (unsigned slot = from; slot < to; slot++)
+		if (t->slot[slot].busy)
+			return true;
+	return false;
+}
+
+static void turn_until_idle(struct mpi *t, unsigned from, unsigned to, double until)
+{
+	unsigned us = NAP_US;
+
+	while (any_busy(t, from, to) && clock_seconds() < until)
+		if (!turn_all(t, NULL))
+			nap(&us);
+}
+
+static void mpi_abort(void *p, unsigned rank, const char *reason)
+{
+	struct mpi *t = p;
+	struct note n = { .kind = NOTE_ABORT, .rank = rank };
+
+	if (t->aborted)
+		return;
+	t->aborted = true;
+	snprintf(n.text, sizeof n.text, "%s", reason);
+	if (!t->requests)
+		return;
+	lock(t);
+	for (unsigned r = 0; r < t->size; r++)
+		if (r != t->rank)
+			send_note(t, r, &n);
+	turn(t, first_note(t), NULL);
+	unlock(t);
+}
+
+/* ---- closing ---- */
+
+/* Ranks for which that is so. */
+typedef bool (*mpi_rank_fn)(const struct mpi *t, unsigned rank);
+
+static bool has_taken(const struct mpi *t, unsigned rank)
+{
+	return t->other[rank].left || is_flushed(t, rank);
+}
+static bool has_left(const struct mpi *t, unsigned rank) { return t->other[rank].left; }
+
+/* Until it is so for all others; false: one was silent for the deadline, or the group has failed. Nobody else beats any more. */
+static bool await(struct mpi *t, mpi_rank_fn is)
+{
+	double now = clock_seconds(), beaten = now, heard[GROUP_RANKS_MAX];
+	uint32_t beats[GROUP_RANKS_MAX];
+	unsigned us = NAP_US, waits = t->size;
+
+	for (unsigned r = 0; r < t->size; r++) {
+		heard[r] = now;
+		beats[r] = mpi_beats(t, r);
+	}
+	for (; waits && !t->failed.code; now = clock_seconds()) {
+		waits = 0;
+		for (unsigned r = 0; r < t->size; r++) {
+			if (r == t->rank || is(t, r))
+				continue;
+			waits++;
+			if (mpi_beats(t, r) != beats[r])
+				heard[r] = now;
+			beats[r] = mpi_beats(t, r);
+			if (now - heard[r] > t->silent_s)
+				return false;
+		}
+		if (now - beaten > BEAT_MS / 1e3) {
+			mpi_beat(t);
+			beaten = now;
+		}
+		if (waits && !turn_all(t, NULL))
+			nap(&us);
+	}
+	return !t->failed.code;
+}
+
+/* The others have what was handed over, and have left, too: MPI ends with no message on its way. */
+static bool leave(struct mpi *t)
+{
+	if (!await(t, has_taken))
+		return false;
+	lock(t);
+	for (unsigned r = 0; r < t->size; r++)
+		if (r != t->rank)
+			send_note(t, r,
+				&(struct note){ .kind = NOTE_LEAVE,
+					.rank = t->rank,
+					.nsent = t->other[r].nsent,
+					.ntaken = t->other[r].ntaken });
+	unlock(t);
+	return await(t, has_left);
+}
+
+/* Of chunks that nobody sends. */
+static void cancel_receives(struct mpi *t)
+{
+	lock(t);
+	for (unsigned slot = in_slot(t, 0, 0); slot < first_note(t); slot++)
+		if (t->slot[slot].busy)
+			t->process->module->cancel(t->requests, slot);
+	unlock(t);
+}
+
+static void release(struct mpi *t)
+{
+	if (t->requests)
+		t->process->module->close(t->requests);
+	if (t->chunk)
+		munmap(t->chunk, t->nbyte);
+	free(t->slot);
+	free(t->ended);
+	free(t->other);
+	free(t);
+}
+
+static void mpi_close(void *p)
+{
+	static struct mpi *kept; /* what MPI may still write to */
+	struct mpi *t = p;
+	bool well = !t->aborted && leave(t);
+
+	if (well)
+		cancel_receives(t);
+	else
+		mpi_process_fail(!t->rank);
+	if (t->requests)
+		turn_until_idle(t, well ? 0 : first_note(t), well ? nslot(t) : first_note_in(t),
+			clock_seconds() + FLUSH_MS / 1e3);
+	if (!t->requests || !any_busy(t, 0, nslot(t)))
+		release(t);
+	else
+		kept = t;
+	(void)kept;
+}
+
+const struct group_transport transport_mpi = {
+	.name = "mpi",
+	.nbyte_chunk = 256 << 10,
+	.offer = mpi_offer,
+	.withdraw = mpi_withdraw,
+	.open = mpi_open,
+	.close = mpi_close,
+	.reserve = mpi_reserve,
+	.send = mpi_send,
+	.flushed = mpi_flushed,
+	.next = mpi_next,
+	.release = mpi_release,
+	.wait = mpi_wait,
+	.beat = mpi_beat,
+	.beats = mpi_beats,
+	.abort = mpi_abort,
+};

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,8 @@ struct worker_process {
 	uint64_t nunit;
 	uint32_t ncore;              /* of this machine that it may use */
 	struct worker_recording recording;
-	int64_t came; /* when the message that is handled came, where that is recorded */
+	int64_t came;     /* when the message that is handled came, where that is recorded */
+	atomic_bool over; /* BYE was read or sent: the second thread ends nothing */
 	int ending;                  /* code for a connection that ends without BYE; 0 where there is a control pipe */
 };
 
@@ -230,11 +232,12 @@ static bool control_ended(int control)
 
 /* The exit status of an external worker is seen by others: the thread that computes has LAST_WORD_S to read BYE, if it
  * has come. */
-static _Noreturn void end_here(const struct worker_process *w)
+static void end_here(const struct worker_process *w)
 {
 	if (w->ending)
 		nanosleep(&(struct timespec){ .tv_sec = LAST_WORD_S }, NULL);
-	_exit(err_exit_status(w->ending));
+	if (!atomic_load(&w->over))
+		_exit(err_exit_status(w->ending));
 }
 
 static void *keep_alive(void *arg)
@@ -243,7 +246,7 @@ static void *keep_alive(void *arg)
 	struct buf body = BUF_INIT;
 	double next = clock_seconds();
 
-	for (;;) {
+	while (!atomic_load(&w->over)) {
 		struct pollfd f[2] = { { .fd = w->control, .events = w->tunnelled ? POLLRDHUP : POLLIN },
 			{ .fd = w->peer.fd, .events = POLLRDHUP } };
 		double now = clock_seconds();
@@ -253,11 +256,14 @@ static void *keep_alive(void *arg)
 			next = now + HEARTBEAT_MS / 1000.0;
 		}
 		poll(f, 2, (int)((next - now) * 1000) + 1);
+		if (atomic_load(&w->over))
+			break;
 		if ((f[1].revents & POLLERR) && !w->ending)
 			_exit(err_exit_status(-ERR_UNREACHABLE));    /* the connection broke: for the launcher, which sees our status */
 		if ((f[0].revents && (w->tunnelled || control_ended(w->control))) || f[1].revents)
 			end_here(w);         /* the job has ended */
 	}
+	buf_release(&body);
 	return NULL;
 }
 
@@ -532,6 +538,10 @@ static int serve(struct worker_process *w, const struct wire_about *about, struc
 	}
 	if (code && !over)
 		send_bye(w, e);
+	if (w->ending) { /* rank 0 waits for that, and MPI may keep this process until rank 0 exits */
+		atomic_store(&w->over, true);
+		shutdown(w->peer.fd, SHUT_RDWR);
+	}
 	return code;
 }
 

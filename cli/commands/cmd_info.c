@@ -13,6 +13,7 @@
 #include "cli/machine.h"
 #include "runtime/base/system/resource_limits.h"
 #include "runtime/base/visible.h"
+#include "runtime/net/comm/mpi_load.h"
 
 #if defined __clang__
 #define COMPILER __VERSION__
@@ -42,6 +43,34 @@ static void optional_text(struct buf *out)
 	for (int i = 0; i < OPTIONAL; i++)
 		buf_printf(out, "%-14s%s: %s\n", i ? "" : "libraries", optional[i].name,
 			optional[i].built ? optional[i].use : "not built in; configure tells why");
+}
+
+/* Modules for --transport=mpi. */
+static void mpi_text(struct buf *out)
+{
+	const struct mpi_library *l;
+	char path[MPI_PATH_MAX];
+
+	for (unsigned k = 0; (l = mpi_library(k)); k++) {
+		int code = mpi_module_find(l, path, NULL);
+
+		buf_printf(out, "%-14s%s: %s%s\n", "", l->title,
+			!code                         ? path
+				: code == -ERR_CONFIG ? "no module; configure tells why"
+						      : "of another build is ",
+			code == -ERR_PROTOCOL ? path : "");
+	}
+}
+
+static void mpi_json(struct buf *out)
+{
+	const struct mpi_library *l;
+	char path[MPI_PATH_MAX];
+	unsigned n = 0;
+
+	for (unsigned k = 0; (l = mpi_library(k)); k++)
+		if (!mpi_module_find(l, path, NULL))
+			buf_printf(out, "%s\"%s\"", n++ ? ", " : "", l->name);
 }
 
 static void optional_json(struct buf *out)
@@ -133,6 +162,8 @@ static void print_json(const struct measured *m, struct buf *out)
 	print_backends(out, "\"");
 	buf_str(out, "], \"libraries\": [");
 	optional_json(out);
+	buf_str(out, "], \"mpi\": [");
+	mpi_json(out);
 	buf_str(out, "]}");
 	gpu_json(m, out);
 	buf_str(out, ", \"limits\": ");
@@ -173,6 +204,7 @@ static void print_text(const struct measured *m, struct buf *out)
 	buf_str(out, "\n");
 	gpu_text(out);
 	optional_text(out);
+	mpi_text(out);
 	machine_limits_text(m->limits, m->n, out);
 	if (isinf(m->crossover))
 		buf_printf(out,

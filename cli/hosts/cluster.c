@@ -84,7 +84,10 @@ static int wish_joined(struct cluster *k, const struct config *config, const cha
 	cli_note(k->cli,
 		"%u processes that %s has started form one job%s (%s); --attach=off makes each a job of its own",
 		a.size, join_row(a.mode)->name,
-		k->nrank ? ", and each holds a part of the states" : "", a.why);
+		!k->nrank        ? ""
+			: k->mpi ? ", which hold each state together by MPI"
+				 : ", and each holds a part of the states",
+		a.why);
 	if (k->nrank)
 		return 0;
 	return hosts_add(&k->hosts, "local", 5, 1, &e) ? cli_fail(k->cli, &e) : 0;
@@ -161,9 +164,15 @@ int cluster_wish(struct cli *c, const struct config *config, const char *folder,
 
 	*out = (struct cluster){ .cli = c };
 	out->nrank = (unsigned)options_count_or(o, OPT_RANKS, 0);
+	out->mpi = joined_by_mpi(o, config);
+	if (joined_check_mpi(o, config, &e))
+		return cli_fail(c, &e);
 	status = wish_joined(out, config, folder);
 	if (status)
 		return status;
+	if (out->mpi && !out->external.n)
+		return cli_usage(c,
+			"--transport=mpi is for several processes that mpirun or srun has started together");
 	if (!out->external.n && (hosts_of(o, config, &out->hosts, &e) || (!out->hosts.n && hosts_of_job(out, &e))))
 		return cli_fail(c, &e);
 	if (out->hosts.n && !out->why)

@@ -18,6 +18,7 @@ struct cluster {
 	const char *why;             /* what said so: "--hosts"; NULL: nothing did */
 	const char *program, *iface;
 	bool encrypt, same_isa, push;
+	bool mpi; /* ranks communicate by it */
 	enum transport transport;
 	unsigned restarts;
 	enum shard shard;

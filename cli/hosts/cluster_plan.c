@@ -6,6 +6,8 @@
 static const char none_lost[] = "this process does it all: a checkpoint is what is left of it";
 static const char rank_lost[] =
 	"the training ends with what was saved before the step, and status 75; the same command goes on";
+static const char mpi_rank_lost[] =
+	"the launcher ends the others; the same command goes on from the last checkpoint";
 static const char worker_lost[] = "its units go to the others, and the weights stay the same; with none left, exit status 69";
 static const char group_lost[] =
 	"its units go to the other groups, it is started again, and the weights stay the same; with none left, exit status 69";
@@ -31,7 +33,8 @@ static const char *mode_of(const struct cluster *k)
 
 static const char *lost_of(const struct cluster *k)
 {
-	return k->nrank           ? rank_lost
+	return k->mpi             ? mpi_rank_lost
+		: k->nrank        ? rank_lost
 		: k->groups.nrank ? group_lost
 		: k->hosts.n      ? worker_lost
 				  : none_lost;
@@ -75,6 +78,8 @@ void cluster_plan_text(const struct cluster *k, struct buf *out)
 		buf_printf(out, "processes %u, which find rank 0 by %s\n", k->joined.join.size, place.data);
 		buf_release(&place);
 	}
+	if (k->mpi)
+		buf_str(out, "messages  by MPI, not encrypted\n");
 	for (size_t i = 0; i < k->hosts.n; i++) {
 		char **argv = command_of(k, &k->hosts.host[i]);
 
@@ -118,6 +123,8 @@ json_t *cluster_plan_json(const struct cluster *k)
 	all = json_pack("{s:s, s:s, s:i, s:b, s:s, s:s, s:o}", "mode", mode_of(k), "why", why_of(k),
 		"processes", k->external.n ? (int)k->joined.join.size : 1, "encrypt", k->encrypt,
 		"shard", shard_word[k->shard], "lost", lost_of(k), "hosts", hosts);
+	if (k->mpi)
+		json_object_set_new(all, "messages", json_string("mpi"));
 	if (k->groups.nrank)
 		json_object_set_new(all, "group_ranks", json_integer(k->groups.nrank));
 	if (k->external.n) {

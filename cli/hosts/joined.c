@@ -7,6 +7,7 @@
 
 #include "cli/changes.h"
 #include "cli/hosts/worker_start.h"
+#include "runtime/net/comm/mpi_load.h"
 #include "runtime/net/launch/connect.h"
 #include "runtime/net/launch/rendezvous.h"
 
@@ -86,6 +87,28 @@ void joined_external(const struct joined *a, struct external_workers *g)
 		.rendezvous = a->rendezvous.len ? a->rendezvous.data : NULL, .seconds = a->seconds };
 }
 
+bool joined_by_mpi(const struct options *o, const struct config *config)
+{
+	const char *word = o->value[OPT_TRANSPORT];
+
+	if (!o->given[OPT_TRANSPORT] && config && config_has(config, KEY_CLUSTER_TRANSPORT))
+		word = config_text(config, KEY_CLUSTER_TRANSPORT);
+	return word && !strcmp(word, "mpi");
+}
+
+int joined_check_mpi(const struct options *o, const struct config *config, struct err *e)
+{
+	if (!joined_by_mpi(o, config))
+		return 0;
+	if (!o->given[OPT_RANKS])
+		return err_set(e, -ERR_USAGE,
+			"--transport=mpi is for processes that hold each state together: give --ranks");
+	if (o->given[OPT_ENCRYPT] && strcmp(o->value[OPT_ENCRYPT], "off"))
+		return err_set(e, -ERR_USAGE,
+			"MPI does not encrypt what it sends: leave out --encrypt, or --transport=mpi");
+	return mpi_check(e);
+}
+
 /* ---- the other ranks ---- */
 
 struct search { const struct joined *a; struct rendezvous *rendezvous; bool connected; };
@@ -158,6 +181,20 @@ static int work(struct cli *c, const struct joined *a)
 	return err_exit_status(code);        /* rank 0 has said why */
 }
 
+/* Rank 0 says what is true on all hosts: 0, or the status. */
+static int check_mpi(struct cli *c, const struct join *a, const struct config *config)
+{
+	struct err e;
+	int code = joined_check_mpi(&c->options, config, &e);
+
+	if (!code)
+		return 0;
+	if (code == -ERR_USAGE || a->local == a->size)
+		return err_exit_status(code);
+	err_prefix(&e, "rank %u of %u", a->rank, a->size);
+	return cli_fail(c, &e);
+}
+
 static int open_and_work(struct cli *c, const struct join *a, const char *path, const char *weights)
 {
 	struct config_change change[OPTIONS_LIST_MAX];
@@ -168,8 +205,11 @@ static int open_and_work(struct cli *c, const struct join *a, const char *path, 
 	struct buf folder = BUF_INIT;
 	struct joined all;
 	int status = err_exit_status(-ERR_CONFIG);   /* what is wrong with the configuration rank 0 says */
+	int code = check_mpi(c, a, config && !diags_errors(d) ? config : NULL);
 
-	if (weights)
+	if (code)
+		status = code;
+	else if (weights)
 		path_folder(weights, &folder);
 	else if (config && !diags_errors(d))
 		buf_str(&folder, config_text(config, KEY_LOG_DIR));

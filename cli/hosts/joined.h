@@ -34,4 +34,9 @@ void joined_external(const struct joined *a, struct external_workers *g);
  * or alone, and goes on.  config_path: of the configuration, or NULL; weights: whose folder is the rendezvous's then. */
 bool joined_work(struct cli *c, const char *config_path, const char *weights, int *status);
 
+/* Whether option or configuration (NULL: there is none) has ranks communicate by MPI. */
+bool joined_by_mpi(const struct options *o, const struct config *config);
+/* If so: whether they can. 0, -ERR_USAGE, -ERR_CONFIG, or -ERR_PROTOCOL: the module is of another build. */
+int joined_check_mpi(const struct options *o, const struct config *config, struct err *e);
+
 #endif

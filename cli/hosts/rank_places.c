@@ -38,9 +38,12 @@ static int joined_places(struct cluster *k, struct rank_places *out, struct err 
 
 	if (code)
 		return code;
-	*out = (struct rank_places){
-		.encrypt = k->encrypt, .iface = k->iface, .say = say, .ctx = k, .joined = k->coordinator
-	};
+	*out = (struct rank_places){ .encrypt = k->encrypt,
+		.iface = k->iface,
+		.say = say,
+		.ctx = k,
+		.joined = k->coordinator,
+		.mpi = k->mpi };
 	out->place[0] = (struct launch_place){ .launcher = LAUNCHER_LOCAL };
 	for (unsigned n = 1; n < k->nrank; n++) {
 		struct coordinator_rank r = coordinator_rank(k->coordinator, n - 1);

@@ -64,7 +64,7 @@ static int find_leader(const struct ranks *r, char leader[OWN_ADDRESS_MAX], stru
 	unsigned away = first_away(r);
 
 	*leader = 0;
-	if (!away)
+	if (!away || r->places.mpi)
 		return 0;
 	if (r->places.joined)
 		return coordinator_own_address(r->places.joined, away - 1, leader, e);
@@ -272,7 +272,10 @@ int ranks_start(struct evaluator_options *o, unsigned nrank, const struct rank_p
 	set_places(r, places);
 	here = share_of(r, 0);
 	snprintf(s.version, sizeof s.version, "%s", PACKAGE_VERSION);
-	snprintf(s.transport, sizeof s.transport, "%s", first_away(r) ? "tcp" : "shm");
+	snprintf(s.transport, sizeof s.transport, "%s",
+		r->places.mpi           ? "mpi"
+			: first_away(r) ? "tcp"
+					: "shm");
 	s.encrypt = !places || places->encrypt;
 	/* What nobody chose is that of each host. */
 	s.memory_limit = o->memory_limit;

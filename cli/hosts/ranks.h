@@ -18,6 +18,7 @@ struct rank_places {
 	void (*say)(void *ctx, const char *host, const char *line); /* what ranks print */
 	void *ctx;
 	struct coordinator *joined; /* of the others, if they were started together with this one; NULL: they are started now */
+	bool mpi;                          /* by which these communicate */
 	uint32_t nthread[SPLIT_RANKS_MAX]; /* where no number was chosen; 0: the host's, shared by its ranks */
 };
 

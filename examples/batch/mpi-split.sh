@@ -5,7 +5,8 @@
 #     MPIRUN="mpirun --hostfile hosts --map-by ppr:1:node --bind-to none" sh mpi-split.sh 8 --const n=34 config.yaml
 #     MPIRUN="mpiexec -f hosts -ppn 1" sh mpi-split.sh 8 --const n=34 config.yaml
 # 34 qubits take 16 GiB of each host in single precision, and 32 GiB for a gradient. The number of processes is a power of two; all
-# hosts share the folder of the runs. No MPI library is used: the processes connect by TCP, encrypted.
+# hosts share the folder of the runs. No MPI library is used: the processes connect by TCP, encrypted. With --transport=mpi before
+# config.yaml they exchange amplitudes by MPI, not encrypted; where a process is killed then, the status is the launcher's.
 n=$1
 shift
 # As long as it is stopped early (75), for example since a host was lost: once more, ten times at most.

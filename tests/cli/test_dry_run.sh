@@ -31,7 +31,7 @@ for text in '"schema": 1' '"rows": 3' '"part": "test"' '"restarts": 3' '"epochs"
 	tap_has out "$text" "it has $text"
 done
 for key in $(sed -e ':a' -e 's/\([:[,] *\){[^{}]*}/\10/' -e 's/\([:[,] *\)\[[^][{}]*\]/\10/' -e ta <out | tr '{,' '\n\n' | sed -n 's/.*"\([a-z_]*\)": .*/\1/p'); do
-	tap_ok "$key is in the manual" grep -Eq "^\.Cm (.* )?$key( |\$)" "$top_srcdir/man/qcnn-train.1.in"
+	tap_ok "$key is in the manual" grep -Eq "^\.(It )?Cm (.* )?$key( |\$)" "$top_srcdir/man/qcnn-train.1.in"
 done
 tap_ok "seconds add up" sh -c 'tr ",{}" "\n\n\n" <out | sed "s/[\" ]//g" | awk -F: "
 	{ v[\$1] = \$2 }

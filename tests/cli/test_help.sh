@@ -26,7 +26,7 @@ for c in $commands; do
 done
 tap_is "$(sed -n '/^Usage:/!s/^\([A-Z][^.]*\):$/\1/p' help-train | tr '\n' ';')" \
 	"Model and data;Runs;Computation;Output;Workers on several hosts;General;Examples;" "many options are in groups, those about hosts near the end"
-tap_is "$(sed -n 's/^\.Ss //p' page-train | sed -n 1,6p | tr '\n' ';')" "Model and data;Runs;Computation;Output;Workers on several hosts;General;" \
+tap_is "$(sed -n '/^\.Sh OPTIONS/,/^\.Sh RESUMING/s/^\.Ss //p' page-train | tr '\n' ';')" "Model and data;Runs;Computation;Output;Workers on several hosts;General;" \
 	"in the manual, too"
 tap_is "$(sed -n 's/^\([A-Z][a-z]*\):$/\1/p' help-explain | tr '\n' ';')" "Options;Examples;" "few options are one list"
 tap_is "$(head -1 help-train)" "Usage: qcnn train [options] CONFIG" "usage comes first"

@@ -15,7 +15,7 @@
 	SECTION(synopsis) \
 	LIST(commands, "-tag -width explain") \
 	SECTION(examples) \
-	LIST(exit, "-tag -width Ds") \
+	SECTION(exit) \
 	LIST(diagnostics, "-tag -width Q0000") \
 	SECTION(keys) \
 	SECTION(optimizers) \

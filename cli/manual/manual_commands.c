@@ -106,7 +106,7 @@ void section_examples(struct buf *out, const char *name)
 		buf_printf(out, ".Dl $ %s\n", *p);
 }
 
-void section_exit(struct buf *out)
+void section_exit(struct buf *out, const char *argument)
 {
 	static const struct { int status; const char *text; } rows[] = {
 #define ERR(name, status, text) { status, text },
@@ -114,11 +114,13 @@ void section_exit(struct buf *out)
 #undef ERR
 	};
 
-	buf_str(out, ".It 0\nAll went well.\n");
+	(void)argument;
+	buf_str(out, "Test the exit status in a script:\n.Bl -tag -width Ds\n.It 0\nAll went well.\n");
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		buf_printf(out, ".It %d\n", rows[i].status);
 		mdoc_sentence(out, rows[i].text);
 	}
+	buf_str(out, ".El\n");
 }
 
 void section_diagnostics(struct buf *out)

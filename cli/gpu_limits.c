@@ -127,3 +127,28 @@ int gpu_limits(const char *text, struct plan_limits *l, struct err *e)
 			return 0;
 	}
 }
+
+int link_limits(const char *text, bool is_split, struct plan_limits *l, struct err *e)
+{
+	char *end;
+
+	if (!text)
+		return 0;
+	if (!is_split)
+		return err_set(e, -ERR_USAGE,
+			"--link is for states that are split: give --ranks, or set run.split");
+	l->exchange_gb_s = strtod(text, &end);
+	if (end != text && *end == ',') {
+		const char *us = end + 1;
+
+		l->message_us = strtod(us, &end);
+		if (end == us)
+			end = (char *)text;
+	}
+	if (end == text || *end || !(l->exchange_gb_s > 0) || !isfinite(l->exchange_gb_s)
+		|| !(l->message_us >= 0) || !isfinite(l->message_us))
+		return err_set(e, -ERR_USAGE,
+			"--link=%s: give GB/s, greater than 0, and after a comma microseconds a message, if any",
+			text);
+	return 0;
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Limits of a GPU or a processor that is not here, for predictions. */
+ * Limits of a GPU, a processor or a network that is not here, for predictions. */
 #ifndef QCNN_GPU_LIMITS_H
 #define QCNN_GPU_LIMITS_H
 
@@ -10,5 +10,8 @@
 int gpu_limits(const char *text, struct plan_limits *l, struct err *e);
 /* text: limits of a processor "stream=60,write=40"; changes *l. Borrows text. -ERR_USAGE and a sentence. */
 int machine_limits(const char *text, struct plan_limits *l, struct err *e);
+/* text: "GB/S[,MICROSECONDS]", or NULL, which changes nothing: of the network between ranks that have a machine each; changes *l. is_split: are there
+ * ranks? -ERR_USAGE and a sentence. */
+int link_limits(const char *text, bool is_split, struct plan_limits *l, struct err *e);
 
 #endif

@@ -187,6 +187,7 @@ libcli_a_SOURCES = \
 	cli/training/train_preview.h \
 	cli/training/train_preview_parts.h \
 	cli/training/train_preview_print.c \
+	cli/training/train_preview_split.c \
 	cli/training/train_run.c \
 	cli/training/train_run.h \
 	cli/training/train_summary.c \

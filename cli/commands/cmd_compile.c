@@ -48,31 +48,6 @@ static int limits_of(const struct evaluator_options *eo, bool measure, const cha
 	return code;
 }
 
-/* Of the network between ranks that have a machine each; text NULL: they share one. */
-static int add_link(const char *text, bool has_ranks, struct plan_limits *l, struct err *e)
-{
-	char *end;
-
-	if (!text)
-		return 0;
-	if (!has_ranks)
-		return err_set(e, -ERR_USAGE, "--link is for plans of --ranks");
-	l->exchange_gb_s = strtod(text, &end);
-	if (end != text && *end == ',') {
-		const char *us = end + 1;
-
-		l->message_us = strtod(us, &end);
-		if (end == us)
-			end = (char *)text;
-	}
-	if (end == text || *end || !(l->exchange_gb_s > 0) || !isfinite(l->exchange_gb_s)
-		|| !(l->message_us >= 0) || !isfinite(l->message_us))
-		return err_set(e, -ERR_USAGE,
-			"--link=%s: give GB/s, greater than 0, and after a comma microseconds a message, if any",
-			text);
-	return 0;
-}
-
 static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 {
 	const struct options *o = &c->options;
@@ -101,7 +76,7 @@ static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 	code = limits_of(&eo, o->given[OPT_MEASURE_PLAN], o->value[OPT_GPU], o->value[OPT_MACHINE],
 		&limits, &e);
 	if (!code)
-		code = add_link(o->value[OPT_LINK], w.split > 1, &limits, &e);
+		code = link_limits(o->value[OPT_LINK], w.split > 1, &limits, &e);
 	if (!code) {
 		engine_reasons(&(struct engine_problem){ .program = p, .options = &eo },
 			"engine     ", "\n", out);

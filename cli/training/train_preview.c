@@ -229,15 +229,19 @@ int train_preview(struct cli *c, const struct job *j, const struct cluster *k)
 	p->job = j;
 	p->cluster = k;
 	p->nconcurrent = concurrent_restarts_count(&j->train);
-	code = try_steps(p, &e);
+	code = preview_split_check(p, &e);
+	if (!code)
+		code = try_steps(p, &e);
 	if (!code)
 		code = try_validation(p, &e);
+	getrusage(RUSAGE_SELF, &u);
+	p->memory = (uint64_t)u.ru_maxrss * 1024;
+	if (!code)
+		code = preview_split(p, &e);
 	if (code) {
 		free(p);
 		return cli_fail(c, &e);
 	}
-	getrusage(RUSAGE_SELF, &u);
-	p->memory = (uint64_t)u.ru_maxrss * 1024;
 	if (c->options.given[OPT_DRY_JSON])
 		preview_json(p, &c->out);
 	else

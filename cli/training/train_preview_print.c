@@ -91,6 +91,8 @@ void preview_json(const struct preview *p, struct buf *out)
 		json_object_set_new(all, "workers", record_workers(p->job->workers));
 	json_object_set_new(all, "engines", engines_json(&p->job->train));
 	record_optimisations(&p->optimisations, all);
+	if (p->split.nrank)
+		json_object_set_new(all, "split", preview_split_json(&p->split));
 	json_object_set_new(all, "steps_measured", json_integer((json_int_t)p->nstep));
 	json_object_set_new(all, "step_seconds", json_real(p->step_seconds));
 	json_object_set_new(all, "validation_seconds", json_real(p->validation_seconds));
@@ -152,6 +154,7 @@ void preview_text(const struct preview *p, struct buf *out)
 	buf_printf(out, "device    %s%s%s\n", execution_device(&j->exec),
 		*p->job->device_reason ? ": " : "", p->job->device_reason);
 	engines_of(j, "engine    ", "\n", out);
+	preview_split_text(&p->split, out);
 	optimisation_use_text(&p->optimisations, &b);
 	if (b.len)
 		buf_printf(out, "optimised %s\n", b.data);

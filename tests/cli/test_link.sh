@@ -75,6 +75,25 @@ tap_has out 'stream 33 GB/s in place, ' "with these limits"
 flops=$(sed -n 's/^flops  *\([^ ]*\) forward.*/\1/p' out)
 tap_ok "takes the time of its operations" awk -v s="$(expected)" -v f="$flops" 'BEGIN { split(s, a, " "); exit !(f > 1e6 && a[1] > f / 1e9) }'
 
+# ---- a dry run ----
+
+cp -r "$top_srcdir/examples/cluster" .
+dry() { "$QCNN" train --dry-run --set=run.split=4 --set=train.batch_size=112 "$@" cluster/config.yaml; }
+tap_exit 0 "a dry run of split states" dry
+tap_has out 'split     over 4 processes: ' "names the exchanges"
+tap_ok "and predicts nothing without a link" sh -c '! grep -q "^link" out'
+# Of nine states, by batch_rank.
+tap_exit 0 "with a link" dry -q --json --link=0.001,500000
+tap_ok "a step takes the time of its states, with all bytes and messages" awk '
+	function value(key, k) { k = index(split_part, "\"" key "\": "); return k ? substr(split_part, k + length(key) + 4) + 0 : -1 }
+	{ split_part = substr($0, index($0, "\"split\": ")); send = value("send_seconds"); want = (value("forward_bytes") + value("backward_bytes")) / 1e6 + 0.5 * value("messages")
+	step = 9 * (send + value("compute_seconds")); exit !(value("states_per_step") == 9 && want > 1 && (send / want - 1) ^ 2 < 1e-6 &&
+		(value("step_seconds") / step - 1) ^ 2 < 1e-6 && value("processes") == 4) }' out
+tap_exit 2 "a link without a dry run" "$QCNN" train --link=1 cluster/config.yaml
+tap_exit 2 "a link of states that are not split" "$QCNN" train --dry-run --link=1 cluster/config.yaml
+tap_exit 2 "a wrong link" dry --link=fast
+tap_has err "microseconds a message, if any" "is explained"
+
 # ---- more ranks than can compute ----
 
 "$QCNN" bench --circuit=qcnn --qubits=46 --show >qcnn46.qcnn
@@ -106,5 +125,5 @@ done
 tap_has err 'limits are stream, write, l2, single and double' "names the limits"
 tap_exit 2 "--machine with --measure" plan --measure --machine=single=1 layer.qcnn
 tap_exit 2 "a link without ranks" plan --link=1 layer.qcnn
-tap_has err '--link is for plans of --ranks' "is refused"
+tap_has err '--link is for states that are split: give --ranks' "is refused"
 tap_done

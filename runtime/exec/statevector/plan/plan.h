@@ -185,6 +185,15 @@ struct plan_limits {
 };
 /* Seconds of exchanges by these. */
 double plan_sent_seconds(const struct plan_sent *x, const struct plan_limits *l);
+/* What a rank is expected to take for a sample, forward or with the gradient, where it has a machine of these limits and link of its
+ * own. */
+struct plan_rank_takes {
+	double compute, transfer; /* seconds, one after the other */
+	struct plan_sent sent;
+	double memory; /* bytes */
+};
+struct plan_rank_takes plan_rank_takes(const struct plan *pl, const struct plan_limits *l,
+	bool gradient);
 /* Of a usual device of the target, or of a usual machine with that number of threads. */
 struct plan_limits plan_usual_limits(const struct target *t, unsigned nthread);
 /* Of one sample; back: the backward pass without the forward pass. */

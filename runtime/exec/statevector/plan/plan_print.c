@@ -263,39 +263,44 @@ static void print_split(const struct plan *pl, struct buf *out)
 		1u << pl->nrank_bit, n, n == 1 ? "" : "s", forward.bytes, nback, back.bytes);
 }
 
-/* What each rank is expected to take where it has a machine of its own. */
-static void print_link(const struct plan *pl, const struct plan_limits *l, struct buf *out)
+struct plan_rank_takes plan_rank_takes(const struct plan *pl, const struct plan_limits *l,
+	bool gradient)
 {
-	static const char *const what[] = { "forward", "with gradient" };
-	struct plan_seconds sum = { 0, 0 };
+	uint32_t n;
+	struct plan_sent back = plan_exchanges(pl, true, &n);
+	struct plan_rank_takes t = { .sent = plan_exchanges(pl, false, &n),
+		.memory = (double)backend_of(pl->target)
+				  ->bytes(pl, l->nthread, gradient, 1u << pl->nrank_bit) };
 
 	for (uint32_t k = 0; k < pl->ncircuit; k++) {
 		const struct plan_circuit *c = &pl->circuit[k];
 		struct plan_seconds *stage = mem_alloc(c->nstage + (size_t)1, sizeof *stage), all;
 
 		plan_seconds(pl, c, l, stage, &all);
-		sum.forward += all.forward;
-		sum.back += all.back;
+		t.compute += all.forward + gradient * all.back;
 		free(stage);
 	}
+	t.sent.bytes += gradient * back.bytes;
+	t.sent.messages += gradient * back.messages;
+	t.transfer = plan_sent_seconds(&t.sent, l);
+	return t;
+}
+
+/* What each rank is expected to take where it has a machine of its own. */
+static void print_link(const struct plan *pl, const struct plan_limits *l, struct buf *out)
+{
+	static const char *const what[] = { "forward", "with gradient" };
+
 	buf_printf(out,
 		"link       %.4g GB/s, %.4g us a message, of each rank, which has a machine of these limits\n",
 		l->exchange_gb_s, l->message_us);
 	for (unsigned gradient = 0; gradient < 2; gradient++) {
-		uint32_t n;
-		struct plan_sent x = plan_exchanges(pl, false, &n),
-				 back = plan_exchanges(pl, true, &n);
-		double compute = sum.forward + gradient * sum.back, transfer;
+		struct plan_rank_takes t = plan_rank_takes(pl, l, gradient);
 
-		x.bytes += gradient * back.bytes;
-		x.messages += gradient * back.messages;
-		transfer = plan_sent_seconds(&x, l);
 		buf_printf(out,
 			"  %-15s%.4g s: %.4g s of computing, %.4g s to send %.4g bytes in %.0f message%s; %.4g bytes of memory\n",
-			what[gradient], compute + transfer, compute, transfer, x.bytes, x.messages,
-			x.messages == 1 ? "" : "s",
-			(double)backend_of(pl->target)
-				->bytes(pl, l->nthread, gradient, 1u << pl->nrank_bit));
+			what[gradient], t.compute + t.transfer, t.compute, t.transfer, t.sent.bytes,
+			t.sent.messages, t.sent.messages == 1 ? "" : "s", t.memory);
 	}
 }
 

@@ -419,7 +419,8 @@ static int check_products(const struct segments *s, struct err *e)
 		if (count(s->moved[k] | s->always) > s->nlocal)
 			return err_set(e, -ERR_CONFIG,
 				"a product of x or y on %u of %u qubits cannot be read from a state that is "
-				"split over %u ranks, which have %u qubits each: split it over fewer",
+				"split over %u ranks, which have %u qubits each: split it over fewer, or end the circuit with h for x, or sdg and "
+				"h for y, on these qubits and read the product of z",
 				count(s->moved[k]), s->c->nbit, 1u << s->pl->nrank_bit, s->nlocal);
 	return 0;
 }

@@ -31,6 +31,8 @@ libnet_a_SOURCES = \
 	runtime/net/comm/liveness.h \
 	runtime/net/comm/mpi_load.c \
 	runtime/net/comm/mpi_load.h \
+	runtime/net/comm/mpi_messages.c \
+	runtime/net/comm/mpi_messages.h \
 	runtime/net/comm/mpi_module.h \
 	runtime/net/comm/mpi_process.c \
 	runtime/net/comm/mpi_process.h \

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Ranks that an MPI has started: chunks are its messages, and so are heartbeats, aborts and leaving.
- *
- * All memory for a rank's messages is laid out once, and each piece has a slot for its request. Receives are always posted; those of
- * a rank end in order. MPI moves messages while one of its functions runs: in wait, and in beat when this process computes. */
+ * Ranks that an MPI has started. MPI moves messages in wait, and in beat while this process computes. */
 #include "config.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +10,10 @@
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/base/crypto/crypto_session.h"
 #include "runtime/base/system/clock.h"
 #include "runtime/base/system/cpus.h"
-#include "runtime/net/comm/mpi_process.h"
-#include "runtime/net/comm/transport.h"
-#include "runtime/net/protocol/protocol.h"
+#include "runtime/net/comm/mpi_messages.h"
 
-enum note_kind { NOTE_HELLO = 0, NOTE_BEAT, NOTE_LEAVE, NOTE_ABORT, NOTES };
 enum {
 	LINE = 64,
 	TAG_PAIRS = 16000, /* MPI has at least 32767 tags */
@@ -32,235 +24,12 @@ enum {
 };
 static const char prefix[] = "mpi:";
 
-/* A message beside the chunks. */
-struct note {
-	uint32_t kind, rank;         /* rank: whose abort */
-	uint64_t nbyte_chunk;        /* hello */
-	uint8_t proof[CRYPTO_MAC];   /* hello */
-	uint64_t nsent, ntaken;      /* leave: chunks to, and from the one that gets the note */
-	char text[GROUP_REASON_MAX]; /* abort */
-};
-
 struct mpi_offer {
 	struct mpi_launch launch;
 	uint8_t key[GROUP_KEY];
 };
 
-struct slot {
-	bool busy, ended; /* MPI has it; it has ended, and is not used up yet */
-	size_t nbyte;
-};
-
-struct other {
-	unsigned world;         /* its number among all that the launcher has started */
-	uint64_t nsent, ntaken; /* chunks */
-	_Atomic uint32_t beats;
-	bool joined, left, damaged;
-	uint64_t left_nsent, left_ntaken; /* what it has counted when it left */
-	struct note out[NOTES], in;
-};
-
-struct mpi {
-	unsigned rank, size;
-	int tag; /* of chunks; of notes that + 1: each group of a process has its own */
-	size_t nbyte_slot, nbyte_chunk, nbyte;
-	struct mpi_process *process;
-	struct mpi_requests *requests;
-	struct slot *slot;       /* (nslot), numbered as below */
-	struct mpi_ended *ended; /* (nslot) */
-	uint8_t *chunk;          /* (2, size, CHUNKS_IN_FLIGHT, nbyte_slot): out, in */
-	struct other *other;     /* (size) */
-	double silent_s;
-	bool aborted;
-	bool changed;              /* by a turn in beat, since the last wait */
-	struct group_fault failed; /* an abort that has come, a wrong hello, or an error of MPI */
-	struct spin spin;
-};
-
-/* ---- slots ---- */
-
-static unsigned out_slot(unsigned rank, uint64_t n)
-{
-	return rank * CHUNKS_IN_FLIGHT + (unsigned)(n % CHUNKS_IN_FLIGHT);
-}
-static unsigned in_slot(const struct mpi *t, unsigned rank, uint64_t n)
-{
-	return (t->size + rank) * CHUNKS_IN_FLIGHT + (unsigned)(n % CHUNKS_IN_FLIGHT);
-}
-static unsigned first_note(const struct mpi *t) { return 2 * t->size * CHUNKS_IN_FLIGHT; }
-static unsigned note_slot(const struct mpi *t, unsigned rank, enum note_kind k)
-{
-	return first_note(t) + rank * NOTES + k;
-}
-static unsigned first_note_in(const struct mpi *t) { return first_note(t) + t->size * NOTES; }
-static unsigned note_in_slot(const struct mpi *t, unsigned rank) { return first_note_in(t) + rank; }
-static unsigned nslot(const struct mpi *t) { return first_note_in(t) + t->size; }
-
-static struct chunk *chunk_of(const struct mpi *t, unsigned slot)
-{
-	return (struct chunk *)(void *)(t->chunk + slot * t->nbyte_slot);
-}
-
-static void lock(struct mpi *t) { pthread_mutex_lock(&t->process->lock); }
-static void unlock(struct mpi *t) { pthread_mutex_unlock(&t->process->lock); }
-
-/* What follows is called with the lock, but for the functions of the table. */
-
-static void fail(struct mpi *t, unsigned rank, int code, const char *text)
-{
-	if (t->failed.code)
-		return;
-	t->failed = (struct group_fault){ .code = code, .rank = rank };
-	snprintf(t->failed.text, sizeof t->failed.text, "%s", text);
-}
-
-static void fail_mpi(struct mpi *t, unsigned rank, const char *said)
-{
-	char text[GROUP_REASON_MAX];
-
-	snprintf(text, sizeof text, "cannot be reached by MPI: %.200s", said);
-	fail(t, rank, -ERR_UNREACHABLE, text);
-}
-
-static void begin_send(struct mpi *t, unsigned slot, unsigned rank, int tag, const void *p, size_t n)
-{
-	char text[MPI_TEXT_MAX] = "";
-
-	t->slot[slot].busy = true;
-	if (t->process->module->send(t->requests, slot, t->other[rank].world, tag, p, n, text)) {
-		t->slot[slot].busy = false;
-		fail_mpi(t, rank, text);
-	}
-}
-
-static void begin_receive(struct mpi *t, unsigned slot, unsigned rank, int tag, void *p, size_t n)
-{
-	char text[MPI_TEXT_MAX] = "";
-
-	t->slot[slot] = (struct slot){ .busy = true };
-	if (t->process->module->receive(t->requests, slot, t->other[rank].world, tag, p, n, text)) {
-		t->slot[slot].busy = false;
-		fail_mpi(t, rank, text);
-	}
-}
-
-static void receive_chunk(struct mpi *t, unsigned rank, uint64_t n)
-{
-	unsigned slot = in_slot(t, rank, n);
-
-	begin_receive(t, slot, rank, t->tag, chunk_of(t, slot), sizeof(struct chunk) + t->nbyte_chunk);
-}
-
-static void receive_note(struct mpi *t, unsigned rank)
-{
-	begin_receive(t, note_in_slot(t, rank), rank, t->tag + 1, &t->other[rank].in,
-		sizeof t->other[rank].in);
-}
-
-/* ---- notes ---- */
-
-/* The last of its kind has to be gone: a rank that does not take beats gets no more. */
-static void send_note(struct mpi *t, unsigned rank, const struct note *n)
-{
-	unsigned slot = note_slot(t, rank, (enum note_kind)n->kind);
-	struct other *o = &t->other[rank];
-
-	if (t->slot[slot].busy || (o->left && n->kind != NOTE_LEAVE))
-		return;
-	o->out[n->kind] = *n;
-	begin_send(t, slot, rank, t->tag + 1, &o->out[n->kind], sizeof *n);
-}
-
-static void prove(const uint8_t key[GROUP_KEY], unsigned from, unsigned to, unsigned size,
-	uint8_t proof[CRYPTO_MAC])
-{
-	uint32_t said[] = { 0x71636d69, from, to, size };
-
-	crypto_mac(key, said, sizeof said, proof);
-}
-
-static void take_hello(struct mpi *t, unsigned rank, const uint8_t key[GROUP_KEY])
-{
-	struct other *o = &t->other[rank];
-	uint8_t right[CRYPTO_MAC];
-
-	prove(key, rank, t->rank, t->size, right);
-	if (!crypto_equal(right, o->in.proof, sizeof right))
-		fail(t, rank, -ERR_AUTH, "is refused: its key is another");
-	else if (o->in.nbyte_chunk != t->nbyte_chunk)
-		fail(t, rank, -ERR_PROTOCOL, "joins with other options");
-	else
-		o->joined = true;
-}
-
-static void take_abort(struct mpi *t, const struct note *n)
-{
-	if (t->failed.aborted || n->rank >= t->size)
-		return;
-	t->failed =
-		(struct group_fault){ .code = -ERR_UNREACHABLE, .rank = n->rank, .aborted = true };
-	snprintf(t->failed.text, sizeof t->failed.text, "%.*s", GROUP_REASON_MAX - 1, n->text);
-}
-
-/* key: while the group is opened; else NULL. */
-static void take_note(struct mpi *t, unsigned rank, size_t nbyte, const uint8_t *key)
-{
-	struct other *o = &t->other[rank];
-	const struct note *n = &o->in;
-
-	if (nbyte != sizeof *n || n->kind >= NOTES) {
-		o->damaged = true;
-		return;
-	}
-	atomic_fetch_add(&o->beats, 1);
-	if (n->kind == NOTE_HELLO && key)
-		take_hello(t, rank, key);
-	if (n->kind == NOTE_ABORT)
-		take_abort(t, n);
-	if (n->kind == NOTE_LEAVE) {
-		o->left = true;
-		o->left_nsent = n->nsent;
-		o->left_ntaken = n->ntaken;
-	}
-	if (!o->left)
-		receive_note(t, rank);
-}
-
 /* ---- turns ---- */
-
-static void take_ended(struct mpi *t, const struct mpi_ended *ended, const uint8_t *key)
-{
-	struct slot *s = &t->slot[ended->slot];
-	unsigned rank = ended->slot >= first_note_in(t) ? ended->slot - first_note_in(t)
-		: ended->slot >= first_note(t)          ? (ended->slot - first_note(t)) / NOTES
-							: ended->slot / CHUNKS_IN_FLIGHT % t->size;
-
-	*s = (struct slot){ .ended = true, .nbyte = ended->nbyte };
-	if (ended->failed)
-		fail_mpi(t, rank, "a message has failed");
-	else if (ended->slot >= first_note_in(t))
-		take_note(t, rank, ended->nbyte, key);
-}
-
-/* Lets MPI move what it can; true: a request from `first` on has ended. */
-static bool turn(struct mpi *t, unsigned first, const uint8_t *key)
-{
-	unsigned n = t->process->module->test(t->requests, first, nslot(t) - first, t->ended);
-
-	for (unsigned k = 0; k < n; k++)
-		take_ended(t, &t->ended[k], key);
-	return n;
-}
-
-static bool turn_all(struct mpi *t, const uint8_t *key)
-{
-	bool moved;
-
-	lock(t);
-	moved = turn(t, 0, key);
-	unlock(t);
-	return moved;
-}
 
 static void nap(unsigned *us)
 {
@@ -275,12 +44,12 @@ static void turn_within(struct mpi *t, unsigned ms)
 	bool moved = false;
 
 	while (!moved && spin_on(&t->spin, now)) {
-		moved = turn_all(t, NULL);
+		moved = mpi_turn_all(t, NULL);
 		now = clock_seconds();
 	}
 	for (unsigned us = NAP_US; !moved && now < until; now = clock_seconds()) {
 		nap(&us);
-		moved = turn_all(t, NULL);
+		moved = mpi_turn_all(t, NULL);
 	}
 	spin_over(&t->spin, clock_seconds());
 }
@@ -379,10 +148,10 @@ static void begin(struct mpi *t, const uint8_t key[GROUP_KEY])
 		if (r == t->rank)
 			continue;
 		for (unsigned n = 0; n < CHUNKS_IN_FLIGHT; n++)
-			receive_chunk(t, r, n);
-		receive_note(t, r);
-		prove(key, t->rank, r, t->size, hello.proof);
-		send_note(t, r, &hello);
+			mpi_receive_chunk(t, r, n);
+		mpi_receive_note(t, r);
+		mpi_prove(key, t->rank, r, t->size, hello.proof);
+		mpi_send_note(t, r, &hello);
 	}
 }
 
@@ -406,7 +175,7 @@ static int join(struct mpi *t, const struct group_opening *g, const uint8_t key[
 	begin(t, key);
 	unlock(t);
 	while (missing(t) < t->size && !t->failed.code && clock_seconds() < g->until)
-		if (!turn_all(t, key))
+		if (!mpi_turn_all(t, key))
 			nap(&us);
 	if (t->failed.code)
 		return err_set(e, t->failed.code, "rank %u %s%s", t->failed.rank,
@@ -470,7 +239,7 @@ static void mpi_send(void *p, unsigned rank)
 	const struct chunk *c = chunk_of(t, slot);
 
 	lock(t);
-	begin_send(t, slot, rank, t->tag, c, sizeof *c + c->nbyte);
+	mpi_begin_send(t, slot, rank, t->tag, c, sizeof *c + c->nbyte);
 	t->other[rank].nsent++;
 	unlock(t);
 }
@@ -519,7 +288,7 @@ static void mpi_release(void *p, unsigned rank)
 	struct mpi *t = p;
 
 	lock(t);
-	receive_chunk(t, rank, t->other[rank].ntaken);
+	mpi_receive_chunk(t, rank, t->other[rank].ntaken);
 	t->other[rank].ntaken++;
 	unlock(t);
 }
@@ -551,7 +320,7 @@ static void mpi_wait(void *p, const bool *needed, unsigned ms, struct group_faul
 	bool moved, found;
 
 	lock(t);
-	moved = turn(t, 0, NULL) || t->changed;
+	moved = mpi_turn(t, 0, NULL) || t->changed;
 	t->changed = false;
 	found = moved || !ms ? t->failed.code : find_fault(t, needed, fault);
 	unlock(t);
@@ -573,8 +342,8 @@ static void mpi_beat(void *p)
 	lock(t);
 	for (unsigned r = 0; r < t->size; r++)
 		if (r != t->rank)
-			send_note(t, r, &beat);
-	t->changed |= turn(t, first_note(t), NULL);
+			mpi_send_note(t, r, &beat);
+	t->changed |= mpi_turn(t, first_note(t), NULL);
 	unlock(t);
 }
 
@@ -596,7 +365,7 @@ static void turn_until_idle(struct mpi *t, unsigned from, unsigned to, double un
 	unsigned us = NAP_US;
 
 	while (any_busy(t, from, to) && clock_seconds() < until)
-		if (!turn_all(t, NULL))
+		if (!mpi_turn_all(t, NULL))
 			nap(&us);
 }
 
@@ -614,8 +383,8 @@ static void mpi_abort(void *p, unsigned rank, const char *reason)
 	lock(t);
 	for (unsigned r = 0; r < t->size; r++)
 		if (r != t->rank)
-			send_note(t, r, &n);
-	turn(t, first_note(t), NULL);
+			mpi_send_note(t, r, &n);
+	mpi_turn(t, first_note(t), NULL);
 	unlock(t);
 }
 
@@ -657,7 +426,7 @@ static bool await(struct mpi *t, mpi_rank_fn is)
 			mpi_beat(t);
 			beaten = now;
 		}
-		if (waits && !turn_all(t, NULL))
+		if (waits && !mpi_turn_all(t, NULL))
 			nap(&us);
 	}
 	return !t->failed.code;
@@ -671,7 +440,7 @@ static bool leave(struct mpi *t)
 	lock(t);
 	for (unsigned r = 0; r < t->size; r++)
 		if (r != t->rank)
-			send_note(t, r,
+			mpi_send_note(t, r,
 				&(struct note){ .kind = NOTE_LEAVE,
 					.rank = t->rank,
 					.nsent = t->other[r].nsent,

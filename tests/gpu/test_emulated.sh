@@ -4,15 +4,15 @@
 emu=$top_builddir/tests/gpu
 [ -x "$emu/qcnn-emu" ] || tap_skip_all "no emulated GPU in this build"
 
-# Each planted fault is reported by its name, in any order of threads; correct kernels are not.
+# Each planted fault is reported by its name, in any order of threads and nodes; correct kernels and graphs are not.
 number=0
 while read -r text; do
 	for seed in 1 2; do
 		EMU_DEVICES=2 EMU_SEED=$seed "$emu/faults-emu" $number 2>>reported$number || [ $? -eq 97 ] || text="another status"
 	done
 	case $text in
-	none) tap_is "$(cat reported$number)" "" "kernel $number has no fault" ;;
-	*) tap_is "$(grep -c "^emu: $text: pc" reported$number | sed 's/[1-9].*/found/')" found "kernel $number: $text" ;;
+	none) tap_is "$(cat reported$number)" "" "number $number has no fault" ;;
+	*) tap_is "$(grep -c "^emu: $text: pc" reported$number | sed 's/[1-9].*/found/')" found "number $number: $text" ;;
 	esac
 	number=$((number + 1))
 done <<'END'
@@ -31,6 +31,10 @@ an address is not a multiple of the access's size
 a kernel writes memory of the host, or of another thread
 race: write after read
 memory of another device
+none
+a copy from beyond an allocation, or of what was never written
+a graph copies memory of the host that is not pinned
+a function in a stream calls the runtime
 END
 
 # passes NAME COMMAND...: a test program, all of whose points pass.

@@ -122,10 +122,12 @@ enum cudaError_t {
 	cudaErrorInvalidConfiguration = 9,
 	cudaErrorInsufficientDriver = 35,
 	cudaErrorNoDevice = 100,
+	cudaErrorInvalidDeviceFunction = 98,
 	cudaErrorInvalidDevice = 101,
 	cudaErrorNotReady = 600,
 	cudaErrorIllegalAddress = 700,
 	cudaErrorLaunchFailure = 719,
+	cudaErrorNotPermitted = 800,
 	cudaErrorUnknown = 999
 };
 enum cudaMemcpyKind {
@@ -142,10 +144,30 @@ struct cudaDeviceProp {
 };
 typedef struct emu_stream *cudaStream_t;
 typedef struct emu_event *cudaEvent_t;
+typedef struct emu_graph *cudaGraph_t;
+typedef struct emu_node *cudaGraphNode_t;
+typedef struct emu_exec *cudaGraphExec_t;
+typedef void (*cudaHostFn_t)(void *);
 struct cudaLaunchConfig_t {
 	dim3 gridDim, blockDim;
 	size_t dynamicSmemBytes;
 	cudaStream_t stream;
+};
+struct cudaKernelNodeParams {
+	void *func;
+	dim3 gridDim, blockDim;
+	unsigned sharedMemBytes;
+	void **kernelParams, **extra;
+};
+struct cudaMemsetParams {
+	void *dst;
+	size_t pitch;
+	unsigned value, elementSize;
+	size_t width, height;
+};
+struct cudaHostNodeParams {
+	cudaHostFn_t fn;
+	void *userData;
 };
 
 extern "C" {
@@ -172,16 +194,43 @@ cudaError_t cudaEventCreate(cudaEvent_t *e);
 cudaError_t cudaEventDestroy(cudaEvent_t e);
 cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s);
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to);
+cudaError_t cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t fn, void *arg);
 cudaError_t cudaFuncSetAttribute(const void *f, enum cudaFuncAttribute attribute, int value);
+cudaError_t cudaGraphCreate(cudaGraph_t *g, unsigned flags);
+cudaError_t cudaGraphDestroy(cudaGraph_t g);
+/* Of a kernel that has been launched before: the emulated device does not know the others' arguments. */
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t g,
+	const cudaGraphNode_t *needs, size_t n, const struct cudaKernelNodeParams *p);
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t g,
+	const cudaGraphNode_t *needs, size_t n, void *to, const void *from, size_t nbyte,
+	enum cudaMemcpyKind kind);
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t g,
+	const cudaGraphNode_t *needs, size_t n, const struct cudaMemsetParams *p);
+cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t g, const cudaGraphNode_t *needs,
+	size_t n, const struct cudaHostNodeParams *p);
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *x, cudaGraph_t g, unsigned long long flags);
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t x, cudaGraphNode_t node,
+	const struct cudaKernelNodeParams *p);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t x);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t x, cudaStream_t s);
 }
 
-cudaError_t emu_launch(const cudaLaunchConfig_t *c, const void *kernel, std::function<void()> body);
+/* A kernel's arguments are one struct; call: of one thread. */
+struct emu_kernel {
+	size_t nbyte;
+	void (*call)(const void *kernel, const void *args);
+};
+cudaError_t emu_launch(const cudaLaunchConfig_t *c, const void *kernel, const struct emu_kernel *k,
+	const void *args);
 
 /* The arguments are copied by the call. */
 template <class P, class A>
 static cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *c, void (*kernel)(P), const A &args)
 {
-	return emu_launch(c, (const void *)kernel, [kernel, args] { kernel(args); });
+	static const struct emu_kernel k = { sizeof args,
+		[](const void *f, const void *a) { ((void (*)(P))f)(*(const A *)a); } };
+
+	return emu_launch(c, (const void *)kernel, &k, &args);
 }
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The runtime API of the emulated devices: nothing that a stream was asked for is done before somebody waits; then any stream
-// that has work goes on, in random order.
+// that has work goes on, in random order. Nodes of a graph are done in any order that their dependences allow.
 #include "emu.h"
 #include "emu_totals.h"
 #include "nvtx3/nvToolsExt.h"
@@ -10,6 +10,7 @@
 #include <chrono>
 #include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -18,6 +19,30 @@
 struct emu_stream {
 	int device;
 	std::deque<std::function<void()>> work;
+};
+
+struct kernel_launch {
+	const void *kernel; /* NULL: none */
+	dim3 grid, block;
+	size_t shared;
+	struct emu_kernel type;
+	std::vector<unsigned char> args;
+};
+
+struct emu_node {
+	std::vector<size_t> needs;  /* numbers of nodes */
+	kernel_launch launch;       /* or, without a kernel: */
+	std::function<void()> work;
+};
+
+struct emu_graph {
+	int device;
+	std::deque<emu_node> node;
+};
+
+struct emu_exec {
+	emu_graph graph;
+	const emu_graph *from;
 };
 
 struct emu_event {
@@ -36,7 +61,11 @@ struct allocation {
 
 std::vector<emu_stream *> streams;
 std::map<void *, allocation> allocations;
-std::set<void *> host_allocations;
+std::map<void *, size_t> host_allocations;
+std::set<emu_graph *> graphs;
+std::set<emu_exec *> execs;
+std::map<const void *, emu_kernel> kernels; /* that have been launched */
+thread_local bool in_host_function;
 size_t used[EMU_DEVICES_MAX];
 unsigned taken[EMU_DEVICES_MAX]; /* allocations */
 int ndevice = 1;
@@ -63,6 +92,10 @@ bool is_sticky(cudaError_t e)
 /* What a call gives before it does anything: cudaSuccess, or how it fails. */
 cudaError_t begin(const char *call, cudaError_t how)
 {
+	if (in_host_function) {
+		emu_found("a function in a stream calls the runtime", nullptr, nullptr);
+		return cudaErrorNotPermitted;
+	}
 	if (++calls[call] == fails.number && fails.call == call) {
 		if (is_sticky(how))
 			sticky = how;
@@ -139,7 +172,9 @@ struct whole {
 			for (auto &r : ranges)
 				fprintf(f, "range %s %lu\n", r.first.c_str(), r.second);
 			fprintf(f, "ranges left open %ld\n", open_ranges);
-			fprintf(f, "allocations left %zu\n", allocations.size() + host_allocations.size());
+			fprintf(f, "allocations left %zu\n",
+				allocations.size() + host_allocations.size() + graphs.size() + execs.size());
+			fprintf(f, "graphs %lu nodes %lu\n", emu_totals.graphs, emu_totals.nodes);
 			emu_print_counts(f);
 			fclose(f);
 		}
@@ -258,7 +293,7 @@ cudaError_t cudaMallocHost(void **p, size_t n)
 	if (!*p)
 		return cudaErrorMemoryAllocation;
 	memset(*p, 0xa5, n);
-	host_allocations.insert(*p);
+	host_allocations[*p] = n;
 	return cudaSuccess;
 }
 
@@ -311,17 +346,20 @@ cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int f
 	return cudaSuccess;
 }
 
+static void set(void *p, int value, size_t n)
+{
+	emu_totals.clears++;
+	emu_check(p, n, false, "memory is set beyond an allocation");
+	emu_mark(p, n, EMU_WRITTEN);
+	memset(p, value, n);
+}
+
 cudaError_t cudaMemsetAsync(void *p, int value, size_t n, cudaStream_t s)
 {
 	BEGIN(cudaErrorUnknown);
 	if (!is_stream(s) || s->device != device || !emu_on_device(p))
 		return cudaErrorInvalidValue;
-	s->work.push_back([=] {
-		emu_totals.clears++;
-		emu_check(p, n, false, "memory is set beyond an allocation");
-		emu_mark(p, n, EMU_WRITTEN);
-		memset(p, value, n);
-	});
+	s->work.push_back([=] { set(p, value, n); });
 	return cudaSuccess;
 }
 
@@ -353,13 +391,30 @@ cudaError_t cudaStreamSynchronize(cudaStream_t s)
 	return sticky;
 }
 
+static void call_host(cudaHostFn_t fn, void *arg)
+{
+	emu_totals.calls++;
+	in_host_function = true;
+	fn(arg);
+	in_host_function = false;
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t fn, void *arg)
+{
+	BEGIN(cudaErrorUnknown);
+	if (!is_stream(s) || !fn)
+		return cudaErrorInvalidValue;
+	s->work.push_back([=] { call_host(fn, arg); });
+	return cudaSuccess;
+}
+
 /* ---- events ---- */
 
 cudaError_t cudaEventCreate(cudaEvent_t *e)
 {
 	BEGIN(cudaErrorMemoryAllocation);
 	*e = new emu_event{ device, false, 0 };
-	host_allocations.insert(*e);
+	host_allocations[*e] = 0;
 	return cudaSuccess;
 }
 
@@ -427,26 +482,230 @@ cudaError_t cudaFuncSetAttribute(const void *f, enum cudaFuncAttribute attribute
 	return cudaSuccess;
 }
 
-static cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *kernel,
-	std::function<void()> body)
+static cudaError_t check(const kernel_launch &l)
 {
-	const size_t nthread = (size_t)c->blockDim.x * c->blockDim.y * c->blockDim.z;
-	const size_t limit = shared_limit.count(kernel) ? shared_limit[kernel] : 48 << 10;
+	const size_t nthread = (size_t)l.block.x * l.block.y * l.block.z;
+	const size_t limit = shared_limit.count(l.kernel) ? shared_limit[l.kernel] : 48 << 10;
 
+	return !nthread || nthread > 1024 || !l.grid.x || l.grid.x > 0x7fffffff || l.shared > limit
+		? cudaErrorInvalidConfiguration
+		: cudaSuccess;
+}
+
+static kernel_launch launch_of(const void *kernel, dim3 grid, dim3 block, size_t shared,
+	const emu_kernel &type, const void *args)
+{
+	const unsigned char *const a = (const unsigned char *)args;
+
+	return { kernel, grid, block, shared, type, std::vector<unsigned char>(a, a + type.nbyte) };
+}
+
+static void run(int on, const kernel_launch &l)
+{
+	emu_run(on, l.kernel, l.grid, l.block, l.shared, [&] { l.type.call(l.kernel, l.args.data()); });
+}
+
+static cudaError_t cudaLaunchKernelExC(cudaStream_t s, const kernel_launch &l)
+{
 	BEGIN(cudaErrorInvalidConfiguration);
-	if (!nthread || nthread > 1024 || !c->gridDim.x || c->gridDim.x > 0x7fffffff
-		|| c->dynamicSmemBytes > limit)
-		return cudaErrorInvalidConfiguration;
-	if (!is_stream(c->stream) || c->stream->device != device)
+	if (check(l) != cudaSuccess)
+		return check(l);
+	if (!is_stream(s) || s->device != device)
 		return cudaErrorInvalidValue;
-	c->stream->work.push_back([device = c->stream->device, kernel, grid = c->gridDim, block = c->blockDim,
-					  shared = c->dynamicSmemBytes, body = std::move(body)] {
-		emu_run(device, kernel, grid, block, shared, body);
-	});
+	kernels[l.kernel] = l.type;
+	s->work.push_back([on = s->device, l] { run(on, l); });
 	return cudaSuccess;
 }
 
-cudaError_t emu_launch(const cudaLaunchConfig_t *c, const void *kernel, std::function<void()> body)
+cudaError_t emu_launch(const cudaLaunchConfig_t *c, const void *kernel, const struct emu_kernel *k,
+	const void *args)
 {
-	return cudaLaunchKernelExC(c, kernel, std::move(body));
+	return cudaLaunchKernelExC(c->stream,
+		launch_of(kernel, c->gridDim, c->blockDim, c->dynamicSmemBytes, *k, args));
+}
+
+/* ---- graphs ---- */
+
+cudaError_t cudaGraphCreate(cudaGraph_t *g, unsigned flags)
+{
+	BEGIN(cudaErrorMemoryAllocation);
+	if (flags)
+		return cudaErrorInvalidValue;
+	graphs.insert(*g = new emu_graph{ device, {} });
+	return cudaSuccess;
+}
+
+/* The number of a node in its graph, or how many there are. */
+static size_t number_of(const emu_graph *g, const emu_node *node)
+{
+	size_t k = 0;
+
+	while (k < g->node.size() && &g->node[k] != node)
+		k++;
+	return k;
+}
+
+static cudaError_t add_node(cudaGraphNode_t *node, cudaGraph_t g, const cudaGraphNode_t *needs, size_t n,
+	const kernel_launch &launch, std::function<void()> work)
+{
+	emu_node x = { {}, launch, std::move(work) };
+
+	if (!graphs.count(g))
+		return cudaErrorInvalidValue;
+	for (size_t k = 0; k < n; k++) {
+		x.needs.push_back(number_of(g, needs[k]));
+		if (x.needs.back() == g->node.size())
+			return cudaErrorInvalidValue;
+	}
+	g->node.push_back(std::move(x));
+	*node = &g->node.back();
+	return cudaSuccess;
+}
+
+static cudaError_t launch_of_node(const struct cudaKernelNodeParams *p, kernel_launch *out)
+{
+	if (!kernels.count(p->func) || p->extra)
+		return cudaErrorInvalidDeviceFunction;
+	*out = launch_of(p->func, p->gridDim, p->blockDim, p->sharedMemBytes, kernels[p->func],
+		p->kernelParams[0]);
+	return check(*out);
+}
+
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t g, const cudaGraphNode_t *needs,
+	size_t n, const struct cudaKernelNodeParams *p)
+{
+	kernel_launch l;
+
+	BEGIN(cudaErrorInvalidValue);
+	const cudaError_t e = launch_of_node(p, &l);
+	return e != cudaSuccess ? e : add_node(node, g, needs, n, l, nullptr);
+}
+
+/* The host's end of a copy that a graph does again and again stays where it is. */
+static void check_pinned(const void *p, size_t n)
+{
+	for (auto &a : host_allocations)
+		if ((const char *)p >= (char *)a.first && (const char *)p + n <= (char *)a.first + a.second)
+			return;
+	emu_found("a graph copies memory of the host that is not pinned", nullptr, p);
+}
+
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t g, const cudaGraphNode_t *needs,
+	size_t n, void *to, const void *from, size_t nbyte, enum cudaMemcpyKind kind)
+{
+	BEGIN(cudaErrorInvalidValue);
+	if (emu_on_device(to) == (kind == cudaMemcpyDeviceToHost)
+		|| emu_on_device(from) == (kind == cudaMemcpyHostToDevice))
+		return cudaErrorInvalidValue;
+	if (kind != cudaMemcpyDeviceToDevice)
+		check_pinned(kind == cudaMemcpyDeviceToHost ? to : from, nbyte);
+	return add_node(node, g, needs, n, {}, [=] { copy(to, from, nbyte); });
+}
+
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t g, const cudaGraphNode_t *needs,
+	size_t n, const struct cudaMemsetParams *p)
+{
+	BEGIN(cudaErrorInvalidValue);
+	if (!emu_on_device(p->dst) || p->elementSize != 1 || p->height != 1)
+		return cudaErrorInvalidValue;
+	return add_node(node, g, needs, n, {}, [p = *p] { set(p.dst, (int)p.value, p.width); });
+}
+
+cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t g, const cudaGraphNode_t *needs,
+	size_t n, const struct cudaHostNodeParams *p)
+{
+	BEGIN(cudaErrorInvalidValue);
+	return add_node(node, g, needs, n, {}, [p = *p] { call_host(p.fn, p.userData); });
+}
+
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *x, cudaGraph_t g, unsigned long long flags)
+{
+	BEGIN(cudaErrorMemoryAllocation);
+	if (!graphs.count(g) || flags)
+		return cudaErrorInvalidValue;
+	execs.insert(*x = new emu_exec{ *g, g });
+	return cudaSuccess;
+}
+
+/* Of launches that follow. */
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t x, cudaGraphNode_t node,
+	const struct cudaKernelNodeParams *p)
+{
+	kernel_launch l;
+
+	BEGIN(cudaErrorInvalidValue);
+	const size_t k = execs.count(x) && graphs.count(const_cast<emu_graph *>(x->from)) ? number_of(x->from, node) : SIZE_MAX;
+	const cudaError_t e = launch_of_node(p, &l);
+
+	if (e != cudaSuccess || k >= x->graph.node.size() || x->graph.node[k].launch.kernel != p->func)
+		return cudaErrorInvalidValue;
+	x->graph.node[k].launch = l;
+	return cudaSuccess;
+}
+
+/* One launch of a graph: its nodes, and those that are still to be done. */
+struct launched {
+	emu_graph graph;
+	std::vector<bool> done;
+};
+
+static bool is_ready(const launched &l, size_t k)
+{
+	for (size_t n : l.graph.node[k].needs)
+		if (!l.done[n])
+			return false;
+	return !l.done[k];
+}
+
+static void do_any_node(launched &l)
+{
+	std::vector<size_t> ready;
+
+	for (size_t k = 0; k < l.done.size(); k++)
+		if (is_ready(l, k))
+			ready.push_back(k);
+	const size_t k = ready[emu_below((unsigned)ready.size())];
+	const emu_node &node = l.graph.node[k];
+
+	l.done[k] = true;
+	if (node.launch.kernel)
+		run(l.graph.device, node.launch);
+	else
+		node.work();
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t x, cudaStream_t s)
+{
+	BEGIN(cudaErrorUnknown);
+	if (!execs.count(x) || !is_stream(s) || s->device != device || x->graph.device != device)
+		return cudaErrorInvalidValue;
+	const auto l = std::make_shared<launched>(
+		launched{ x->graph, std::vector<bool>(x->graph.node.size()) });
+
+	emu_totals.graphs++;
+	emu_totals.nodes += l->done.size();
+	for (size_t k = 0; k < l->done.size(); k++)
+		s->work.push_back([l] { do_any_node(*l); });
+	return cudaSuccess;
+}
+
+/* What has been launched is done first; memory is given back even by a call that fails. */
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t x)
+{
+	const std::lock_guard<std::recursive_mutex> turn(lock);
+
+	if (!execs.erase(x))
+		return cudaErrorInvalidValue;
+	delete x;
+	return begin(__func__, cudaErrorUnknown);
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t g)
+{
+	const std::lock_guard<std::recursive_mutex> turn(lock);
+
+	if (!graphs.erase(g))
+		return cudaErrorInvalidValue;
+	delete g;
+	return begin(__func__, cudaErrorUnknown);
 }

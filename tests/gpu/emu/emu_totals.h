@@ -6,7 +6,9 @@
 struct emu_totals {
 	unsigned long launches, blocks, copies, clears,
 		waits; /* copies: those that one end of is the host's */
-	double copied; /* bytes of these */
+	unsigned long calls;         /* of functions of the host */
+	unsigned long graphs, nodes; /* launches of graphs; their nodes */
+	double copied;               /* bytes of copies */
 	/* Where every access is checked, else 0: */
 	double mads[2]; /* multiply-adds of kernels, in single and in double precision */
 	double read,

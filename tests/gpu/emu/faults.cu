@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels with one fault each, which the emulated device has to report, and two without: faults NUMBER runs one of them.
+// Kernels with one fault each, which the emulated device has to report, graphs and functions of the host; some have none: faults NUMBER runs one of them.
 #include "emu.h"
 
 #include <stdlib.h>
@@ -74,6 +74,43 @@ template <int FAULT> static int run(unsigned nblock, int device)
 	return cudaFree(a.p) || cudaStreamDestroy(c.stream);
 }
 
+/* Parts of memory that are set and then copied, if nodes need each other. */
+template <bool NEEDS, bool PINNED> static int run_graph()
+{
+	static char there[8];
+	unsigned char *p = nullptr, *host = nullptr;
+	cudaStream_t s;
+	cudaGraph_t g;
+	cudaGraphExec_t x;
+
+	if (cudaMalloc((void **)&p, 8) || cudaMallocHost((void **)&host, 8) || cudaStreamCreate(&s)
+		|| cudaGraphCreate(&g, 0))
+		return 1;
+	for (int k = 0; k < 8; k++) {
+		const cudaMemsetParams set = { p + k, 0, (unsigned)k, 1, 1, 1 };
+		cudaGraphNode_t first, second;
+
+		if (cudaGraphAddMemsetNode(&first, g, nullptr, 0, &set)
+			|| cudaGraphAddMemcpyNode1D(&second, g, &first, NEEDS,
+				PINNED ? (char *)host + k : there + k, p + k, 1, cudaMemcpyDeviceToHost))
+			return 1;
+	}
+	if (cudaGraphInstantiateWithFlags(&x, g, 0) || cudaGraphLaunch(x, s) || cudaStreamSynchronize(s))
+		return 1;
+	return cudaGraphExecDestroy(x) || cudaGraphDestroy(g) || cudaFreeHost(host) || cudaFree(p)
+		|| cudaStreamDestroy(s);
+}
+
+static void wait_for(void *s) { cudaStreamSynchronize((cudaStream_t)s); }
+
+static int run_host_function()
+{
+	cudaStream_t s;
+
+	return cudaStreamCreate(&s) || cudaLaunchHostFunc(s, wait_for, s) || cudaStreamSynchronize(s)
+		|| cudaStreamDestroy(s);
+}
+
 int main(int argc, char **argv)
 {
 	switch (argc > 1 ? atoi(argv[1]) : -1) {
@@ -94,6 +131,10 @@ int main(int argc, char **argv)
 		CASE(12);
 		CASE(13);
 	case 14: return run<0>(1, 1); /* on the first device, memory of the second */
+	case 15: return run_graph<true, true>();
+	case 16: return run_graph<false, true>();
+	case 17: return run_graph<true, false>();
+	case 18: return run_host_function();
 	}
 	return 2;
 }

@@ -92,6 +92,12 @@ struct engine {
 	 * part is filled, that of the circuit's weights is 0; it is used up. v[nvector] is filled. */
 	int (*backward)(void *state, unsigned worker, uint32_t unit, const double *dreadout,
 		double *gradient, struct fixed *v, struct err *e);
+	/* Optional, in fused execution alone: forward, losses(ctx), backward. losses reads readout and fills dreadout and the head's part
+	 * of gradient; it is called once, unless a negative code comes before, maybe by another thread while the caller waits. A negative
+	 * code of it is the result. */
+	int (*unit)(void *state, unsigned worker, uint32_t unit, double *readout,
+		int (*losses)(void *ctx), void *ctx, const double *dreadout, double *gradient,
+		struct fixed *v, struct err *e);
 	/* sum[nvector], over all units, to gradient[nweight]: 0 for frozen weights. */
 	void (*finish)(void *state, const struct fixed *sum, double *gradient);
 

@@ -70,18 +70,38 @@ static int finish_samples(struct evaluator *ev, unsigned worker, uint32_t first,
 	return code;
 }
 
+/* A unit between its two passes. */
+struct losses {
+	struct evaluator *ev;
+	unsigned worker;
+	uint32_t first, count;
+	struct err *e;
+};
+
+static int take_losses(void *ctx)
+{
+	const struct losses *l = ctx;
+
+	return finish_samples(l->ev, l->worker, l->first, l->count, l->e);
+}
+
 int evaluator_unit(struct evaluator *ev, unsigned worker, uint32_t unit, struct fixed *v, struct err *e)
 {
 	const struct evaluator_engine *x = ev->on;
 	struct evaluator_worker *w = &ev->worker[worker];
 	uint32_t first, count = unit_states(unit, ev->layout.width, ev->units.nstate, &first);
+	struct losses losses = { ev, worker, first, count, e };
 	int code;
 
 	w->nunit++;
+	if (ev->gradient && x->engine->unit)
+		return x->engine->unit(x->state, worker, unit,
+			ev->readout + (size_t)first * ev->p->nreadout, take_losses, &losses,
+			w->dreadout, w->gradient, v, e);
 	code = x->engine->forward(x->state, worker, unit,
 		ev->readout + (size_t)first * ev->p->nreadout, e);
 	if (!code)
-		code = finish_samples(ev, worker, first, count, e);
+		code = take_losses(&losses);
 	recorder_mark(PHASE_LOSSES);
 	if (!code && ev->gradient)
 		code = x->engine->backward(x->state, worker, unit, w->dreadout, w->gradient, v, e);

@@ -95,8 +95,8 @@ not in these numbers. So a training of many small samples on a fast GPU waits fo
 ## The model
 
 What a plan asks of a GPU is counted from the launches that would be made: kernels, blocks of threads, bytes of memory that a launch
-reads and writes, operations in single and in double precision, conversions between the two, copies, and waits of the host. A test holds
-these numbers to those that an emulated GPU counts (`tests/gpu/test_counted_work.c`): operations, launches, copies, waits and bytes written are
+reads and writes, operations in single and in double precision, conversions between the two, copies, calls and waits of the host. A test holds
+these numbers to those that an emulated GPU counts (`tests/gpu/test_counted_work.c`): operations, launches, copies, calls, waits and bytes written are
 equal, bytes read are up to 1 % more (parts of sectors of small matrices). The sizes of the test are small; the numbers of large
 jobs come from the same code.
 
@@ -107,7 +107,7 @@ Seconds are those of the parts one after the other. Of a part,
   the cycles) and over 52 % in the backward pass (65 % of the instructions), and conversions over their own rate; where a launch has fewer
   blocks than the GPU has multiprocessors, only as many multiprocessors compute;
 - launches take at least 4 µs each, for the host cannot ask for them faster, and clearing memory as long;
-- a copy takes 8 µs and its bytes over the rate between host and device; a wait of the host takes 10 µs.
+- a copy takes 8 µs and its bytes over the rate between host and device; a wait of the host, or a call of it between two kernels, takes 10 µs.
 
 Not in the model: caches (a state that fits into the second-level cache, 40 to 72 MB, is read faster than from memory), a clock that falls
 under load, and the ends of launches, where some multiprocessors have no block left. The limits are the makers' peak rates, and rates between

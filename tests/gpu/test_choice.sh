@@ -90,7 +90,7 @@ params auto >got
 tap_same got want "the same weights as by its name"
 # stop FOLDER: a training by auto on a GPU that fails in its third step.
 stop() {
-	EMU_FAIL=cudaStreamSynchronize:6 train "$1" 2>err
+	EMU_FAIL=cudaStreamSynchronize:3 train "$1" 2>err
 	tap_is $? 75 "a training stops in $1"
 	name=$(basename "$1"/small-*)
 }
@@ -154,7 +154,7 @@ chmod +x bin/srun bin/scontrol
 job() { PATH=$PWD/bin:$PATH QCNN="$(cd "$(dirname "$emu")" && pwd)/qcnn-emu" SLURM_JOB_ID=7 "$@"; }
 script=$top_srcdir/examples/batch/slurm-gpu.sh
 tap_is "$(grep -c '^#SBATCH --gres=gpu:1$' "$script")" 1 "the script asks for a GPU"
-EMU_FAIL=cudaStreamSynchronize:6 tap_exit 75 "its training stops" job sh "$script" --set log.dir=batch small.yaml
+EMU_FAIL=cudaStreamSynchronize:3 tap_exit 75 "its training stops" job sh "$script" --set log.dir=batch small.yaml
 tap_is "$(cat asked)" "requeue 7" "the job is put back"
 tap_exit 0 "and goes on" job sh "$script" --set log.dir=batch small.yaml
 tap_is "$(cat asked)" "requeue 7" "it is not put back any more"

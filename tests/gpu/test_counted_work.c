@@ -16,6 +16,9 @@
 /* Bytes that are read besides those of the plan: sectors of matrices and vectors of which a launch needs only a part. */
 static const double PARTS = 0.01;
 
+/* Circuits of no more qubits are evaluated again, by graphs. */
+enum { NWIRE_AGAIN = 6 };
+
 static int dreadout(void *ctx, uint32_t sample, const double *readout, double *out, double *head)
 {
 	(void)sample, (void)head;
@@ -29,7 +32,8 @@ static struct emu_totals since(const struct emu_totals *before)
 	return (struct emu_totals){ emu_totals.launches - before->launches,
 		emu_totals.blocks - before->blocks, emu_totals.copies - before->copies,
 		emu_totals.clears - before->clears, emu_totals.waits - before->waits,
-		emu_totals.copied - before->copied,
+		emu_totals.calls - before->calls, emu_totals.graphs - before->graphs,
+		emu_totals.nodes - before->nodes, emu_totals.copied - before->copied,
 		{ emu_totals.mads[0] - before->mads[0], emu_totals.mads[1] - before->mads[1] },
 		emu_totals.read - before->read, emu_totals.written - before->written };
 }
@@ -37,10 +41,11 @@ static struct emu_totals since(const struct emu_totals *before)
 static void compare(const char *name, const struct plan_device_work *w, const struct emu_totals *t)
 {
 	tap_ok(t->launches == w->launch && (double)t->blocks == w->blocks && t->copies == w->copy
-			&& t->clears == w->clear && t->waits == w->wait && t->copied == w->copied,
-		"%s: %lu launches of %lu blocks, %lu copies of %.0f bytes, %lu clears, %lu waits; planned %u of %.0f, %u of %.0f, %u, %u",
-		name, t->launches, t->blocks, t->copies, t->copied, t->clears, t->waits, w->launch,
-		w->blocks, w->copy, w->copied, w->clear, w->wait);
+			&& t->clears == w->clear && t->calls == w->call && t->waits == w->wait
+			&& t->copied == w->copied,
+		"%s: %lu launches of %lu blocks, %lu copies of %.0f bytes, %lu clears, %lu calls, %lu waits; planned %u of %.0f, %u of %.0f, %u, %u, %u",
+		name, t->launches, t->blocks, t->copies, t->copied, t->clears, t->calls, t->waits,
+		w->launch, w->blocks, w->copy, w->copied, w->clear, w->call, w->wait);
 	tap_ok(t->mads[0] == w->mads[0] && t->mads[1] == w->mads[1],
 		"%s: %.0f multiply-adds, %.0f in double precision; planned %.0f, %.0f", name,
 		t->mads[0], t->mads[1], w->mads[0], w->mads[1]);
@@ -49,6 +54,39 @@ static void compare(const char *name, const struct plan_device_work *w, const st
 	tap_ok(t->read >= w->read && t->read <= w->read * (1 + PARTS),
 		"%s: %.0f bytes read; planned %.0f (%.5f)", name, t->read, w->read,
 		t->read / w->read);
+}
+
+/* The same again: with other weights, where graphs are made, and with those of the first time, where they are launched again. */
+static void check_graphs(const char *name, struct evaluator *ev, struct pool *pool,
+	const struct plan_device_work *planned, double *weight, double *out)
+{
+	const struct plan *pl = statevector_plan(ev);
+	uint32_t n = pl->program->nweight;
+	double *first = mem_alloc(n + 1, sizeof *first), *other = mem_alloc(n + 1, sizeof *other);
+	struct err e = { 0, "" };
+
+	if (out)
+		memcpy(first, out, n * sizeof *out);
+	random_numbers(7, 1, n, other);
+	for (unsigned again = 0; again < 2; again++) {
+		struct emu_totals before, counted;
+
+		tap_ok(!evaluator_weights(ev, again ? weight : other, &e), "%s again %s", name,
+			e.text);
+		before = emu_totals;
+		tap_ok(!evaluator_run(ev, pool, out, &e), "%s again %s", name, e.text);
+		counted = since(&before);
+		compare(name, planned, &counted);
+		tap_ok(counted.graphs == counted.waits
+				&& counted.nodes
+					== counted.launches + counted.copies + counted.clears
+						+ counted.calls,
+			"%s: %lu graphs of %lu nodes", name, counted.graphs, counted.nodes);
+	}
+	tap_ok(!out || !memcmp(first, out, n * sizeof *out), "%s: the gradient of the first time",
+		name);
+	free(first);
+	free(other);
 }
 
 static void check(const char *name, const struct program *p, enum precision precision,
@@ -84,6 +122,9 @@ static void check(const char *name, const struct program *p, enum precision prec
 	struct plan_device_work planned = plan_device_work(statevector_plan(ev), nsample, gradient);
 
 	compare(whole, &planned, &counted);
+	tap_ok(!counted.graphs, "%s: the first time without graphs", whole);
+	if (program_nwire(p) <= NWIRE_AGAIN)
+		check_graphs(whole, ev, pool, &planned, weight, gradient ? out : NULL);
 	evaluator_free(ev);
 	pool->ops->free(pool);
 	free(weight);

@@ -40,14 +40,51 @@ tap_has report 'allocations left 0' "all memory is given back"
 for call in $(sed -n 's/^call \(cuda[A-Za-z]*\) .*/\1/p' report); do
 	n=1 wrong=0
 	while [ $n -le 60 ]; do
-		EMU_FAIL=$call:$n "$emu/qcnn-fast" run -q --device=cuda --seed=3 --emit=jacobian turns.qcnn >out 2>err
+		EMU_FAIL=$call:$n EMU_REPORT=failed "$emu/qcnn-fast" run -q --device=cuda --seed=3 --emit=jacobian turns.qcnn >out 2>err
 		status=$?
 		[ $status -eq 0 ] && break
 		[ $status -eq 78 ] || [ $status -eq 75 ] && grep -q -E "the GPU failed: $call: |cannot be used|needs .* available" err ||
 			{ wrong=1; tap_note "$call:$n: status $status" "$(cat err)"; }
+		grep -q 'allocations left 0' failed || { wrong=1; tap_note "$call:$n: $(grep left failed)"; }
 		n=$((n + 1))
 	done
 	tap_is "$wrong" 0 "$call fails, up to $n times: the status is 78, or 75 once it has worked, and the message names it"
+done
+
+# A training whose units have two sizes, which have graphs the second time, and at the end of an epoch a third, which takes the place
+# of one of them.
+cat >three.qcnn <<'END'
+QCNN 1;
+qubit[2] q;
+input float[2] x;
+param float[2] w;
+ry(x[0] * w[0]) q[0];
+ry(x[1]) q[1];
+cx q[0], q[1];
+rx(w[1]) q[0];
+observe z(q[0]);
+END
+awk 'BEGIN { print "a,b,label"; for (k = 0; k < 3400; k++) printf "%.3f,%.3f,%d\n", k % 37 / 10, k % 53 / 20, k % 2 ? 1 : -1 }' >three.csv
+cat >three.yaml <<'END'
+model: { file: three.qcnn }
+data: { train: three.csv, label: label }
+train: { epochs: 2, batch_size: 1500, loss: mse }
+run: { seed: 5, device: cuda }
+log: { report: false, tensorboard: false }
+END
+train() { "$emu/qcnn-fast" train -q --set log.dir="$1" three.yaml; }
+params() { "$QCNN" weights show --json "$1/latest/weights.bin" | grep -o '"params".*"metadata"'; }
+EMU_REPORT=report tap_exit 0 "a training" train calm
+params calm >want
+tap_is "$(sed -n 's/^call cudaGraphInstantiateWithFlags //p' report)" 4 "with two graphs in each epoch"
+for call in $(sed -n 's/^call \(cuda[A-Za-z]*\) .*/\1/p' report | grep -E 'Graph|HostFunc'); do
+	case $call in cudaLaunchHostFunc) status=78 ;; *) status=75 ;; esac
+	EMU_FAIL=$call:1 EMU_REPORT=failed tap_exit $status "a training in which $call fails" train $call
+	tap_has err "the GPU failed: $call: " "and says so"
+	tap_has failed 'allocations left 0' "nothing leaks"
+	train $call 2>err
+	params $call >got
+	tap_same got want "the same command goes on to the same weights"
 done
 EMU_DEVICES=0 tap_exit 78 "no device" "$emu/qcnn-fast" run --device=cuda turns.qcnn
 tap_has err 'the device cuda cannot be used: the NVIDIA driver finds no GPU; use --device=cpu' "and why"

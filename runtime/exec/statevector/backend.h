@@ -96,7 +96,14 @@ struct backend {
 	void (*backward)(struct backend_state *b, unsigned worker, uint32_t c,
 		const struct unit_input *in, const double *dreadout, double *anti_hermitian_shared,
 		double *const *anti_hermitian_sample);
-	/* Optional (NULL): after forward, backward or amplitudes, did the device fail? Then what they gave is nothing, and so
+	/* Optional (NULL): forward of all circuits to readout[circuit]; then, unless losses is NULL, losses(ctx), which is to put the
+	 * gradients into dreadout[circuit], and backward of all, whose results mean nothing where losses returned false. So the
+	 * device is waited for once. losses is called once, on any thread, while the caller waits, and calls nothing of the backend; never
+	 * once the device has failed. False: nothing is done, and forward and backward are to be called. */
+	bool (*unit)(struct backend_state *b, unsigned worker, const struct unit_input *in,
+		double *const *readout, bool (*losses)(void *ctx), void *ctx, double *const *dreadout,
+		double *anti_hermitian_shared, double *const *anti_hermitian_sample);
+	/* Optional (NULL): after forward, backward, unit or amplitudes, did the device fail? Then what they gave is nothing, and so
 	 * is all that follows: a negative code and a sentence. */
 	int (*failure)(const struct backend_state *b, struct err *e);
 	/* Amplitudes of sample s after forward, wire 0 the lowest bit: out[2^nwire]. */

@@ -44,6 +44,11 @@ void adjoint_unit(struct statevector *sv, struct scratch *w, uint32_t count, uns
 		sv->backend->backward(sv->state, worker, c, &w->input, w->dreadout[c],
 			w->anti_hermitian_shared, w->anti_hermitian_sample);
 	recorder_mark(PHASE_BACKWARD);
+	adjoint_samples(sv, w, count);
+}
+
+void adjoint_samples(const struct statevector *sv, struct scratch *w, uint32_t count)
+{
 	for (uint32_t s = 0; s < count && sv->direct; s++)
 		reverse_sample(sv, w, s);
 	recorder_mark(PHASE_CHAIN);

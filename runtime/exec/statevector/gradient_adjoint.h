@@ -13,6 +13,9 @@
  * w->gradient get what lay_out lists. */
 void adjoint_unit(struct statevector *sv, struct scratch *w, uint32_t count, unsigned worker);
 
+/* What is left of that behind the sweeps. */
+void adjoint_samples(const struct statevector *sv, struct scratch *w, uint32_t count);
+
 /* Reduced transition matrices of the scratch that are added to: 0. */
 void adjoint_clear(const struct statevector *sv, struct scratch *w);
 

@@ -296,25 +296,65 @@ int statevector_failure(const struct statevector *sv, struct err *e)
 	return sv->backend->failure ? sv->backend->failure(sv->state, e) : 0;
 }
 
+/* A unit between its two passes. */
+struct stepping {
+	struct statevector *sv;
+	struct scratch *w;
+	uint32_t count;
+	double *readout;
+	const double *dreadout;
+	int (*losses)(void *ctx);
+	void *ctx;
+	int code;
+};
+
+static bool step_losses(void *ctx);
+
+/* By a backend that does a unit at once. t: with a backward pass, or NULL. False: nothing is done. */
+static bool do_unit(struct statevector *sv, struct scratch *w, unsigned worker, struct stepping *t)
+{
+	return sv->backend->unit && !sv->shot_group
+		&& sv->backend->unit(sv->state, worker, &w->input, w->readout, t ? step_losses : NULL,
+			t, w->dreadout, w->anti_hermitian_shared, w->anti_hermitian_sample);
+}
+
+static int fill(struct statevector *sv, struct scratch *w, uint32_t unit, uint32_t *count,
+	struct err *e)
+{
+	int code;
+
+	*count = unit_samples(sv, unit, &w->first);
+	code = unit_fill(sv, w, w->first, *count, e);
+	w->variant = 0;
+	recorder_mark(PHASE_ENCODING);
+	return code;
+}
+
+static int forward_filled(struct statevector *sv, struct scratch *w, unsigned worker,
+	uint32_t count, double *readout, struct err *e)
+{
+	bool keep = sv->gradient && sv->o.gradient == GRADIENT_ADJOINT;
+	int code;
+
+	if (keep || !do_unit(sv, w, worker, NULL))
+		for (uint32_t c = 0; c < sv->pl->ncircuit; c++)
+			unit_forward(sv, w, worker, c, count, keep, w->readout[c]);
+	code = statevector_failure(sv, e);
+	if (!code)
+		collect_readouts(sv, w, count, readout);
+	recorder_mark(PHASE_FORWARD);
+	return code;
+}
+
 static int statevector_forward(void *state, unsigned worker, uint32_t unit, double *readout,
 	struct err *e)
 {
 	struct statevector *sv = state;
 	struct scratch *w = &sv->scratch[worker];
-	bool keep = sv->gradient && sv->o.gradient == GRADIENT_ADJOINT;
-	uint32_t count = unit_samples(sv, unit, &w->first);
-	int code = unit_fill(sv, w, w->first, count, e);
+	uint32_t count;
+	int code = fill(sv, w, unit, &count, e);
 
-	w->variant = 0;
-	recorder_mark(PHASE_ENCODING);
-	for (uint32_t c = 0; c < sv->pl->ncircuit && !code; c++)
-		unit_forward(sv, w, worker, c, count, keep, w->readout[c]);
-	if (!code)
-		code = statevector_failure(sv, e);
-	if (!code)
-		collect_readouts(sv, w, count, readout);
-	recorder_mark(PHASE_FORWARD);
-	return code;
+	return code ? code : forward_filled(sv, w, worker, count, readout, e);
 }
 
 /* Gradients with respect to the readouts into the circuits' arrays; 0 for copies. */
@@ -354,6 +394,56 @@ static int statevector_backward(void *state, unsigned worker, uint32_t unit, con
 	code = code ? code : adjoint_vector(sv, w, first, count, v, e);
 	recorder_mark(PHASE_SUMS);
 	return code;
+}
+
+static bool step_losses(void *ctx)
+{
+	struct stepping *t = ctx;
+
+	collect_readouts(t->sv, t->w, t->count, t->readout);
+	t->code = t->losses(t->ctx);
+	if (!t->code)
+		spread_gradient(t->sv, t->w, t->count, t->dreadout);
+	return !t->code;
+}
+
+static bool steps_at_once(struct statevector *sv, struct scratch *w, unsigned worker,
+	struct stepping *t)
+{
+	if (!sv->backend->unit || sv->o.gradient != GRADIENT_ADJOINT)
+		return false;
+	adjoint_clear(sv, w);
+	return do_unit(sv, w, worker, t);
+}
+
+static int end_step(struct statevector *sv, struct scratch *w, double *gradient, uint32_t count,
+	struct fixed *v, struct err *e)
+{
+	w->gradient = gradient;
+	recorder_mark(PHASE_BACKWARD);
+	adjoint_samples(sv, w, count);
+	return adjoint_vector(sv, w, w->first, count, v, e);
+}
+
+static int statevector_unit(void *state, unsigned worker, uint32_t unit, double *readout,
+	int (*losses)(void *ctx), void *ctx, const double *dreadout, double *gradient,
+	struct fixed *v, struct err *e)
+{
+	struct statevector *sv = state;
+	struct scratch *w = &sv->scratch[worker];
+	struct stepping t = { sv, w, 0, readout, dreadout, losses, ctx, 0 };
+	int code = fill(sv, w, unit, &t.count, e);
+
+	if (code)
+		return code;
+	if (steps_at_once(sv, w, worker, &t)) {
+		code = statevector_failure(sv, e);
+		return code ? code : t.code ? t.code : end_step(sv, w, gradient, t.count, v, e);
+	}
+	code = forward_filled(sv, w, worker, t.count, readout, e);
+	code = code ? code : losses(ctx);
+	recorder_mark(PHASE_LOSSES);
+	return code ? code : statevector_backward(state, worker, unit, dreadout, gradient, v, e);
 }
 
 void statevector_finish(void *state, const struct fixed *sum, double *gradient)
@@ -456,6 +546,7 @@ const struct engine engine_statevector = {
 	.run = statevector_run,
 	.forward = statevector_forward,
 	.backward = statevector_backward,
+	.unit = statevector_unit,
 	.finish = statevector_finish,
 	.amplitudes = statevector_amplitudes,
 	.shares = statevector_shares,

@@ -141,8 +141,7 @@ static void cuda_forward(struct backend_state *b, unsigned worker, uint32_t c,
 {
 	const struct cuda_team t = team_of(b, worker);
 
-	(void)keep;
-	cuda_unit_forward(&t, c, in, readout);
+	cuda_unit_forward(&t, c, in, keep, readout);
 }
 
 static void cuda_backward(struct backend_state *b, unsigned worker, uint32_t c,
@@ -152,6 +151,18 @@ static void cuda_backward(struct backend_state *b, unsigned worker, uint32_t c,
 	const struct cuda_team t = team_of(b, worker);
 
 	cuda_unit_backward(&t, c, in, dreadout, anti_hermitian_shared, anti_hermitian_sample);
+}
+
+static bool cuda_unit(struct backend_state *b, unsigned worker, const struct unit_input *in,
+	double *const *readout, bool (*losses)(void *ctx), void *ctx, double *const *dreadout,
+	double *anti_hermitian_shared, double *const *anti_hermitian_sample)
+{
+	const struct cuda_team t = team_of(b, worker);
+	const struct cuda_pass pass = {
+		.in = in, .readout = readout, .dreadout = dreadout, .losses = losses, .ctx = ctx
+	};
+
+	return cuda_unit_pass(&t, &pass, anti_hermitian_shared, anti_hermitian_sample);
 }
 
 static int cuda_failure(const struct backend_state *b, struct err *e)
@@ -196,6 +207,7 @@ const struct backend backend_cuda = {
 	.samples = cuda_samples_of,
 	.forward = cuda_forward,
 	.backward = cuda_backward,
+	.unit = cuda_unit,
 	.failure = cuda_failure,
 	.amplitudes = cuda_amplitudes,
 	.state_cache = &cuda_state_cache_ops,

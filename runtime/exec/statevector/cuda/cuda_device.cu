@@ -7,15 +7,39 @@
 #include <nvtx3/nvToolsExt.h>
 #define HAS_NVTX 1
 #endif
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Tiles of psi and lambda need more shared memory than older devices have. */
 enum { MAJOR_MIN = 8 };
 
+struct node {
+	cudaGraphNode_t handle;
+	size_t nbyte;
+	void *args; /* of a kernel; NULL: another node */
+};
+
+/* A chain of nodes: each needs the one before. */
+struct graph {
+	cudaGraph_t graph; /* NULL: the shape was asked for once */
+	cudaGraphExec_t exec;
+	struct node *node;
+	size_t nnode, room;
+	uint64_t shape, used;
+};
+
+struct cuda_graphs {
+	struct graph graph[CUDA_SHAPES];
+	uint64_t uses;
+};
+
 struct cuda_stream {
 	cudaStream_t handle;
 	int device;
+	struct graph *graph; /* that is open, or NULL */
+	size_t node;         /* of it, that is next */
 	cudaEvent_t moment[CUDA_MOMENTS_MAX];
 	struct cuda_counts counts;
 	const char *call;  /* the first that failed, */
@@ -156,6 +180,135 @@ void cuda_stream_free(struct cuda_stream *s)
 	free(s);
 }
 
+/* ---- graphs ---- */
+
+struct cuda_graphs *cuda_graphs_new(void)
+{
+	struct cuda_graphs *g = (struct cuda_graphs *)calloc(1, sizeof *g);
+
+	if (!g)
+		abort();
+	return g;
+}
+
+/* s: goes on, or NULL. */
+static void release(struct graph *g, struct cuda_stream *s)
+{
+	const cudaError_t exec = g->exec ? cudaGraphExecDestroy(g->exec) : cudaSuccess;
+	const cudaError_t graph = g->graph ? cudaGraphDestroy(g->graph) : cudaSuccess;
+
+	if (s)
+		keep(s, "cudaGraphExecDestroy", exec) && keep(s, "cudaGraphDestroy", graph);
+	for (size_t k = 0; k < g->nnode; k++)
+		free(g->node[k].args);
+	free(g->node);
+	*g = {};
+}
+
+void cuda_graphs_free(struct cuda_graphs *g)
+{
+	for (unsigned k = 0; g && k < CUDA_SHAPES; k++)
+		release(&g->graph[k], NULL);
+	free(g);
+}
+
+/* Of a graph that is being made, the new one; NULL: it is there already. */
+static struct node *next_node(struct cuda_stream *s)
+{
+	struct graph *g = s->graph;
+	const size_t k = s->node++;
+
+	if (g->exec) {
+		assert(k < g->nnode);
+		return NULL;
+	}
+	if (k == g->room) {
+		g->room = 2 * g->room + 16;
+		g->node = (struct node *)realloc(g->node, g->room * sizeof *g->node);
+		if (!g->node)
+			abort();
+	}
+	g->node[g->nnode++] = {};
+	return &g->node[k];
+}
+
+/* What the newest node needs. */
+static size_t nneeds(const struct cuda_stream *s) { return s->node > 1; }
+
+static const cudaGraphNode_t *needs(const struct cuda_stream *s)
+{
+	return s->node > 1 ? &s->graph->node[s->node - 2].handle : NULL;
+}
+
+void cuda_graph_launch(struct cuda_stream *s, const cudaKernelNodeParams *p, const void *args, size_t nbyte)
+{
+	struct node *n = next_node(s);
+
+	if (n) {
+		n->nbyte = nbyte;
+		n->args = malloc(nbyte);
+		if (!n->args)
+			abort();
+		memcpy(n->args, args, nbyte);
+		keep(s, "cudaGraphAddKernelNode",
+			cudaGraphAddKernelNode(&n->handle, s->graph->graph, needs(s), nneeds(s), p));
+		return;
+	}
+	n = &s->graph->node[s->node - 1];
+	assert(n->nbyte == nbyte);
+	if (!memcmp(n->args, args, nbyte))
+		return;
+	memcpy(n->args, args, nbyte);
+	keep(s, "cudaGraphExecKernelNodeSetParams",
+		cudaGraphExecKernelNodeSetParams(s->graph->exec, n->handle, p));
+}
+
+/* Of that shape, or else the one that was used longest ago. */
+static struct graph *find(struct cuda_graphs *all, uint64_t shape)
+{
+	struct graph *oldest = all->graph;
+
+	for (unsigned k = 0; k < CUDA_SHAPES; k++) {
+		if (all->graph[k].shape == shape)
+			return &all->graph[k];
+		if (all->graph[k].used < oldest->used)
+			oldest = &all->graph[k];
+	}
+	return oldest;
+}
+
+void cuda_graph_begin(struct cuda_stream *s, struct cuda_graphs *all, uint64_t shape)
+{
+	struct graph *g = find(all, shape);
+	const bool again = g->shape == shape;
+
+	if (s->call)
+		return;
+	if (!again)
+		release(g, s);
+	g->shape = shape;
+	g->used = ++all->uses;
+	if (!again || (!g->graph && !keep(s, "cudaGraphCreate", cudaGraphCreate(&g->graph, 0))))
+		return;
+	s->graph = g;
+	s->node = 0;
+}
+
+void cuda_graph_end(struct cuda_stream *s)
+{
+	struct graph *g = s->graph;
+
+	s->graph = NULL;
+	if (!g || s->call)
+		return;
+	assert(s->node == g->nnode);
+	if (g->exec || keep(s, "cudaGraphInstantiateWithFlags",
+			       cudaGraphInstantiateWithFlags(&g->exec, g->graph, 0)))
+		keep(s, "cudaGraphLaunch", cudaGraphLaunch(g->exec, s->handle));
+}
+
+bool cuda_graph_is_open(const struct cuda_stream *s) { return s->graph; }
+
 /* ---- memory ---- */
 
 void *cuda_malloc(struct cuda_stream *s, size_t nbyte)
@@ -190,22 +343,27 @@ void cuda_host_free(struct cuda_stream *s, void *p)
 		cudaFreeHost(p);
 }
 
-void cuda_upload(struct cuda_stream *s, void *device, const void *host, size_t nbyte)
+static void copy(struct cuda_stream *s, void *to, const void *from, size_t nbyte, cudaMemcpyKind kind)
 {
 	if (s->call || !nbyte)
 		return;
-	keep(s, "cudaMemcpyAsync",
-		cudaMemcpyAsync(device, host, nbyte, cudaMemcpyHostToDevice, s->handle));
 	s->counts.copied += nbyte;
+	if (!s->graph)
+		keep(s, "cudaMemcpyAsync", cudaMemcpyAsync(to, from, nbyte, kind, s->handle));
+	else if (struct node *n = next_node(s))
+		keep(s, "cudaGraphAddMemcpyNode1D",
+			cudaGraphAddMemcpyNode1D(&n->handle, s->graph->graph, needs(s), nneeds(s),
+				to, from, nbyte, kind));
+}
+
+void cuda_upload(struct cuda_stream *s, void *device, const void *host, size_t nbyte)
+{
+	copy(s, device, host, nbyte, cudaMemcpyHostToDevice);
 }
 
 void cuda_download(struct cuda_stream *s, void *host, const void *device, size_t nbyte)
 {
-	if (s->call || !nbyte)
-		return;
-	keep(s, "cudaMemcpyAsync",
-		cudaMemcpyAsync(host, device, nbyte, cudaMemcpyDeviceToHost, s->handle));
-	s->counts.copied += nbyte;
+	copy(s, host, device, nbyte, cudaMemcpyDeviceToHost);
 }
 
 void cuda_copy(struct cuda_stream *s, void *to, const struct cuda_stream *owner, const void *from,
@@ -213,6 +371,7 @@ void cuda_copy(struct cuda_stream *s, void *to, const struct cuda_stream *owner,
 {
 	if (s->call || !nbyte)
 		return;
+	assert(!s->graph);
 	if (owner->device == s->device)
 		keep(s, "cudaMemcpyAsync",
 			cudaMemcpyAsync(to, from, nbyte, cudaMemcpyDeviceToDevice, s->handle));
@@ -223,14 +382,40 @@ void cuda_copy(struct cuda_stream *s, void *to, const struct cuda_stream *owner,
 
 void cuda_clear(struct cuda_stream *s, void *device, size_t nbyte)
 {
-	if (!s->call && nbyte)
+	if (s->call || !nbyte)
+		return;
+	if (!s->graph) {
 		keep(s, "cudaMemsetAsync", cudaMemsetAsync(device, 0, nbyte, s->handle));
+	} else if (struct node *n = next_node(s)) {
+		const cudaMemsetParams p = { device, 0, 0, 1, nbyte, 1 };
+
+		keep(s, "cudaGraphAddMemsetNode",
+			cudaGraphAddMemsetNode(&n->handle, s->graph->graph, needs(s), nneeds(s), &p));
+	}
+}
+
+void cuda_call_host(struct cuda_stream *s, void (*fn)(void *arg), void *arg)
+{
+	if (s->call)
+		return;
+	if (!s->graph) {
+		keep(s, "cudaLaunchHostFunc", cudaLaunchHostFunc(s->handle, fn, arg));
+	} else if (struct node *n = next_node(s)) {
+		const cudaHostNodeParams p = { fn, arg };
+
+		keep(s, "cudaGraphAddHostNode",
+			cudaGraphAddHostNode(&n->handle, s->graph->graph, needs(s), nneeds(s), &p));
+	}
 }
 
 void cuda_wait(struct cuda_stream *s)
 {
+	/* Also after a failure: functions of the host may be under way. */
+	const cudaError_t e = s->handle ? cudaStreamSynchronize(s->handle) : cudaSuccess;
+
+	assert(!s->graph);
 	if (!s->call)
-		keep(s, "cudaStreamSynchronize", cudaStreamSynchronize(s->handle));
+		keep(s, "cudaStreamSynchronize", e);
 }
 
 /* ---- counts ---- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The part of the CUDA runtime that the backend uses, as plain C functions: no other file of the host includes a header of CUDA.
  *
- * A stream keeps its first failure, with the name of the call that failed; what is asked of it afterwards does nothing. Work is
- * done in the order in which it was asked for, and only cuda_wait waits for it. */
+ * A stream keeps its first failure, with the name of the call that failed; what is asked of it afterwards does nothing, but for
+ * cuda_wait. Work is done in the order in which it was asked for, and only cuda_wait waits for it. */
 #ifndef QCNN_CUDA_DEVICE_H
 #define QCNN_CUDA_DEVICE_H
 
@@ -49,7 +49,22 @@ void cuda_clear(struct cuda_stream *s, void *device, size_t nbyte);
 /* From the memory of another stream's device, or of the same one; what is there must be there already. */
 void cuda_copy(struct cuda_stream *s, void *to, const struct cuda_stream *owner, const void *from,
 	size_t nbyte);
+/* A function of the host between what was asked for before and after, on a thread of the runtime: it asks for nothing itself, and is
+ * not called once the device has failed. */
+void cuda_call_host(struct cuda_stream *s, void (*fn)(void *arg), void *arg);
 void cuda_wait(struct cuda_stream *s);
+
+/* What a stream is asked for between begin and end, as one launch of a CUDA graph where the same was asked for before: `shape`, not
+ * 0, says so. It is all the same but for the arguments of kernels; memory of the host is that of cuda_host_malloc. There are graphs of
+ * the last CUDA_SHAPES shapes: what comes for the first time is asked for call by call. No wait between begin and end. */
+enum { CUDA_SHAPES = 2 };
+struct cuda_graphs;
+struct cuda_graphs *cuda_graphs_new(void);
+void cuda_graphs_free(struct cuda_graphs *g); /* takes NULL; before the stream is freed */
+void cuda_graph_begin(struct cuda_stream *s, struct cuda_graphs *g, uint64_t shape);
+void cuda_graph_end(struct cuda_stream *s);
+/* Between begin and end: is it a graph? */
+bool cuda_graph_is_open(const struct cuda_stream *s);
 
 /* Kernels and bytes between host and device that the stream was asked for since this was asked before. */
 struct cuda_counts {

@@ -9,6 +9,8 @@
 
 /* NULL: the stream has failed. */
 cudaStream_t cuda_stream_handle(struct cuda_stream *s);
+/* The next node of the graph that is open; args: p's only one. */
+void cuda_graph_launch(struct cuda_stream *s, const cudaKernelNodeParams *p, const void *args, size_t nbyte);
 
 template <class Kernel, class Args>
 static void launch(struct cuda_stream *s, Kernel kernel, const Args *a, uint64_t nblock, size_t shared)
@@ -21,10 +23,18 @@ static void launch(struct cuda_stream *s, Kernel kernel, const Args *a, uint64_t
 	c.stream = cuda_stream_handle(s);
 	if (!c.stream)
 		return;
+	cuda_stream_launched(s);
+	if (cuda_graph_is_open(s)) {
+		void *args[] = { (void *)a };
+		const cudaKernelNodeParams p = { (void *)kernel, c.gridDim, c.blockDim,
+			(unsigned)shared, args, NULL };
+
+		cuda_graph_launch(s, &p, a, sizeof *a);
+		return;
+	}
 	const cudaError_t e = cudaLaunchKernelEx(&c, kernel, *a);
 	if (e != cudaSuccess)
 		cuda_stream_failed(s, "cudaLaunchKernelExC", (int)e);
-	cuda_stream_launched(s);
 }
 
 #endif

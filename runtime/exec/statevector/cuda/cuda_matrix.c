@@ -120,7 +120,6 @@ struct packing {
 	const struct cuda_state *b;
 	const struct cuda_circuit *c;
 	const struct unit_input *in;
-	uint32_t nsample;
 	bool back;
 };
 
@@ -131,11 +130,12 @@ static void put_samples(const struct packing *k, const struct source *s, unsigne
 	for (uint32_t i = from; i < to; i++) {
 		const cplx *u = k->in->u[i < k->in->count ? i : 0] + offset;
 		size_t at = 2 * (entry + i * stride);
+		void *to = k->b->input_host + k->c->matrix[k->back];
 
 		if (k->b->twice)
-			put_twice(s, n, u, (double *)k->b->matrix_host + at);
+			put_twice(s, n, u, (double *)to + at);
 		else
-			put_single(s, n, u, (float *)k->b->matrix_host + at);
+			put_single(s, n, u, (float *)to + at);
 	}
 }
 
@@ -151,7 +151,7 @@ static void put_launch(const struct packing *k, const struct cuda_launch *l, uin
 		if (p->of_sample)
 			put_samples(k, source, list_sources(index, k->back, p, source), from, to,
 				set->offset[p->step->matrix],
-				l->entry_before * k->nsample + p->entry, l->args.nsample_entry);
+				l->entry_before * k->c->nsample + p->entry, l->args.nsample_entry);
 	}
 }
 
@@ -165,19 +165,11 @@ static void put_part(void *ctx, uint32_t from, uint32_t to)
 			put_launch(k, l, from, to);
 }
 
-void cuda_upload_matrices(struct cuda_state *b, struct cuda_circuit *c, bool back,
-	const struct unit_input *in, uint32_t nsample)
+void cuda_put_matrices(struct cuda_state *b, struct cuda_circuit *c, bool back,
+	const struct unit_input *in)
 {
-	struct packing k = { b, c, in, nsample, back };
-	size_t amplitude = b->twice ? 16 : 8;
+	struct packing k = { b, c, in, back };
 
-	if (!c->nsample_entry[back])
-		return;
-	cuda_samples(b, nsample, put_part, &k);
-	for (uint32_t s = 0; s < c->plan->nstage; s++)
-		for (struct cuda_launch *l = back ? c->back[s] : c->forward[s]; l; l = l->next)
-			l->args.sample_matrix =
-				(char *)b->matrix + l->entry_before * nsample * amplitude;
-	cuda_upload(b->stream, b->matrix, b->matrix_host,
-		c->nsample_entry[back] * nsample * amplitude);
+	if (c->nsample_entry[back])
+		cuda_samples(b, c->nsample, put_part, &k);
 }

@@ -103,8 +103,8 @@ static struct cuda_readout readouts_from(const struct cuda_state *b, const struc
 {
 	return (struct cuda_readout){ .psi = b->psi,
 		.lambda = b->lambda,
-		.sum = b->sum,
-		.factor = b->factor,
+		.sum = b->sum + c->readout_sum,
+		.factor = b->factor + c->factor,
 		.nbit = c->nbit,
 		.nsample = nsample,
 		.stride = (uint32_t)c->nsum_readout,
@@ -136,7 +136,7 @@ static struct cuda_bins bins_of(const struct cuda_state *b, const struct cuda_ci
 
 /* ---- readouts ---- */
 
-static void sum_readouts(struct cuda_state *b, const struct cuda_circuit *c, uint32_t count)
+void cuda_sum_readouts(struct cuda_state *b, const struct cuda_circuit *c, uint32_t count)
 {
 	for (uint32_t k = 0; k < c->ngroup; k++) {
 		struct cuda_terms a = terms_of(b, c, count, k);
@@ -164,40 +164,51 @@ static void read_sums(const struct cuda_state *b, const struct cuda_circuit *c, 
 				cuda_sum_value(b, sum + c->probs[k].sum + n);
 }
 
-void cuda_readouts(struct cuda_state *b, const struct cuda_circuit *c, uint32_t count, double *readout)
+void cuda_read_readouts(const struct cuda_state *b, const struct cuda_circuit *c, uint32_t count,
+	bool good, double *readout)
 {
-	size_t stride = 1 + c->nsum_readout;
-	bool good;
+	for (uint32_t s = 0; s < count; s++) {
+		size_t at = c->readout_sum + s * (1 + c->nsum_readout);
 
-	cuda_clear_sums(b, count * stride);
-	sum_readouts(b, c, count);
-	good = cuda_fetch_sums(b, count * stride, PHASE_FORWARD);
-	for (uint32_t s = 0; s < count; s++)
-		read_sums(b, c, s * stride + 1, good && !b->sum_host[s * stride],
+		read_sums(b, c, at + 1, good && !b->sum_host[at],
 			readout + (size_t)s * c->plan->nreadout);
+	}
 }
 
-void cuda_normalise(struct cuda_state *b, const struct cuda_circuit *c, uint32_t nsample)
+/* Called in between, on a thread of the runtime. */
+static void invert_norms(void *arg)
 {
-	struct cuda_terms norm = {
-		.to = { .psi = b->psi, .sum = b->sum, .nbit = c->nbit, .nsample = nsample, .stride = 1 },
-		.nterm = 1
-	};
-	struct cuda_scale scale = {
-		.psi = b->psi, .factor = b->factor, .nbit = c->nbit, .nsample = nsample
-	};
-	bool good;
+	const struct cuda_circuit *c = arg;
+	const struct cuda_state *b = c->state;
 
-	cuda_clear_sums(b, 2 * (size_t)nsample);
+	for (uint32_t s = 0; s < c->nsample; s++) {
+		size_t at = c->norm_sum + 2 * (size_t)s;
+
+		b->factor_host[c->norm_factor + s] =
+			b->sum_host[at] ? NAN : 1 / sqrt(cuda_sum_value(b, at + 1));
+	}
+}
+
+void cuda_normalise(struct cuda_state *b, struct cuda_circuit *c)
+{
+	struct cuda_terms norm = { .to = { .psi = b->psi,
+					   .sum = b->sum + c->norm_sum,
+					   .nbit = c->nbit,
+					   .nsample = c->nsample,
+					   .stride = 1 },
+		.nterm = 1 };
+	struct cuda_scale scale = { .psi = b->psi,
+		.factor = b->factor + c->norm_factor,
+		.nbit = c->nbit,
+		.nsample = c->nsample };
+
+	cuda_clear_sums(b, c->norm_sum, c->norm_sum + 2 * (size_t)c->nsample);
 	cuda_launch_expect(b->stream, &norm, b->twice);
-	good = cuda_fetch_sums(b, 2 * (size_t)nsample, PHASE_FORWARD);
-	for (uint32_t s = 0; s < nsample; s++)
-		b->factor_host[s] =
-			good && !b->sum_host[2 * s] ? 1 / sqrt(cuda_sum_value(b, 2 * s + 1)) : NAN;
-	cuda_upload(b->stream, b->factor, b->factor_host, nsample * sizeof *b->factor);
+	cuda_fetch_sums(b, c->norm_sum, c->norm_sum + 2 * (size_t)c->nsample);
+	cuda_call_host(b->stream, invert_norms, c);
+	cuda_upload(b->stream, b->factor + c->norm_factor, b->factor_host + c->norm_factor,
+		c->nsample * sizeof *b->factor);
 	cuda_launch_scale(b->stream, &scale, b->twice);
-	cuda_wait(b->stream); /* the host's factors are used again */
-	cuda_mark(b, EVENT_PHASE, PHASE_NONE);
 }
 
 /* ---- lambda ---- */
@@ -242,36 +253,34 @@ int cuda_exponent(const struct cuda_circuit *c, uint32_t count, const double *dr
 }
 
 /* Those behind `count` have none. */
-static void upload_factors(struct cuda_state *b, const struct cuda_circuit *c, uint32_t nsample,
-	uint32_t count, const double *dreadout, int exponent)
+void cuda_put_factors(struct cuda_state *b, const struct cuda_circuit *c, uint32_t count,
+	const double *dreadout)
 {
-	memset(b->factor_host, 0, nsample * c->nsum_readout * sizeof *b->factor_host);
-	for (uint32_t s = 0; s < count; s++)
-		put_factors(c, dreadout + (size_t)s * c->plan->nreadout, exponent,
-			b->factor_host + s * c->nsum_readout);
-	cuda_upload(b->stream, b->factor, b->factor_host,
-		nsample * c->nsum_readout * sizeof *b->factor_host);
+	double *to = b->factor_host + c->factor;
+
+	memset(to, 0, c->nsample * c->nsum_readout * sizeof *to);
+	for (uint32_t s = 0; s < count && dreadout; s++)
+		put_factors(c, dreadout + (size_t)s * c->plan->nreadout, c->exponent,
+			to + s * c->nsum_readout);
 }
 
-void cuda_lambda(struct cuda_state *b, const struct cuda_circuit *c, uint32_t nsample,
-	uint32_t count, const double *dreadout, int exponent)
+void cuda_lambda(struct cuda_state *b, const struct cuda_circuit *c)
 {
 	bool add = false;
 
-	cuda_mark(b, EVENT_COPY, CUDA_TO_DEVICE);
-	upload_factors(b, c, nsample, count, dreadout, exponent);
 	for (uint32_t k = 0; k < c->ngroup; k++, add = true) {
-		struct cuda_terms a = terms_of(b, c, nsample, k);
+		struct cuda_terms a = terms_of(b, c, c->nsample, k);
 
 		a.to.add = add;
 		cuda_launch_lambda(b->stream, &a, b->twice);
 	}
 	for (uint32_t k = 0; k < c->nprobs; k++, add = true) {
-		struct cuda_bins a = bins_of(b, c, nsample, &c->probs[k]);
+		struct cuda_bins a = bins_of(b, c, c->nsample, &c->probs[k]);
 
 		a.to.add = add;
 		cuda_launch_lambda_bins(b->stream, &a, b->twice);
 	}
 	if (!add)
-		cuda_clear(b->stream, b->lambda, ((size_t)nsample << c->nbit) * (b->twice ? 16 : 8));
+		cuda_clear(b->stream, b->lambda,
+			((size_t)c->nsample << c->nbit) * (b->twice ? 16 : 8));
 }

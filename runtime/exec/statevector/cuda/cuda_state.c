@@ -16,7 +16,7 @@
 /* The first of a pass: 0. */
 void cuda_mark(struct cuda_state *b, enum profile_kind kind, uint32_t id)
 {
-	if (!recorder_on() || b->nmark == CUDA_MOMENTS_MAX)
+	if (!recorder_on() || b->nmark == CUDA_MOMENTS_MAX || b->pass.in)
 		return;
 	if (!b->nmark) /* what was before is not recorded */
 		cuda_stream_counts(b->stream);
@@ -47,9 +47,14 @@ static void record_marks(struct cuda_state *b)
 
 /* ---- sums ---- */
 
-void cuda_clear_sums(struct cuda_state *b, size_t n)
+void cuda_clear_sums(struct cuda_state *b, size_t from, size_t to)
 {
-	cuda_clear(b->stream, b->sum, n * sizeof *b->sum);
+	cuda_clear(b->stream, b->sum + from, (to - from) * sizeof *b->sum);
+}
+
+void cuda_fetch_sums(struct cuda_state *b, size_t from, size_t to)
+{
+	cuda_download(b->stream, b->sum_host + from, b->sum + from, (to - from) * sizeof *b->sum);
 }
 
 bool cuda_finish(struct cuda_state *b)
@@ -60,13 +65,6 @@ bool cuda_finish(struct cuda_state *b)
 	cuda_wait(b->stream);
 	record_marks(b);
 	return !cuda_stream_failure(b->stream, &why);
-}
-
-bool cuda_fetch_sums(struct cuda_state *b, size_t n, enum profile_phase phase)
-{
-	cuda_mark(b, EVENT_PHASE, phase);
-	cuda_download(b->stream, b->sum_host, b->sum, n * sizeof *b->sum);
-	return cuda_finish(b);
 }
 
 static size_t amplitude_bytes(const struct cuda_state *b) { return b->twice ? 16 : 8; }
@@ -168,26 +166,104 @@ uint32_t cuda_run_samples(const struct cuda_state *b, const struct cuda_circuit 
 	return (count + near - 1) & ~(near - 1);
 }
 
-static void need(struct cuda_part *p, size_t n, size_t size)
+/* Sums of the backward pass. */
+static size_t sums_of(const struct cuda_circuit *c)
 {
-	if (n * size > p->nbyte)
-		p->nbyte = n * size;
+	return 1 + c->nsum_back + c->nsample_sum * c->nsample;
 }
 
-static void measure_circuit(struct cuda_state *b, const struct cuda_circuit *c)
-{
-	struct cuda_part *p = b->part;
-	size_t nsample = (size_t)1 << c->nsample_bits, state = nsample << c->nbit;
-	size_t entries = c->nsample_entry[c->nsample_entry[1] > c->nsample_entry[0]];
+static bool goes_back(const struct cuda_circuit *c) { return c->nsum_back || c->nsample_sum; }
 
-	need(&p[CUDA_PSI], state, amplitude_bytes(b));
-	need(&p[CUDA_LAMBDA], b->gradient ? state : 0, amplitude_bytes(b));
-	need(&p[CUDA_SUM], nsample * (1 + c->nsum_readout), sizeof *b->sum);
-	need(&p[CUDA_SUM], 2 * nsample, sizeof *b->sum); /* norms */
-	need(&p[CUDA_SUM], 1 + c->nsum_back + nsample * c->nsample_sum, sizeof *b->sum);
-	need(&p[CUDA_FACTOR], nsample * (c->nsum_readout + 1), sizeof *b->factor);
-	need(&p[CUDA_VECTOR], nsample * cuda_vector_entries(c->plan), 2 * sizeof *b->vector);
-	need(&p[CUDA_MATRIX], nsample * entries, amplitude_bytes(b));
+static void set_pointers(const struct cuda_state *b, const struct cuda_circuit *c,
+	struct cuda_launch *l, bool back, size_t *nsum)
+{
+	for (; l; l = l->next) {
+		l->args.psi = b->psi;
+		l->args.lambda = b->lambda;
+		l->args.bad = (unsigned *)(b->sum + c->sum);
+		l->args.sum = b->sum + c->sum + 1 + *nsum;
+		l->args.sample_sum = b->sum + c->sum + 1 + c->nsum_back + l->sum_before * c->nsample;
+		l->args.sample_matrix = b->input + c->matrix[back]
+			+ l->entry_before * c->nsample * amplitude_bytes(b);
+		*nsum += l->args.nsum;
+	}
+}
+
+static void place_inputs(const struct cuda_state *b, struct cuda_circuit *c, bool back, size_t *at)
+{
+	c->input = *at;
+	c->matrix[0] = c->input + c->nsample * cuda_vector_entries(c->plan) * sizeof(cplx);
+	c->matrix[1] = c->matrix[0] + c->nsample * c->nsample_entry[0] * amplitude_bytes(b);
+	c->input_end =
+		c->matrix[1] + (back ? c->nsample * c->nsample_entry[1] * amplitude_bytes(b) : 0);
+	*at = c->input_end;
+}
+
+/* Of each circuit, and the ends of the parts. */
+static void place_all(struct cuda_state *b, uint32_t count, bool back, size_t *input, size_t *sum,
+	size_t *factor)
+{
+	struct cuda_circuit *end = b->circuit + b->plan->ncircuit;
+
+	*input = *sum = *factor = 0;
+	for (struct cuda_circuit *c = b->circuit; c < end; c++) {
+		c->nsample = cuda_run_samples(b, c, count);
+		place_inputs(b, c, back, input);
+		c->readout_sum = *sum;
+		*sum += count * (1 + c->nsum_readout);
+		c->factor = *factor;
+		*factor += c->nsample * c->nsum_readout;
+	}
+	for (struct cuda_circuit *c = b->circuit; c < end; c++) {
+		c->sum = *sum;
+		*sum += back && goes_back(c) ? sums_of(c) : 0;
+	}
+	for (struct cuda_circuit *c = b->circuit; c < end; c++) {
+		c->norm_sum = *sum;
+		c->norm_factor = *factor;
+		*sum += plan_deep(c->plan) ? 2 * (size_t)c->nsample : 0;
+		*factor += plan_deep(c->plan) ? c->nsample : 0;
+	}
+}
+
+void cuda_place(struct cuda_state *b, uint32_t count, bool back)
+{
+	size_t input, sum, factor;
+
+	if (b->placed == count && b->placed_back == back)
+		return;
+	b->placed = count;
+	b->placed_back = back;
+	place_all(b, count, back, &input, &sum, &factor);
+	for (uint32_t k = 0; k < b->plan->ncircuit; k++) {
+		struct cuda_circuit *c = &b->circuit[k];
+		size_t none = 0, nsum = 0;
+
+		for (uint32_t i = 0; i < c->plan->nstage; i++) {
+			set_pointers(b, c, c->forward[i], false, &none);
+			set_pointers(b, c, c->back[i], true, &nsum);
+		}
+	}
+}
+
+/* Of the largest unit. */
+static void measure(struct cuda_state *b)
+{
+	size_t input, sum, factor;
+
+	place_all(b, b->plan->width, b->gradient, &input, &sum, &factor);
+	for (uint32_t k = 0; k < b->plan->ncircuit; k++) {
+		struct cuda_circuit *c = &b->circuit[k];
+		size_t nbyte = ((size_t)c->nsample << c->nbit) * amplitude_bytes(b);
+
+		b->part[CUDA_PSI].nbyte =
+			nbyte > b->part[CUDA_PSI].nbyte ? nbyte : b->part[CUDA_PSI].nbyte;
+		c->state = b;
+	}
+	b->part[CUDA_LAMBDA].nbyte = b->gradient ? b->part[CUDA_PSI].nbyte : 0;
+	b->part[CUDA_SUM].nbyte = sum * sizeof *b->sum;
+	b->part[CUDA_FACTOR].nbyte = factor * sizeof *b->factor;
+	b->part[CUDA_INPUT].nbyte = input;
 }
 
 struct cuda_state *cuda_state_layout(const struct plan *pl, bool gradient)
@@ -203,10 +279,9 @@ struct cuda_state *cuda_state_layout(const struct plan *pl, bool gradient)
 	b->circuit = arena_alloc(&b->arena, pl->ncircuit, sizeof *b->circuit);
 	for (unsigned k = CUDA_SUM; k < CUDA_PARTS; k++)
 		b->part[k].copied = true;
-	for (uint32_t k = 0; k < pl->ncircuit; k++) {
+	for (uint32_t k = 0; k < pl->ncircuit; k++)
 		compile(b, &pl->circuit[k], &nstep, &b->circuit[k]);
-		measure_circuit(b, &b->circuit[k]);
-	}
+	measure(b);
 	return b;
 }
 
@@ -227,6 +302,8 @@ void cuda_state_free(struct cuda_state *b)
 {
 	if (!b)
 		return;
+	cuda_graphs_free(b->graph[0]);
+	cuda_graphs_free(b->graph[1]);
 	if (b->stream) {
 		cuda_free(b->stream, b->device);
 		cuda_host_free(b->stream, b->host);
@@ -260,31 +337,8 @@ static void take_memory(struct cuda_state *b)
 	b->sum_host = (void *)(host + part_offset(b, CUDA_SUM, true));
 	b->factor = (void *)(device + part_offset(b, CUDA_FACTOR, false));
 	b->factor_host = (void *)(host + part_offset(b, CUDA_FACTOR, true));
-	b->vector = (void *)(device + part_offset(b, CUDA_VECTOR, false));
-	b->vector_host = (void *)(host + part_offset(b, CUDA_VECTOR, true));
-	b->matrix = device + part_offset(b, CUDA_MATRIX, false);
-	b->matrix_host = host + part_offset(b, CUDA_MATRIX, true);
-}
-
-static void set_pointers(const struct cuda_state *b, struct cuda_launch *l, size_t *nsum)
-{
-	for (; l; l = l->next) {
-		l->args.psi = b->psi;
-		l->args.lambda = b->lambda;
-		l->args.bad = (unsigned *)b->sum;
-		l->args.sum = b->sum + 1 + *nsum;
-		*nsum += l->args.nsum;
-	}
-}
-
-static void set_circuit_pointers(struct cuda_state *b, struct cuda_circuit *c)
-{
-	size_t none = 0, nsum = 0;
-
-	for (uint32_t k = 0; k < c->plan->nstage; k++) {
-		set_pointers(b, c->forward[k], &none);
-		set_pointers(b, c->back[k], &nsum);
-	}
+	b->input = device + part_offset(b, CUDA_INPUT, false);
+	b->input_host = host + part_offset(b, CUDA_INPUT, true);
 }
 
 int cuda_state_failure(const struct cuda_state *b, struct err *e)
@@ -305,16 +359,15 @@ int cuda_state_new(const struct plan *pl, unsigned device, unsigned nthread, boo
 	int code;
 
 	b->nthread = nthread;
-
 	b->u = mem_alloc(pl->nmatrix_entry + 1, sizeof *b->u);
 	b->stream = cuda_stream_new(device);
 	snprintf(name, sizeof name, "cuda:%u", device);
 	b->queue = recorder_queue_new(name);
 	cuda_kernels_open(b->stream);
 	take_memory(b);
+	b->graph[0] = cuda_graphs_new();
+	b->graph[1] = cuda_graphs_new();
 	code = cuda_state_failure(b, e);
-	for (uint32_t k = 0; k < pl->ncircuit && !code; k++)
-		set_circuit_pointers(b, &b->circuit[k]);
 	if (code)
 		cuda_state_free(b);
 	else
@@ -349,15 +402,14 @@ void cuda_state_matrices(struct cuda_state *b, const cplx *u)
 /* ---- forward ---- */
 
 /* The vectors of the samples, one sample's after the other's. */
-static void put_vectors(const struct cuda_state *b, uint32_t number, const struct unit_input *in,
-	uint32_t nsample)
+static void put_vectors(const struct cuda_state *b, uint32_t number, const struct unit_input *in)
 {
-	const struct plan_circuit *pc = b->circuit[number].plan;
-	cplx *to = (cplx *)b->vector_host;
+	const struct cuda_circuit *c = &b->circuit[number];
+	cplx *to = (cplx *)(b->input_host + c->input);
 
-	for (uint32_t s = 0; s < nsample; s++)
-		for (uint32_t k = 0; k < pc->nprepare; k++) {
-			uint32_t v = pc->step[k].matrix, length = in->length[number][v];
+	for (uint32_t s = 0; s < c->nsample; s++)
+		for (uint32_t k = 0; k < c->plan->nprepare; k++) {
+			uint32_t v = c->plan->step[k].matrix, length = in->length[number][v];
 
 			memcpy(to,
 				in->vector[number][(size_t)v * in->nsample + (s < in->count ? s : 0)],
@@ -366,21 +418,32 @@ static void put_vectors(const struct cuda_state *b, uint32_t number, const struc
 		}
 }
 
-static void start_states(struct cuda_state *b, uint32_t number, const struct unit_input *in,
-	uint32_t nsample)
+static void put_inputs(struct cuda_state *b, uint32_t number, const struct unit_input *in, bool back)
+{
+	struct cuda_circuit *c = &b->circuit[number];
+
+	cuda_store_matrices(b, c, true, in->u[0]);
+	put_vectors(b, number, in);
+	cuda_put_matrices(b, c, false, in);
+	if (back)
+		cuda_put_matrices(b, c, true, in);
+}
+
+static void start_states(struct cuda_state *b, uint32_t number, const struct unit_input *in)
 {
 	const struct cuda_circuit *c = &b->circuit[number];
 	const struct plan_circuit *pc = c->plan;
 	const uint8_t *place = pc->nstage ? pc->stage[0].place : pc->place;
-	struct cuda_start a = {
-		.psi = b->psi, .zero = (UINT64_C(1) << c->nbit) - 1, .nbit = c->nbit, .nsample = nsample
-	};
+	struct cuda_start a = { .psi = b->psi,
+		.zero = (UINT64_C(1) << c->nbit) - 1,
+		.nbit = c->nbit,
+		.nsample = c->nsample };
 
 	for (uint32_t k = 0; k < pc->nprepare; k++) {
 		const struct plan_step *s = &pc->step[k];
 		struct cuda_vector *v = &a.vector[a.nvector++];
 
-		*v = (struct cuda_vector){ .entry = b->vector + 2 * a.stride,
+		*v = (struct cuda_vector){ .entry = (double *)(b->input + c->input) + 2 * a.stride,
 			.length = in->length[number][s->matrix],
 			.nbit = s->ntarget };
 		for (unsigned n = 0; n < s->ntarget; n++) {
@@ -389,11 +452,27 @@ static void start_states(struct cuda_state *b, uint32_t number, const struct uni
 		}
 		a.stride += v->length;
 	}
-	put_vectors(b, number, in, nsample);
-	cuda_upload(b->stream, b->vector, b->vector_host, nsample * a.stride * sizeof(cplx));
-	if (a.stride || b->circuit[number].nsample_entry[0])
-		cuda_mark(b, EVENT_COPY, CUDA_TO_DEVICE);
 	cuda_launch_start(b->stream, &a, b->twice);
+}
+
+static void upload_inputs(struct cuda_state *b, size_t from, size_t to)
+{
+	cuda_upload(b->stream, b->input + from, b->input_host + from, to - from);
+	if (to > from)
+		cuda_mark(b, EVENT_COPY, CUDA_TO_DEVICE);
+}
+
+/* A graph is no range: its launches are not made one by one. */
+static void range_begin(const struct cuda_state *b, const char *name, uint32_t number)
+{
+	if (!cuda_graph_is_open(b->stream))
+		cuda_range_begin(name, number);
+}
+
+static void range_end(const struct cuda_state *b)
+{
+	if (!cuda_graph_is_open(b->stream))
+		cuda_range_end();
 }
 
 static uint64_t blocks(const struct cuda_launch *l, uint32_t nsample)
@@ -401,39 +480,50 @@ static uint64_t blocks(const struct cuda_launch *l, uint32_t nsample)
 	return (uint64_t)(nsample >> l->args.nnear) << l->args.nouter;
 }
 
-static void evolve(struct cuda_state *b, uint32_t number, const struct unit_input *in, uint32_t nsample)
+/* With inputs that are on the device. */
+static void evolve(struct cuda_state *b, uint32_t number, const struct unit_input *in)
 {
 	struct cuda_circuit *c = &b->circuit[number];
 
-	cuda_store_matrices(b, c, true, in->u[0]);
-	cuda_mark(b, EVENT_PHASE, PHASE_NONE);
-	cuda_upload_matrices(b, c, false, in, nsample);
-	start_states(b, number, in, nsample);
+	start_states(b, number, in);
 	cuda_mark(b, EVENT_PHASE, PHASE_ENCODING);
 	for (uint32_t k = 0; k < c->plan->nstage; k++) {
-		cuda_range_begin("forward stage", k);
+		range_begin(b, "forward stage", k);
 		for (const struct cuda_launch *l = c->forward[k]; l; l = l->next)
-			cuda_launch_forward(b->stream, &l->args, blocks(l, nsample), b->twice);
-		cuda_range_end();
+			cuda_launch_forward(b->stream, &l->args, blocks(l, c->nsample), b->twice);
+		range_end(b);
 		cuda_mark(b, EVENT_FORWARD, number << 16 | k);
 	}
 	if (plan_deep(c->plan))
-		cuda_normalise(b, c, nsample);
+		cuda_normalise(b, c);
 	b->holds = number;
-	b->nsample = nsample;
+	b->nsample = c->nsample;
 }
 
-void cuda_state_forward(struct cuda_state *b, uint32_t c, const struct unit_input *in, double *readout)
+void cuda_state_forward(struct cuda_state *b, uint32_t number, const struct unit_input *in,
+	bool keep, double *readout)
 {
-	uint32_t nsample = cuda_run_samples(b, &b->circuit[c], in->count);
-	const char *why;
+	struct cuda_circuit *c = &b->circuit[number];
+	size_t from, to;
+	bool good;
 
 	cuda_stream_enter(b->stream);
-	cuda_range_begin("circuit, forward", c);
-	evolve(b, c, in, nsample);
-	cuda_readouts(b, &b->circuit[c], in->count, readout);
+	cuda_place(b, in->count, keep && b->gradient);
+	from = c->readout_sum;
+	to = from + in->count * (1 + c->nsum_readout);
+	cuda_range_begin("circuit, forward", number);
+	put_inputs(b, number, in, false);
+	cuda_mark(b, EVENT_PHASE, PHASE_NONE);
+	upload_inputs(b, c->input, c->matrix[1]);
+	evolve(b, number, in);
+	cuda_clear_sums(b, from, to);
+	cuda_sum_readouts(b, c, in->count);
+	cuda_mark(b, EVENT_PHASE, PHASE_FORWARD);
+	cuda_fetch_sums(b, from, to);
+	good = cuda_finish(b);
 	cuda_range_end();
-	b->worked = b->worked || !cuda_stream_failure(b->stream, &why);
+	cuda_read_readouts(b, c, in->count, good, readout);
+	b->worked = b->worked || good;
 }
 
 /* ---- backward ---- */
@@ -514,58 +604,59 @@ static void add_placed(const struct cuda_state *b, const struct cuda_launch *l,
 			scale, in->u[s] + at, own[s] + at);
 }
 
-static size_t sums_before(const struct cuda_circuit *c, const struct cuda_launch *l, uint32_t nsample)
+static size_t sums_before(const struct cuda_circuit *c, const struct cuda_launch *l)
 {
-	return 1 + c->nsum_back + l->sum_before * nsample;
+	return c->sum + 1 + c->nsum_back + l->sum_before * c->nsample;
 }
 
-static void launch_backward(struct cuda_state *b, struct cuda_circuit *c, struct cuda_launch *l,
-	uint32_t nsample)
-{
-	l->args.sample_sum = b->sum + sums_before(c, l, nsample);
-	cuda_launch_backward(b->stream, &l->args, blocks(l, nsample), b->twice);
-}
-
-static size_t sums_behind(const struct cuda_circuit *c, uint32_t nsample)
-{
-	return 1 + c->nsum_back + c->nsample_sum * nsample;
-}
-
-void cuda_begin_backward(struct cuda_state *b, uint32_t number, const struct unit_input *in,
-	uint32_t nsample)
+void cuda_begin_backward(struct cuda_state *b, uint32_t number, const struct unit_input *in)
 {
 	struct cuda_circuit *c = &b->circuit[number];
 
+	cuda_place(b, in->count, true);
 	b->holds = -1;
+	cuda_put_matrices(b, c, true, in);
 	cuda_mark(b, EVENT_PHASE, PHASE_NONE);
-	cuda_clear_sums(b, sums_behind(c, nsample));
-	cuda_upload_matrices(b, c, true, in, nsample);
+	cuda_clear_sums(b, c->sum, c->sum + sums_of(c));
+	cuda_upload(b->stream, b->input + c->matrix[1], b->input_host + c->matrix[1],
+		c->input_end - c->matrix[1]);
 }
 
-bool cuda_sum_backward(struct cuda_state *b, uint32_t number, uint32_t nsample)
+static void back_from_lambda(struct cuda_state *b, uint32_t number)
+{
+	struct cuda_circuit *c = &b->circuit[number];
+
+	for (uint32_t k = c->plan->nstage; k-- > 0;) {
+		range_begin(b, "backward stage", k);
+		for (struct cuda_launch *l = c->back[k]; l; l = l->next)
+			cuda_launch_backward(b->stream, &l->args, blocks(l, c->nsample), b->twice);
+		range_end(b);
+		cuda_mark(b, EVENT_BACKWARD, number << 16 | k);
+	}
+}
+
+bool cuda_sum_backward(struct cuda_state *b, uint32_t number)
 {
 	struct cuda_circuit *c = &b->circuit[number];
 
 	cuda_mark(b, EVENT_PHASE, PHASE_BACKWARD);
-	for (uint32_t k = c->plan->nstage; k-- > 0;) {
-		cuda_range_begin("backward stage", k);
-		for (struct cuda_launch *l = c->back[k]; l; l = l->next)
-			launch_backward(b, c, l, nsample);
-		cuda_range_end();
-		cuda_mark(b, EVENT_BACKWARD, number << 16 | k);
-	}
-	return cuda_fetch_sums(b, sums_behind(c, nsample), PHASE_BACKWARD);
+	back_from_lambda(b, number);
+	cuda_mark(b, EVENT_PHASE, PHASE_BACKWARD);
+	cuda_fetch_sums(b, c->sum, c->sum + sums_of(c));
+	return cuda_finish(b);
 }
 
 void cuda_join_sums(struct cuda_state *to, uint32_t number, const struct cuda_state *from)
 {
+	long long *sum = to->sum_host + to->circuit[number].sum;
+	const long long *more = from->sum_host + from->circuit[number].sum;
+
 	for (size_t k = 0; k < 1 + to->circuit[number].nsum_back; k++)
-		to->sum_host[k] = (long long)((unsigned long long)to->sum_host[k]
-			+ (unsigned long long)from->sum_host[k]);
+		sum[k] = (long long)((unsigned long long)sum[k] + (unsigned long long)more[k]);
 }
 
 void cuda_add_sums(const struct cuda_state *b, uint32_t number, const struct unit_input *in,
-	uint32_t nsample, enum cuda_sums which, double scale, double *anti_hermitian_shared,
+	enum cuda_sums which, double scale, double *anti_hermitian_shared,
 	double *const *anti_hermitian_sample)
 {
 	const struct cuda_circuit *c = &b->circuit[number];
@@ -575,18 +666,16 @@ void cuda_add_sums(const struct cuda_state *b, uint32_t number, const struct uni
 			for (uint32_t i = 0; i < l->nplaced; i++)
 				if (l->placed[i].sum >= 0
 					&& (which == CUDA_SUMS_ALL || l->placed[i].of_sample))
-					add_placed(b, l, &l->placed[i], sums_before(c, l, nsample),
-						scale, in, anti_hermitian_shared,
-						anti_hermitian_sample);
+					add_placed(b, l, &l->placed[i], sums_before(c, l), scale,
+						in, anti_hermitian_shared, anti_hermitian_sample);
 }
 
 void cuda_end_backward(struct cuda_state *b, uint32_t number, const struct unit_input *in,
-	uint32_t nsample, int exponent, double *anti_hermitian_shared,
-	double *const *anti_hermitian_sample)
+	int exponent, double *anti_hermitian_shared, double *const *anti_hermitian_sample)
 {
-	bool good = cuda_sum_backward(b, number, nsample) && !b->sum_host[0];
+	bool good = cuda_sum_backward(b, number) && !b->sum_host[b->circuit[number].sum];
 
-	cuda_add_sums(b, number, in, nsample, CUDA_SUMS_ALL, good ? ldexp(1, exponent) : NAN,
+	cuda_add_sums(b, number, in, CUDA_SUMS_ALL, good ? ldexp(1, exponent) : NAN,
 		anti_hermitian_shared, anti_hermitian_sample);
 }
 
@@ -594,20 +683,113 @@ bool cuda_state_backward(struct cuda_state *b, uint32_t number, const struct uni
 	const double *dreadout, int exponent)
 {
 	struct cuda_circuit *c = &b->circuit[number];
-	uint32_t nsample = cuda_run_samples(b, c, in->count);
 	bool good;
 
 	cuda_stream_enter(b->stream);
-	if (b->holds != number) { /* another circuit took the place: once more */
-		evolve(b, number, in, nsample);
-		cuda_wait(b->stream); /* the host's matrices are used again */
-	}
-	cuda_begin_backward(b, number, in, nsample);
+	if (b->holds != number) /* another circuit took the place: once more */
+		evolve(b, number, in);
+	cuda_begin_backward(b, number, in);
 	cuda_range_begin("circuit, backward", number);
-	cuda_lambda(b, c, nsample, in->count, dreadout, exponent);
-	good = cuda_sum_backward(b, number, nsample);
+	c->exponent = exponent;
+	cuda_put_factors(b, c, in->count, dreadout);
+	cuda_mark(b, EVENT_COPY, CUDA_TO_DEVICE);
+	cuda_upload(b->stream, b->factor + c->factor, b->factor_host + c->factor,
+		c->nsample * c->nsum_readout * sizeof *b->factor);
+	cuda_lambda(b, c);
+	good = cuda_sum_backward(b, number);
 	cuda_range_end();
 	return good;
+}
+
+/* ---- both at once ---- */
+
+/* Called between the passes, on a thread of the runtime. */
+static void take_losses(void *arg)
+{
+	struct cuda_state *b = arg;
+	struct cuda_pass *p = &b->pass;
+
+	for (uint32_t k = 0; k < b->plan->ncircuit; k++)
+		cuda_read_readouts(b, &b->circuit[k], p->in->count, true, p->readout[k]);
+	p->good = p->losses(p->ctx);
+	for (uint32_t k = 0; k < b->plan->ncircuit; k++) {
+		struct cuda_circuit *c = &b->circuit[k];
+
+		c->exponent = p->good ? cuda_exponent(c, p->in->count, p->dreadout[k]) : 0;
+		cuda_put_factors(b, c, p->in->count, p->good ? p->dreadout[k] : NULL);
+	}
+}
+
+static void ask_forward(struct cuda_state *b, const struct unit_input *in)
+{
+	uint32_t n = b->plan->ncircuit;
+
+	cuda_clear_sums(b, 0, b->circuit[0].norm_sum);
+	upload_inputs(b, 0, b->circuit[n - 1].input_end);
+	for (uint32_t k = 0; k < n; k++) {
+		evolve(b, k, in);
+		cuda_sum_readouts(b, &b->circuit[k], in->count);
+	}
+	cuda_fetch_sums(b, 0, b->circuit[0].sum);
+}
+
+/* The last circuit first, whose states are there. */
+static void ask_backward(struct cuda_state *b, const struct unit_input *in)
+{
+	cuda_call_host(b->stream, take_losses, b);
+	if (b->circuit[0].sum == b->circuit[0].norm_sum)
+		return;
+	cuda_upload(b->stream, b->factor, b->factor_host,
+		b->circuit[0].norm_factor * sizeof *b->factor);
+	for (uint32_t k = b->plan->ncircuit; k-- > 0;) {
+		if (!goes_back(&b->circuit[k]))
+			continue;
+		if (b->holds != k)
+			evolve(b, k, in);
+		b->holds = -1;
+		cuda_lambda(b, &b->circuit[k]);
+		back_from_lambda(b, k);
+	}
+	cuda_fetch_sums(b, b->circuit[0].sum, b->circuit[0].norm_sum);
+}
+
+static void add_pass(const struct cuda_state *b, bool good, double *shared, double *const *sample)
+{
+	for (uint32_t k = 0; k < b->plan->ncircuit; k++) {
+		const struct cuda_circuit *c = &b->circuit[k];
+
+		if (goes_back(c))
+			cuda_add_sums(b, k, b->pass.in, CUDA_SUMS_ALL,
+				good && !b->sum_host[c->sum] ? ldexp(1, c->exponent) : NAN, shared,
+				sample);
+	}
+}
+
+void cuda_state_pass(struct cuda_state *b, const struct cuda_pass *pass,
+	double *anti_hermitian_shared, double *const *anti_hermitian_sample)
+{
+	const struct unit_input *in = pass->in;
+	bool back = pass->losses != NULL, good;
+
+	b->pass = *pass;
+	cuda_stream_enter(b->stream);
+	cuda_place(b, in->count, back);
+	for (uint32_t k = 0; k < b->plan->ncircuit; k++)
+		put_inputs(b, k, in, back);
+	cuda_range_begin(back ? "circuits, forward and backward" : "circuits, forward", in->count);
+	cuda_graph_begin(b->stream, b->graph[back], in->count);
+	ask_forward(b, in);
+	if (back)
+		ask_backward(b, in);
+	cuda_graph_end(b->stream);
+	good = cuda_finish(b);
+	cuda_range_end();
+	b->worked = b->worked || good;
+	for (uint32_t k = 0; k < b->plan->ncircuit && !back; k++)
+		cuda_read_readouts(b, &b->circuit[k], in->count, good, pass->readout[k]);
+	if (back)
+		add_pass(b, good && b->pass.good, anti_hermitian_shared, anti_hermitian_sample);
+	b->pass.in = NULL;
 }
 
 /* ---- amplitudes ---- */

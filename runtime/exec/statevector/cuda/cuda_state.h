@@ -35,6 +35,14 @@ struct cuda_circuit {
 	size_t nsum_readout, nsum_back; /* of each sample; of all samples together */
 	size_t nsample_sum;             /* of the backward pass, of each sample */
 	size_t nsample_entry[2]; /* entries of each sample's matrices in the launches forward, and back */
+	/* Set by cuda_place: samples of which memory is worked on, and what is before its own in the parts of the memory. */
+	uint32_t nsample;
+	size_t input, matrix[2],
+		input_end; /* bytes: its vectors, then matrices of samples, forward and back */
+	size_t readout_sum, norm_sum, sum; /* integers: of readouts, of norms, of the backward pass */
+	size_t factor, norm_factor;        /* numbers */
+	int exponent;                      /* 2^exponent divides lambda (cuda_lambda) */
+	const struct cuda_state *state;    /* that it is of */
 };
 
 /* A part of the memory: on the device, and what the host copies from there and to there. */
@@ -42,14 +50,15 @@ struct cuda_part {
 	size_t nbyte;
 	bool copied; /* the host has one too */
 };
-enum cuda_part_number {
-	CUDA_PSI,
-	CUDA_LAMBDA,
-	CUDA_SUM,
-	CUDA_FACTOR,
-	CUDA_VECTOR,
-	CUDA_MATRIX,
-	CUDA_PARTS
+enum cuda_part_number { CUDA_PSI, CUDA_LAMBDA, CUDA_SUM, CUDA_FACTOR, CUDA_INPUT, CUDA_PARTS };
+
+/* A unit that is done at once, for the function of the host between its two passes. */
+struct cuda_pass {
+	const struct unit_input *in;
+	double *const *readout, *const *dreadout; /* of each circuit */
+	bool (*losses)(void *ctx);
+	void *ctx;
+	bool good; /* gradients are there */
 };
 
 struct cuda_state {
@@ -61,7 +70,11 @@ struct cuda_state {
 	cplx *u;          /* (nmatrix_entry) constant and shared matrices */
 	int64_t holds;    /* circuit whose final states psi has, or -1 */
 	uint32_t nsample; /* samples that these are of */
+	uint32_t placed;  /* samples that cuda_place was called for, with `back` */
+	bool placed_back;
 	struct cuda_stream *stream;
+	struct cuda_graphs *graph[2]; /* of passes forward, and of those with a backward pass */
+	struct cuda_pass pass;
 	/* While a profile is recorded: what the stream does between its moments. */
 	struct recorder_queue *queue;
 	unsigned nmark;
@@ -74,11 +87,13 @@ struct cuda_state {
 	/* The parts. */
 	void *psi, *lambda;
 	/* Integers. A count of bad parts, then sums: of readouts so for each sample; of the backward pass once, those of all samples
-	 * together, then those of each sample. */
+	 * together, then those of each sample. First all circuits' of readouts, then of the backward pass, then norms. */
 	long long *sum, *sum_host;
-	double *factor, *factor_host; /* (samples, nsum_readout) */
-	double *vector, *vector_host; /* complex numbers of the vectors of a start, sample by sample */
-	void *matrix, *matrix_host; /* of samples, in the kernels' precision, launch by launch */
+	double *factor,
+		*factor_host; /* of each circuit (samples, nsum_readout); then of norms (samples) */
+	/* Of each circuit: complex numbers of the vectors of a start, sample by sample; matrices of samples, in the kernels' precision,
+	 * launch by launch. */
+	char *input, *input_host;
 };
 
 struct backend_state {
@@ -101,13 +116,16 @@ int cuda_state_new(const struct plan *pl, unsigned device, unsigned nthread, boo
 	struct cuda_state **out, struct err *e);
 void cuda_state_free(struct cuda_state *b);
 void cuda_state_matrices(struct cuda_state *b, const cplx *u);
-void cuda_state_forward(struct cuda_state *b, uint32_t c, const struct unit_input *in,
+void cuda_state_forward(struct cuda_state *b, uint32_t c, const struct unit_input *in, bool keep,
 	double *readout);
 /* The sums are then in sum_host, of lambda divided by 2^exponent. False: the device failed. */
 bool cuda_state_backward(struct cuda_state *b, uint32_t c, const struct unit_input *in,
 	const double *dreadout, int exponent);
 int cuda_state_failure(const struct cuda_state *b, struct err *e);
 void cuda_state_amplitudes(struct cuda_state *b, uint32_t c, uint32_t s, cplx *out);
+/* As `unit` of a backend. */
+void cuda_state_pass(struct cuda_state *b, const struct cuda_pass *pass,
+	double *anti_hermitian_shared, double *const *anti_hermitian_sample);
 
 /* Ranges of n samples, by its threads. */
 void cuda_samples(const struct cuda_state *b, uint32_t n,
@@ -125,9 +143,12 @@ struct cuda_team {
 	unsigned n;
 };
 void cuda_unit_forward(const struct cuda_team *t, uint32_t c, const struct unit_input *in,
-	double *readout);
+	bool keep, double *readout);
 void cuda_unit_backward(const struct cuda_team *t, uint32_t c, const struct unit_input *in,
 	const double *dreadout, double *anti_hermitian_shared, double *const *anti_hermitian_sample);
+/* False: nothing is done, as several devices share the unit, or a profile has moments of each stage. */
+bool cuda_unit_pass(const struct cuda_team *t, const struct cuda_pass *pass,
+	double *anti_hermitian_shared, double *const *anti_hermitian_sample);
 void cuda_unit_amplitudes(const struct cuda_team *t, uint32_t c, uint32_t s, cplx *out);
 
 /* ---- cuda_state_cache.c ---- */
@@ -141,30 +162,31 @@ void cuda_state_cache_free(struct backend_state *b);
 /* Samples of which memory is worked on for `count` of them: whole tiles. */
 uint32_t cuda_run_samples(const struct cuda_state *b, const struct cuda_circuit *c, uint32_t count);
 
+/* Where each circuit's part of the memory is for units of `count` samples. back: a backward pass follows. */
+void cuda_place(struct cuda_state *b, uint32_t count, bool back);
+
 /* What the stream was asked for since the mark before is of that kind (profile.h). */
 void cuda_mark(struct cuda_state *b, enum profile_kind kind, uint32_t id);
 enum cuda_direction { CUDA_TO_DEVICE = 0, CUDA_TO_HOST }; /* ids of EVENT_COPY */
 /* Waits for all that the stream was asked for: copies to the host since the last mark. False: the device failed. */
 bool cuda_finish(struct cuda_state *b);
-/* The backward pass of `nsample` samples whose final states are in psi: first everything but lambda, then from lambda on, which
+/* The backward pass of samples whose final states are in psi: first everything but lambda, then from lambda on, which
  * was divided by 2^exponent. */
-void cuda_begin_backward(struct cuda_state *b, uint32_t number, const struct unit_input *in,
-	uint32_t nsample);
-bool cuda_sum_backward(struct cuda_state *b, uint32_t number, uint32_t nsample);
+void cuda_begin_backward(struct cuda_state *b, uint32_t number, const struct unit_input *in);
+bool cuda_sum_backward(struct cuda_state *b, uint32_t number);
 /* Those that samples share: adds those of another device. */
 void cuda_join_sums(struct cuda_state *to, uint32_t number, const struct cuda_state *from);
 /* From sum_host to reduced transition matrices; of each sample alone: those that samples share are on another device. */
 enum cuda_sums { CUDA_SUMS_ALL = 1, CUDA_SUMS_OF_SAMPLES };
 void cuda_add_sums(const struct cuda_state *b, uint32_t number, const struct unit_input *in,
-	uint32_t nsample, enum cuda_sums which, double scale, double *anti_hermitian_shared,
+	enum cuda_sums which, double scale, double *anti_hermitian_shared,
 	double *const *anti_hermitian_sample);
 void cuda_end_backward(struct cuda_state *b, uint32_t number, const struct unit_input *in,
-	uint32_t nsample, int exponent, double *anti_hermitian_shared,
-	double *const *anti_hermitian_sample);
+	int exponent, double *anti_hermitian_shared, double *const *anti_hermitian_sample);
 
-void cuda_clear_sums(struct cuda_state *b, size_t n);
-/* phase: of what has been asked for since the last mark of a profile. False: the device failed. */
-bool cuda_fetch_sums(struct cuda_state *b, size_t n, enum profile_phase phase);
+/* Sums `from` .. `to` - 1. */
+void cuda_clear_sums(struct cuda_state *b, size_t from, size_t to);
+void cuda_fetch_sums(struct cuda_state *b, size_t from, size_t to);
 static inline double cuda_sum_value(const struct cuda_state *b, size_t k)
 {
 	return (double)b->sum_host[k] / (double)(1ll << CUDA_FIXED_BITS);
@@ -172,20 +194,23 @@ static inline double cuda_sum_value(const struct cuda_state *b, size_t k)
 
 /* cuda_matrix.c, in the kernels' precision: matrices of steps of that class into the launches, where samples have not one each; */
 void cuda_store_matrices(struct cuda_state *b, struct cuda_circuit *c, bool sample, const cplx *u);
-/* and where they have, of `nsample` samples to the device, for one pass. */
-void cuda_upload_matrices(struct cuda_state *b, struct cuda_circuit *c, bool back,
-	const struct unit_input *in, uint32_t nsample);
+/* and where they have, into the host's part of the memory. */
+void cuda_put_matrices(struct cuda_state *b, struct cuda_circuit *c, bool back,
+	const struct unit_input *in);
 
-/* cuda_readout.c. nsample: as cuda_run_samples has it; readouts and their gradients are those of `count` samples. */
+/* cuda_readout.c. Readouts and their gradients are those of `count` samples. */
 void cuda_compile_readouts(struct cuda_state *b, struct cuda_circuit *c);
-void cuda_readouts(struct cuda_state *b, const struct cuda_circuit *c, uint32_t count,
-	double *readout);
-/* lambda = sum dreadout O psi, divided by 2^exponent. */
-void cuda_lambda(struct cuda_state *b, const struct cuda_circuit *c, uint32_t nsample,
-	uint32_t count, const double *dreadout, int exponent);
+void cuda_sum_readouts(struct cuda_state *b, const struct cuda_circuit *c, uint32_t count);
+/* From sum_host. */
+void cuda_read_readouts(const struct cuda_state *b, const struct cuda_circuit *c, uint32_t count,
+	bool good, double *readout);
+/* lambda = sum dreadout O psi, divided by 2^c->exponent (dreadout NULL: 0): the factors of the host, which are uploaded in between. */
+void cuda_put_factors(struct cuda_state *b, const struct cuda_circuit *c, uint32_t count,
+	const double *dreadout);
+void cuda_lambda(struct cuda_state *b, const struct cuda_circuit *c);
 /* With which the norms of all samples' sum up to at most 1. */
 int cuda_exponent(const struct cuda_circuit *c, uint32_t count, const double *dreadout);
 /* psi / |psi| */
-void cuda_normalise(struct cuda_state *b, const struct cuda_circuit *c, uint32_t nsample);
+void cuda_normalise(struct cuda_state *b, struct cuda_circuit *c);
 
 #endif

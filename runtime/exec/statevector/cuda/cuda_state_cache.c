@@ -6,6 +6,7 @@
 #include "config.h"
 #include "runtime/exec/statevector/cuda/cuda_state.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -387,19 +388,19 @@ static void cache_backward(struct backend_state *b, unsigned worker, uint32_t nu
 		.nlambda = left < s->plan->width ? left : s->plan->width,
 		.nstate = nstate,
 		.a = a };
-	uint32_t nsample = cuda_run_samples(s, &s->circuit[number], x.nlambda);
-	size_t nbyte = state_bytes(s->plan, number), behind = (nsample - x.nlambda) * nbyte;
+	size_t nbyte = state_bytes(s->plan, number), behind;
 	int exponent;
 
 	cuda_stream_enter(s->stream);
 	cuda_store_matrices(s, &s->circuit[number], true, in->u[0]);
-	cuda_begin_backward(s, number, in, nsample);
+	assert(in->count == x.nlambda);
+	cuda_begin_backward(s, number, in);
+	behind = (s->circuit[number].nsample - x.nlambda) * nbyte;
 	cuda_copy(s->stream, s->psi, s->stream, state_at(b, worker, number, first), x.nlambda * nbyte);
 	exponent = mix(b, worker, number, &x);
 	cuda_clear(s->stream, (char *)s->psi + x.nlambda * nbyte, behind);
 	cuda_clear(s->stream, (char *)s->lambda + x.nlambda * nbyte, behind);
-	cuda_end_backward(s, number, in, nsample, exponent, anti_hermitian_shared,
-		anti_hermitian_sample);
+	cuda_end_backward(s, number, in, exponent, anti_hermitian_shared, anti_hermitian_sample);
 }
 
 const struct state_cache_ops cuda_state_cache_ops = {

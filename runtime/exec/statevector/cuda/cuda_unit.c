@@ -42,10 +42,10 @@ static void part_init(struct part *p, const struct cuda_team *t, unsigned k, uin
 static void part_release(struct part *p) { free(p->vector); }
 
 void cuda_unit_forward(const struct cuda_team *t, uint32_t c, const struct unit_input *in,
-	double *readout)
+	bool keep, double *readout)
 {
 	if (t->n == 1) {
-		cuda_state_forward(t->device[0], c, in, readout);
+		cuda_state_forward(t->device[0], c, in, keep, readout);
 		return;
 	}
 #pragma omp parallel for schedule(static, 1) num_threads((int)t->n)
@@ -54,7 +54,7 @@ void cuda_unit_forward(const struct cuda_team *t, uint32_t c, const struct unit_
 
 		part_init(&p, t, k, c, in);
 		if (p.in.count)
-			cuda_state_forward(t->device[k], c, &p.in,
+			cuda_state_forward(t->device[k], c, &p.in, keep,
 				readout + (size_t)p.first * t->device[k]->circuit[c].plan->nreadout);
 		part_release(&p);
 	}
@@ -65,17 +65,14 @@ static void add_parts(const struct cuda_team *t, uint32_t c, struct part *part, 
 	int exponent, double *shared, double *const *sample)
 {
 	struct cuda_state *first = t->device[0];
-	const struct cuda_circuit *circuit = &first->circuit[c];
 	double scale;
 
 	for (unsigned k = 1; k < t->n && part[k].in.count; k++)
 		cuda_join_sums(first, c, t->device[k]);
-	scale = good && !first->sum_host[0] ? ldexp(1, exponent) : NAN;
+	scale = good && !first->sum_host[first->circuit[c].sum] ? ldexp(1, exponent) : NAN;
 	for (unsigned k = 0; k < t->n && part[k].in.count; k++)
-		cuda_add_sums(t->device[k], c, &part[k].in,
-			cuda_run_samples(first, circuit, part[k].in.count),
-			k ? CUDA_SUMS_OF_SAMPLES : CUDA_SUMS_ALL, scale, shared,
-			sample + part[k].first);
+		cuda_add_sums(t->device[k], c, &part[k].in, k ? CUDA_SUMS_OF_SAMPLES : CUDA_SUMS_ALL,
+			scale, shared, sample + part[k].first);
 }
 
 void cuda_unit_backward(const struct cuda_team *t, uint32_t c, const struct unit_input *in,
@@ -102,6 +99,15 @@ void cuda_unit_backward(const struct cuda_team *t, uint32_t c, const struct unit
 	for (unsigned k = 0; k < t->n; k++)
 		part_release(&part[k]);
 	free(part);
+}
+
+bool cuda_unit_pass(const struct cuda_team *t, const struct cuda_pass *pass,
+	double *anti_hermitian_shared, double *const *anti_hermitian_sample)
+{
+	if (t->n > 1 || recorder_on())
+		return false;
+	cuda_state_pass(t->device[0], pass, anti_hermitian_shared, anti_hermitian_sample);
+	return true;
 }
 
 void cuda_unit_amplitudes(const struct cuda_team *t, uint32_t c, uint32_t s, cplx *out)

@@ -100,11 +100,10 @@ static void add_launches(const struct cuda_state *b, const struct cuda_launch *l
 
 /* ---- the first state ---- */
 
-static void add_copy(struct plan_device_work *w, double of_sample, double once)
+static void add_copy(struct plan_device_work *w, double of_sample)
 {
-	w->copy += of_sample + once > 0;
+	w->copy += of_sample > 0;
 	w->copied += of_sample;
-	w->copied_once += once;
 }
 
 /* Launches of the kernels on whole states, whose blocks have a part of one. */
@@ -122,8 +121,6 @@ static void add_start(const struct cuda_state *b, const struct cuda_circuit *c,
 	double n = state_amplitudes(c), amplitude = b->twice ? 16 : 8;
 	double vectors = (double)cuda_vector_entries(c->plan) * 2 * NUMBER;
 
-	add_copy(w, (double)c->nsample_entry[0] * amplitude, 0);
-	add_copy(w, vectors, 0);
 	add_state_launches(c, 1, w);
 	w->read += vectors;
 	w->written += n * amplitude;
@@ -152,15 +149,14 @@ static void add_norm(const struct cuda_state *b, const struct cuda_circuit *c,
 
 	w->clear++;
 	add_expectations(b, c, 1, 1, w);
-	add_copy(w, 2 * NUMBER, 0);
-	w->wait++;
-	add_copy(w, NUMBER, 0);
+	add_copy(w, 2 * NUMBER);
+	w->call++;
+	add_copy(w, NUMBER);
 	add_state_launches(c, 1, w);
 	w->read += n * amplitude + NUMBER;
 	w->written += n * amplitude;
 	add(w, true, 0, 2 * n);
 	w->converted += b->twice ? 0 : 4 * n;
-	w->wait++;
 }
 
 static void add_readouts(const struct cuda_state *b, const struct cuda_circuit *c,
@@ -168,14 +164,11 @@ static void add_readouts(const struct cuda_state *b, const struct cuda_circuit *
 {
 	double n = state_amplitudes(c), amplitude = b->twice ? 16 : 8;
 
-	w->clear++;
 	add_expectations(b, c, c->npauli, c->ngroup, w);
 	add_state_launches(c, c->nprobs, w);
 	w->read += c->nprobs * n * amplitude;
 	add(w, true, n * c->nprobs, n * c->nprobs);
 	w->converted += b->twice ? 0 : 2 * n * c->nprobs;
-	add_copy(w, (double)(1 + c->nsum_readout) * NUMBER, 0);
-	w->wait++;
 }
 
 static void add_lambda(const struct cuda_state *b, const struct cuda_circuit *c,
@@ -185,7 +178,6 @@ static void add_lambda(const struct cuda_state *b, const struct cuda_circuit *c,
 	uint32_t launches = c->ngroup + c->nprobs;
 	uint32_t adding = launches ? launches - 1 : 0; /* those that read lambda too */
 
-	add_copy(w, (double)c->nsum_readout * NUMBER, 0);
 	add_state_launches(c, launches, w);
 	w->clear += !launches;
 	w->read += (launches + adding) * n * amplitude + (double)c->nsum_readout * NUMBER;
@@ -203,6 +195,7 @@ static void add_work(struct plan_device_work *w, const struct plan_device_work *
 	w->launch += part->launch;
 	w->copy += part->copy;
 	w->clear += part->clear;
+	w->call += part->call;
 	w->wait += part->wait;
 	for (unsigned twice = 0; twice < 2; twice++) {
 		w->flops[twice] += part->flops[twice];
@@ -233,7 +226,6 @@ static void work_back(const struct cuda_state *b, const struct cuda_circuit *c, 
 {
 	struct plan_device_work *outputs = &w[nstage + PLAN_DEVICE_OUTPUTS],
 				*start = &w[nstage + PLAN_DEVICE_START];
-	double amplitude = b->twice ? 16 : 8;
 
 	if (!goes_back(c))
 		return;
@@ -241,35 +233,69 @@ static void work_back(const struct cuda_state *b, const struct cuda_circuit *c, 
 		for (uint32_t k = 0; k < nstage; k++)
 			add_work(start, &forward[k]);
 		add_work(start, &forward[nstage + PLAN_DEVICE_START]);
-		start->wait++;
 	}
-	outputs->clear++;
-	add_copy(outputs, (double)c->nsample_entry[1] * amplitude, 0);
 	add_lambda(b, c, outputs);
 	for (uint32_t k = 0; k < c->plan->nstage; k++)
 		add_launches(b, c->back[k], true, &w[k]);
-	add_copy(outputs, (double)c->nsample_sum * NUMBER, (double)(1 + c->nsum_back) * NUMBER);
-	outputs->wait++;
+}
+
+/* Bytes between host and device, of all circuits at once: their copies are counted by ask_once. forward, back: the parts behind the
+ * stages. */
+static void copy_circuit(const struct cuda_state *b, const struct cuda_circuit *c, bool any_back,
+	struct plan_device_work *forward, struct plan_device_work *back)
+{
+	double amplitude = b->twice ? 16 : 8;
+
+	forward[PLAN_DEVICE_START].copied += (double)c->nsample_entry[0] * amplitude
+		+ (double)cuda_vector_entries(c->plan) * 2 * NUMBER;
+	forward[PLAN_DEVICE_OUTPUTS].copied += (double)(1 + c->nsum_readout) * NUMBER;
+	back[PLAN_DEVICE_OUTPUTS].copied += (double)c->nsample_entry[1] * amplitude
+		+ (any_back ? (double)c->nsum_readout * NUMBER : 0);
+	if (goes_back(c)) {
+		back[PLAN_DEVICE_OUTPUTS].copied += (double)c->nsample_sum * NUMBER;
+		back[PLAN_DEVICE_OUTPUTS].copied_once += (double)(1 + c->nsum_back) * NUMBER;
+	}
+}
+
+/* Inputs, readouts, gradients with respect to these, and sums are copied once each, and the host computes losses between the passes. */
+static void ask_once(bool any_input, bool any_back, struct plan_device_work *forward,
+	struct plan_device_work *back)
+{
+	forward[PLAN_DEVICE_START].copy += any_input;
+	forward[PLAN_DEVICE_OUTPUTS].clear++;
+	forward[PLAN_DEVICE_OUTPUTS].copy++;
+	forward[PLAN_DEVICE_OUTPUTS].wait++;
+	back[PLAN_DEVICE_OUTPUTS].call++;
+	back[PLAN_DEVICE_OUTPUTS].copy += any_back ? 2 : 0;
 }
 
 void cuda_work(struct plan *pl)
 {
 	struct cuda_state *b = cuda_state_layout(pl, true);
-	bool kept = true; /* the last circuit's states are there until one goes back */
+	bool any_input = false, any_back = false;
 
+	for (uint32_t k = 0; k < pl->ncircuit; k++) {
+		const struct cuda_circuit *c = &b->circuit[k];
+
+		any_input = any_input || c->nsample_entry[0] || cuda_vector_entries(c->plan);
+		any_back = any_back || goes_back(c);
+	}
 	for (uint32_t k = 0; k < pl->ncircuit; k++) {
 		struct cuda_circuit *c = &b->circuit[k];
 		struct plan_device *d = arena_alloc(&pl->arena, 1, sizeof *d);
 		uint32_t nstage = pl->circuit[k].nstage;
 		struct plan_device_work *w[2];
 
-		for (unsigned back = 0; back < 2; back++)
-			d->part[back] = w[back] =
+		for (unsigned i = 0; i < 2; i++)
+			d->part[i] = w[i] =
 				arena_alloc(&pl->arena, nstage + PLAN_DEVICE_PARTS, sizeof **w);
 		d->group = cuda_run_samples(b, c, 1);
 		work_forward(b, c, nstage, w[0]);
-		work_back(b, c, nstage, !kept || k + 1 < pl->ncircuit, w[0], w[1]);
-		kept = kept && !goes_back(c);
+		/* The last circuit goes back first, from the states that it left. */
+		work_back(b, c, nstage, k + 1 < pl->ncircuit, w[0], w[1]);
+		copy_circuit(b, c, any_back, w[0] + nstage, w[1] + nstage);
+		if (!k)
+			ask_once(any_input, any_back, w[0] + nstage, w[1] + nstage);
 		pl->circuit[k].device = d;
 	}
 	cuda_state_free(b);

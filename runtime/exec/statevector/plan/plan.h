@@ -61,9 +61,10 @@ struct plan_segment {
 };
 
 /* What a device with memory of its own is asked for in a part of a circuit, as its backend counts it (backend.h, work). Launches, copies,
- * clears, waits and copied_once are those of a unit, however few samples it has; the rest is a sample's. */
+ * clears, calls of the host's functions in between, waits and copied_once are those of a unit, however few samples it has; the rest is a
+ * sample's. */
 struct plan_device_work {
-	uint32_t launch, copy, clear, wait;
+	uint32_t launch, copy, clear, call, wait;
 	double flops[2]; /* of kernels, in single and in double precision; a multiplication alone takes as long as a multiply-add: two */
 	double mads[2];  /* multiply-adds of these */
 	double converted;     /* numbers from one precision to the other */

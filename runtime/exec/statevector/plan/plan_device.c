@@ -15,6 +15,7 @@ static void add(struct plan_device_work *sum, const struct plan_device_work *w, 
 	sum->launch += w->launch;
 	sum->copy += w->copy;
 	sum->clear += w->clear;
+	sum->call += w->call;
 	sum->wait += w->wait;
 	for (unsigned twice = 0; twice < 2; twice++) {
 		sum->flops[twice] += nsample * w->flops[twice];
@@ -39,7 +40,8 @@ static struct plan_span seconds(const struct plan_limits *l, const struct plan_d
 				: 1; /* multiprocessors that have a block */
 	double launches = w->launch * l->launch_us * 1e-6;
 	double rest = w->clear * l->launch_us * 1e-6 + w->copy * l->copy_us * 1e-6
-		+ w->copied / l->link_gb_s * 1e-9 + w->wait * l->wait_us * 1e-6;
+		+ w->copied / l->link_gb_s * 1e-9
+		+ (w->call + w->wait) * l->wait_us * 1e-6; /* a call is two ways, too */
 
 	arithmetic /= busy;
 	return (struct plan_span){ fmax(launches, fmax(memory, arithmetic)) + rest,
@@ -93,6 +95,7 @@ static void add_units(struct plan_device_work *sum, const struct plan_device_wor
 	sum->launch += (nunit - 1) * w->launch;
 	sum->copy += (nunit - 1) * w->copy;
 	sum->clear += (nunit - 1) * w->clear;
+	sum->call += (nunit - 1) * w->call;
 	sum->wait += (nunit - 1) * w->wait;
 }
 

@@ -109,7 +109,8 @@ static int follow(union rank_start *s, rank_exchange_fn exchange, void *ctx, boo
 	if (code)
 		return code;
 	*begun = true;
-	code = split_follow(comm, threads_of(s), memory_of(s), e);
+	code = split_follow(comm,
+		&(struct split_host){ s->local, s->share, threads_of(s), memory_of(s) }, e);
 	comm_close(comm);
 	return code;
 }

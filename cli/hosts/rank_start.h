@@ -16,7 +16,7 @@ union rank_start {
 		char leader[OWN_ADDRESS_MAX]; /* of rank 0, where the transport has hosts; "": none */
 		uint32_t rank, size;
 		uint32_t nthread;      /* 0: those of the host, shared with share - 1 others */
-		uint32_t share;        /* ranks on its host */
+		uint32_t share, local; /* ranks on its host, and its number among them */
 		uint64_t memory_limit; /* of all ranks of its host; 0: the memory that is free */
 		uint32_t encrypt;
 		uint8_t key[GROUP_KEY];

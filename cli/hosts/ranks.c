@@ -50,6 +50,16 @@ static unsigned share_of(const struct ranks *r, unsigned rank)
 	return n;
 }
 
+/* Those before it. */
+static unsigned local_of(const struct ranks *r, unsigned rank)
+{
+	unsigned n = 0;
+
+	for (unsigned k = 0; k < rank; k++)
+		n += !strcmp(host_of(r, k), host_of(r, rank));
+	return n;
+}
+
 /* The first rank of another host; 0: there is none. */
 static unsigned first_away(const struct ranks *r)
 {
@@ -125,6 +135,7 @@ static const union rank_start *start_of(const struct ranks *r, union rank_start 
 {
 	s->rank = rank;
 	s->share = share_of(r, rank);
+	s->local = local_of(r, rank);
 	if (!r->chosen && r->places.nthread[rank])
 		s->nthread = r->places.nthread[rank];
 	return s;
@@ -270,7 +281,7 @@ int ranks_start(struct evaluator_options *o, unsigned nrank, const struct rank_p
 	for (unsigned k = 0; k < nrank; k++)
 		r->process[k] = LAUNCHED_NONE;
 	set_places(r, places);
-	here = share_of(r, 0);
+	here = r->rank.share = share_of(r, 0);
 	snprintf(s.version, sizeof s.version, "%s", PACKAGE_VERSION);
 	snprintf(s.transport, sizeof s.transport, "%s",
 		r->places.mpi           ? "mpi"
@@ -281,7 +292,8 @@ int ranks_start(struct evaluator_options *o, unsigned nrank, const struct rank_p
 	s.memory_limit = o->memory_limit;
 	if (!first_away(r) && !s.memory_limit)
 		s.memory_limit = cpus_memory_available();
-	o->memory_limit = (s.memory_limit ? s.memory_limit : cpus_memory_available()) / here;
+	if (!target_has_memory(target_or_best(o->target)))
+		o->memory_limit = (s.memory_limit ? s.memory_limit : cpus_memory_available()) / here;
 	r->chosen = o->nthread != cpus_threads(&rule);
 	share = o->nthread > here ? o->nthread / here : 1;
 	s.nthread = first_away(r) && !r->chosen ? 0 : share;

@@ -48,11 +48,14 @@ static inline bool target_can(const struct target *t, enum target_capability c)
 	return t->capabilities & c;
 }
 
+/* Are its states in memory of its own? */
+static inline bool target_has_memory(const struct target *t) { return t->usual_stream_gb_s > 0; }
+
 /* Does it compute large states by the processor's memory and arithmetic, so that their limits say how fast it can be? */
 static inline bool target_has_limits(const struct target *t)
 {
 	return target_can(t, TARGET_STAGES) && !target_can(t, TARGET_STATELESS)
-		&& !(t->usual_stream_gb_s > 0);
+		&& !target_has_memory(t);
 }
 
 /* Real numbers of a vector: samples of a unit of SHAPE_SAMPLES. 1 without vectors. */

@@ -268,7 +268,8 @@ static void test_same_bits(unsigned size, uint32_t split, const char *transport)
 			continue;
 		if (meet(&m, r, size, transport, &usual, &c, &e))
 			_exit(100);
-		good = r ? !split_follow(c, 1, 0, &e) : lead(c, split);
+		good = r ? !split_follow(c, &(struct split_host){ .local = r, .nthread = 1 }, &e)
+			 : lead(c, split);
 		if (*e.text)
 			tap_note("rank %u: %s", r, e.text);
 		comm_close(c);

@@ -339,6 +339,12 @@ unsigned statevector_workers(const struct statevector *sv)
 		: sv->o.nthread;
 }
 
+/* The backend that has the states, or this rank's part of them. */
+static const struct backend *holder(const struct statevector *sv)
+{
+	return backend_of(sv->o.target);
+}
+
 static uint64_t bytes_needed(const struct statevector *sv)
 {
 	uint64_t nbyte;
@@ -346,7 +352,7 @@ static uint64_t bytes_needed(const struct statevector *sv)
 	/* Memory of devices has no scratch. */
 	if (__builtin_add_overflow(sv->backend->bytes(sv->pl, sv->o.nthread, two_states(sv),
 					   split_nrank(sv->o.rank)),
-		    sv->backend->memory ? 0 : scratch_bytes(sv), &nbyte))
+		    holder(sv)->memory ? 0 : scratch_bytes(sv), &nbyte))
 		return UINT64_MAX;
 	return nbyte;
 }
@@ -357,8 +363,9 @@ static uint64_t memory_available(const struct statevector *sv)
 
 	if (sv->o.memory_limit)
 		return sv->o.memory_limit;
-	if (sv->backend->memory)
-		return sv->backend->memory(sv->o.devices);
+	if (holder(sv)->memory)
+		return split_memory(sv->o.rank, holder(sv)->memory(sv->o.devices),
+			holder(sv)->devices(sv->o.devices));
 	return process < machine ? process : machine;
 }
 
@@ -402,7 +409,7 @@ int statevector_check_memory(const struct statevector *sv, struct err *e)
 {
 	struct memory_need need = states_needed(sv);
 
-	need.nstate *= (sv->backend->memory ? 1 : sv->nworker) * sv->pl->width;
+	need.nstate *= (holder(sv)->memory ? 1 : sv->nworker) * sv->pl->width;
 	return memory_check(&need, bytes_needed(sv), e);
 }
 

@@ -18,6 +18,8 @@ struct split_clock;
 
 struct split_rank {
 	unsigned rank, nrank; /* nrank: a power of two; 1: the process holds whole states */
+	unsigned local,
+		share; /* its number among the ranks of its host, and how many these are; 0: it is alone */
 	struct comm *comm;    /* borrowed; NULL where nrank is 1 */
 	struct err error;     /* the first that a call here met; no later one does anything */
 	int code;             /* its code, or 0 */
@@ -29,6 +31,13 @@ struct split_rank {
 
 /* Processes that hold parts of a state. */
 static inline unsigned split_nrank(const struct split_rank *r) { return r ? r->nrank : 1; }
+
+/* Bytes of a device's memory for the rank, which others of its host may use too, where memory(devices) gives what each of n devices
+ * has. */
+static inline uint64_t split_memory(const struct split_rank *r, uint64_t each, unsigned n)
+{
+	return r && r->share > n ? each / ((r->share + n - 1) / n) : each;
+}
 
 /* How a state lies in memory. */
 struct split_state {

@@ -55,6 +55,7 @@ struct opening {
 	char device[16], kernels[16];
 	uint32_t precision, own_matrices, no_fuse, forward, heisenberg_tail, two_states, split;
 	uint64_t random_plan, program_bytes;
+	uint64_t devices; /* as prepare has it; of each host */
 };
 
 /* What a follower has for one evaluator; the leader has it for its own part. */
@@ -118,10 +119,11 @@ static uint64_t split_bytes(const struct plan *pl, unsigned nthread, bool gradie
 	return backend_of(pl->target)->bytes(pl, nthread, gradient, nrank);
 }
 
-static void put_opening(const struct plan *pl, bool gradient, struct buf *b)
+static void put_opening(const struct plan *pl, uint64_t devices, bool gradient, struct buf *b)
 {
 	struct opening o = { .numerical_version = NUMERICAL_VERSION,
 		.precision = pl->precision,
+		.devices = devices,
 		.no_fuse = pl->options.no_fuse,
 		.forward = pl->options.forward,
 		.heisenberg_tail = pl->options.heisenberg_tail,
@@ -152,7 +154,7 @@ static int split_prepare(const struct plan *pl, unsigned nthread, uint64_t devic
 	*b = (struct backend_state){ .rank = rank, .pl = pl, .inner = backend_of(pl->target) };
 	pthread_mutex_lock(&rank->turn);
 	b->handle = ++rank->nhandle;
-	put_opening(pl, gradient, &body);
+	put_opening(pl, devices, gradient, &body);
 	tell(rank, (struct head){ .command = COMMAND_OPEN, .handle = b->handle }, body.data, body.len);
 	buf_release(&body);
 	code = rank->code
@@ -447,8 +449,7 @@ struct followed {
 
 struct follower {
 	struct split_rank rank;
-	unsigned nthread;
-	uint64_t memory_limit;
+	struct split_host host;
 	size_t text_max; /* of the profile that is being recorded */
 	struct followed *first;
 };
@@ -526,9 +527,9 @@ static int check_reserve(const struct follower *w, const struct followed *f, uin
 	uint64_t need = f->b.inner->state_cache->bytes(f->pl, nstate, w->rank.nrank), taken = 0, have;
 	char needed[MEMORY_TEXT_MAX], available[MEMORY_TEXT_MAX];
 
-	if (w->memory_limit)
-		taken = f->b.inner->bytes(f->pl, w->nthread, f->two_states, w->rank.nrank);
-	have = w->memory_limit ? w->memory_limit : cpus_memory_available();
+	if (w->host.memory_limit)
+		taken = f->b.inner->bytes(f->pl, w->host.nthread, f->two_states, w->rank.nrank);
+	have = w->host.memory_limit ? w->host.memory_limit : cpus_memory_available();
 	have = have > taken ? have - taken : 0;
 	if (need <= have)
 		return 0;
@@ -539,19 +540,42 @@ static int check_reserve(const struct follower *w, const struct followed *f, uin
 		memory_text((double)have, 0, available));
 }
 
-static int check_memory(const struct follower *w, const struct plan *pl, bool gradient, struct err *e)
+static uint64_t memory_available(const struct follower *w, const struct backend *inner,
+	uint64_t devices)
 {
+	if (inner->memory)
+		return split_memory(&w->rank, inner->memory(devices), inner->devices(devices));
+	return w->host.memory_limit ? w->host.memory_limit : cpus_memory_available();
+}
+
+static int check_memory(const struct follower *w, const struct plan *pl, const struct opening *o,
+	struct err *e)
+{
+	const struct backend *inner = backend_of(pl->target);
 	struct memory_need need = { .nqubit = program_nwire(pl->program)
 			- (unsigned)__builtin_ctz(w->rank.nrank),
-		.nstate = 1 + gradient,
+		.nstate = 1 + o->two_states,
 		.precision = pl->precision,
-		.available = w->memory_limit ? w->memory_limit : cpus_memory_available() };
+		.available = memory_available(w, inner, o->devices) };
 	int code = memory_check_states(&need, e);
 
-	return code
-		? code
-		: memory_check(&need,
-			backend_of(pl->target)->bytes(pl, w->nthread, gradient, w->rank.nrank), e);
+	return code ? code
+		    : memory_check(&need,
+			    inner->bytes(pl, w->host.nthread, o->two_states, w->rank.nrank), e);
+}
+
+static int check_target(const struct target *t, const struct opening *o, struct err *e)
+{
+	const char *obstacle = t ? target_obstacle(t) : "this build has no";
+
+	if (!obstacle)
+		return 0;
+	if (t && !target_of(o->device, 1)) /* the only one of its device */
+		return err_set(e, -ERR_CONFIG,
+			"the device %s cannot be used here: %s; all ranks of a state compute on the same device",
+			o->device, obstacle);
+	return err_set(e, -ERR_CONFIG, "%s %s: all ranks of a state need the same kernels",
+		obstacle, o->kernels);
 }
 
 static int open_followed(struct follower *w, struct followed *f, const char *body, size_t nbody,
@@ -560,7 +584,6 @@ static int open_followed(struct follower *w, struct followed *f, const char *bod
 	struct opening o;
 	const struct target *t;
 	struct plan_options po;
-	const char *obstacle;
 	int code;
 
 	if (nbody < sizeof o)
@@ -572,12 +595,11 @@ static int open_followed(struct follower *w, struct followed *f, const char *bod
 	if (o.program_bytes != nbody - sizeof o)
 		return err_set(e, -ERR_PROTOCOL, "the leader's message is cut short");
 	t = target_find(o.device, o.kernels);
-	obstacle = t ? target_obstacle(t) : "this build has no";
 	if (o.split > SPLIT_RANKS_MAX)
 		return err_set(e, -ERR_PROTOCOL, "the leader splits states over %u ranks", o.split);
-	if (obstacle)
-		return err_set(e, -ERR_CONFIG, "%s %s: all ranks of a state need the same kernels",
-			obstacle, o.kernels);
+	code = check_target(t, &o, e);
+	if (code)
+		return code;
 	code = program_read(body + sizeof o, nbody - sizeof o, &f->program, e);
 	if (code)
 		return code;
@@ -597,10 +619,10 @@ static int open_followed(struct follower *w, struct followed *f, const char *bod
 	f->b.pl = f->pl;
 	f->b.inner = backend_of(t);
 	f->b.rank = &w->rank;
-	code = check_memory(w, f->pl, o.two_states, e);
-	return code
-		? code
-		: f->b.inner->prepare(f->pl, w->nthread, 0, o.two_states, &w->rank, &f->b.state, e);
+	code = check_memory(w, f->pl, &o, e);
+	return code ? code
+		    : f->b.inner->prepare(f->pl, w->host.nthread, o.devices, o.two_states, &w->rank,
+			    &f->b.state, e);
 }
 
 static int do_open(struct follower *w, uint32_t handle, const char *body, size_t nbody)
@@ -828,11 +850,14 @@ static enum profile_phase phase_of(uint32_t command)
 						: PHASE_NONE;
 }
 
-int split_follow(struct comm *c, unsigned nthread, uint64_t memory_limit, struct err *e)
+int split_follow(struct comm *c, const struct split_host *host, struct err *e)
 {
-	struct follower w = { .rank = { .rank = c->rank, .nrank = c->size, .comm = c },
-		.nthread = nthread,
-		.memory_limit = memory_limit };
+	struct follower w = { .rank = { .rank = c->rank,
+				      .nrank = c->size,
+				      .comm = c,
+				      .local = host->local,
+				      .share = host->share },
+		.host = *host };
 	struct head h = { 0 };
 	int code = 0;
 

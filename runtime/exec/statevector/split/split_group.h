@@ -12,9 +12,15 @@
 /* In place of the target's own backend, where options.rank is the leader of a group. */
 extern const struct backend backend_split;
 
-/* Follow rank 0 until it ends the group. nthread: compute threads; memory_limit: bytes that states may take, 0: what the machine
- * has. 0 when the group was ended; else what failed, which the leader has been told where that is possible. */
-int split_follow(struct comm *c, unsigned nthread, uint64_t memory_limit, struct err *e);
+/* What a rank that follows has of its host. */
+struct split_host {
+	unsigned local, share; /* as split_rank has it */
+	unsigned nthread;      /* compute threads */
+	uint64_t memory_limit; /* bytes that states may take in the memory of the host; 0: what there is */
+};
+/* Follow rank 0 until it ends the group. 0 when the group was ended; else what failed, which the leader has been told where that is
+ * possible. */
+int split_follow(struct comm *c, const struct split_host *host, struct err *e);
 /* The leader ends the group; the followers return. */
 void split_end(struct split_rank *r);
 

@@ -202,6 +202,7 @@ shell_tests += tests/gpu/test_counts.sh
 shell_tests += tests/gpu/test_emulated.sh
 shell_tests += tests/gpu/test_emulated_fast.sh
 shell_tests += tests/gpu/test_predictions.sh
+shell_tests += tests/gpu/test_split_ranks.sh
 shell_tests += tests/lang/test_language.sh
 shell_tests += tests/limits/test_memory.sh
 shell_tests += tests/limits/test_odd_files.sh

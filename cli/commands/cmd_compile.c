@@ -75,6 +75,11 @@ static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 		return cli_fail(c, &e);
 	code = limits_of(&eo, o->given[OPT_MEASURE_PLAN], o->value[OPT_GPU], o->value[OPT_MACHINE],
 		&limits, &e);
+	if (!code && w.split > 1 && target_has_memory(eo.target)
+		&& (o->value[OPT_GPU] || o->value[OPT_LINK]))
+		code = err_set(&e, -ERR_USAGE,
+			"the time that GPUs take for split states is not predicted: without --gpu and --link, the plan has the "
+			"exchanges and their bytes");
 	if (!code)
 		code = link_limits(o->value[OPT_LINK], w.split > 1, &limits, &e);
 	if (!code) {

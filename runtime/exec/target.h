@@ -22,6 +22,8 @@ enum target_capability {
 	TARGET_FUSED_LAST =
 		256, /* the backward pass can begin block by block in the forward pass's last stage */
 	TARGET_SPLIT = 512, /* a large state can be split over ranks */
+	TARGET_SPLIT_OPTIMISED =
+		1024, /* and the Heisenberg tail and the state cache, where there are such, work on parts */
 	TARGET_STATE_CACHE =
 		64 /* final states are kept side by side, with overlaps between them (backend.h) */
 };

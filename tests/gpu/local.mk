@@ -8,7 +8,7 @@ emu_headers = tests/gpu/emu/cuda_runtime.h tests/gpu/emu/emu.h tests/gpu/emu/emu
 EXTRA_DIST += $(emu_sources) $(emu_headers) tests/gpu/emu/faults.cu tests/gpu/check.sh tests/gpu/golden.sh tests/gpu/test_counted_work.c
 
 # Tests of tests/kernels that take a device as their argument: NAME of test_NAME, here tests/gpu/NAME-fast.
-emulated_tests = evaluator optimisations positions shots
+emulated_tests = evaluator optimisations positions shots split
 emulated_programs =
 if EMULATOR
 emulated_programs += tests/gpu/qcnn-fast tests/gpu/states-fast $(emulated_tests:%=tests/gpu/%-fast)

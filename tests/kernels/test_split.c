@@ -127,14 +127,14 @@ static void use_optimisations(unsigned seed, struct evaluator_options *o)
 }
 
 static void test_against_ref(uint32_t split, unsigned rank_bits, const struct target *target,
-	enum precision precision)
+	enum precision precision, unsigned nseed)
 {
 	double readout = 0, gradient = 0, most = precision == PRECISION_DOUBLE ? 1e-12 : 1e-5;
 	unsigned nrun = 0;
 	struct taken taken = { 0, 0 };
-	bool ran = true;
+	bool ran = true, optimised = target_can(target, TARGET_SPLIT_OPTIMISED);
 
-	for (unsigned seed = 1; seed && ran; seed = next_seed(seed, SEEDS)) {
+	for (unsigned seed = 1; seed && ran; seed = next_seed(seed, nseed)) {
 		struct job j = job_new(seed, PLAN_SPLIT_LOCAL_MIN + rank_bits + seed % 4);
 		struct outcome got = outcome_new(j.p, j.nsample);
 		struct err e = { 0, "" };
@@ -168,8 +168,8 @@ static void test_against_ref(uint32_t split, unsigned rank_bits, const struct ta
 		outcome_release(&got);
 		job_release(&j);
 	}
-	tap_ok(ran && nrun >= SEEDS / 2 && taken.tails && taken.bases && readout < most
-			&& gradient < 100 * most,
+	tap_ok(ran && nrun >= nseed / 2 && optimised == (taken.tails && taken.bases)
+			&& readout < most && gradient < 100 * most,
 		"%u ranks, %s, %s, %u tails, %u bases: readouts off by %.2g, gradients by %.2g",
 		split, target->kernels, precision == PRECISION_DOUBLE ? "double" : "single",
 		taken.tails, taken.bases, readout, gradient);
@@ -199,7 +199,7 @@ static bool sent_as_planned(const struct job *j, const struct evaluator_options 
 }
 
 /* Rank 0 evaluates all programs with the others' help, and alone; false where a bit differs. */
-static bool lead(struct comm *c, uint32_t split)
+static bool lead(struct comm *c, uint32_t split, const struct target *target)
 {
 	struct split_rank r = {
 		.rank = 0, .nrank = c->size, .comm = c, .turn = PTHREAD_MUTEX_INITIALIZER
@@ -215,6 +215,7 @@ static bool lead(struct comm *c, uint32_t split)
 		struct evaluator_options o = { .nthread = 1,
 			.gradient = seed % 9 == 5 ? GRADIENT_SHIFT : GRADIENT_ADJOINT,
 			.precision = seed % 2 ? PRECISION_SINGLE : PRECISION_DOUBLE,
+			.target = target,
 			.split = split,
 			.random_plan = seed % 3,
 			.no_fuse = seed % 4 == 3,
@@ -247,11 +248,13 @@ static bool lead(struct comm *c, uint32_t split)
 		job_release(&j);
 	}
 	split_end(&r);
-	return same && nrun >= SEEDS_TOGETHER / 2 && taken.tails && taken.bases;
+	return same && nrun >= SEEDS_TOGETHER / 2
+		&& target_can(target, TARGET_SPLIT_OPTIMISED) == (taken.tails && taken.bases);
 }
 
 /* In processes of their own, that the leader's threads are not lost by a fork. */
-static void test_same_bits(unsigned size, uint32_t split, const char *transport)
+static void test_same_bits(unsigned size, uint32_t split, const char *transport,
+	const struct target *target)
 {
 	struct meeting m = meeting_new(size);
 	pid_t child[RANKS_MAX];
@@ -269,7 +272,7 @@ static void test_same_bits(unsigned size, uint32_t split, const char *transport)
 		if (meet(&m, r, size, transport, &usual, &c, &e))
 			_exit(100);
 		good = r ? !split_follow(c, &(struct split_host){ .local = r, .nthread = 1 }, &e)
-			 : lead(c, split);
+			 : lead(c, split, target);
 		if (*e.text)
 			tap_note("rank %u: %s", r, e.text);
 		comm_close(c);
@@ -284,8 +287,8 @@ static void test_same_bits(unsigned size, uint32_t split, const char *transport)
 	}
 	meeting_close(&m, size);
 	tap_ok(ok,
-		"%s: %u processes that hold %u parts give the bits of one, and send the bytes that are planned",
-		transport, size, split);
+		"%s, %s: %u processes that hold %u parts give the bits of one, and send the bytes that are planned",
+		target->device, transport, size, split);
 }
 
 /* Plans for more ranks than can compute. */
@@ -308,25 +311,28 @@ static void test_plans_alone(void)
 	program_free(p);
 }
 
-int main(void)
+/* On the device that the argument names, without one on the cpu with all of its kernels. */
+int main(int argc, char **argv)
 {
-	const struct target *target;
+	const struct target *target = tested_device(argc, argv);
+	bool few = argc > 1;
 
 	/* Before this process has threads, which a fork loses. */
-	for (size_t t = 0; group_transports[t]; t++) {
-		for (unsigned size = 2; size <= 8; size *= 2)
-			test_same_bits(size, size, group_transports[t]);
-		test_same_bits(2, 8, group_transports[t]);
-		test_same_bits(4, 16, group_transports[t]);
+	for (size_t t = 0; group_transports[t] && !(few && t); t++) {
+		for (unsigned size = 2; size <= 8; size *= few ? 4 : 2)
+			test_same_bits(size, size, group_transports[t], target);
+		test_same_bits(2, 8, group_transports[t], target);
+		if (!few)
+			test_same_bits(4, 16, group_transports[t], target);
 	}
-	for (unsigned k = 0; (target = target_of("cpu", k)); k++) {
+	for (unsigned k = 0; (target = target_of(few ? argv[1] : "cpu", k)); k++) {
 		if (target_obstacle(target)) {
 			tap_skip("this machine lacks %s", target->kernels);
 			continue;
 		}
-		for (unsigned bits = 1; bits <= 4; bits++) {
-			test_against_ref(1u << bits, bits, target, PRECISION_SINGLE);
-			test_against_ref(1u << bits, bits, target, PRECISION_DOUBLE);
+		for (unsigned bits = 1; bits <= 4; bits += 1 + few) {
+			test_against_ref(1u << bits, bits, target, PRECISION_SINGLE, few ? 8 : SEEDS);
+			test_against_ref(1u << bits, bits, target, PRECISION_DOUBLE, few ? 8 : SEEDS);
 		}
 	}
 	test_plans_alone();

@@ -62,6 +62,8 @@ const char *rank_obstacle(const struct plan *pl, bool gradient)
 		return "there are no inputs";
 	if (!target_can(pl->target, TARGET_STATE_CACHE))
 		return "the device keeps no states side by side";
+	if (pl->nrank_bit && !target_can(pl->target, TARGET_SPLIT_OPTIMISED))
+		return "states are split over ranks, and the device keeps no parts of them side by side";
 	if (!pl->program->nreadout)
 		return "there are no outputs";
 	if (!outputs_are_forms(pl))

@@ -27,7 +27,8 @@ static unsigned statevector_optimisations(const struct evaluator_options *o)
 
 	if (target_can(t, TARGET_STAGES))
 		can |= OPTIMISATION_LIGHT_CONE;
-	if (target_can(t, TARGET_HEISENBERG_TAIL))
+	if (target_can(t, TARGET_HEISENBERG_TAIL)
+		&& (o->split < 2 || target_can(t, TARGET_SPLIT_OPTIMISED)))
 		can |= OPTIMISATION_HEISENBERG_TAIL;
 	return by_adjoint(o) ? o->optimisations & can : 0;
 }

@@ -133,7 +133,8 @@ enum cudaError_t {
 enum cudaMemcpyKind {
 	cudaMemcpyHostToDevice = 1,
 	cudaMemcpyDeviceToHost,
-	cudaMemcpyDeviceToDevice
+	cudaMemcpyDeviceToDevice,
+	cudaMemcpyDefault
 };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 enum cudaDeviceAttr { cudaDevAttrComputeCapabilityMajor = 75 };
@@ -184,6 +185,8 @@ cudaError_t cudaMallocHost(void **p, size_t n);
 cudaError_t cudaFreeHost(void *p);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, enum cudaMemcpyKind kind,
 	cudaStream_t s);
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_apart, const void *from, size_t from_apart,
+	size_t width, size_t n, enum cudaMemcpyKind kind, cudaStream_t s);
 cudaError_t cudaMemcpyPeerAsync(void *to, int device, const void *from, int from_device, size_t n,
 	cudaStream_t s);
 cudaError_t cudaMemsetAsync(void *p, int value, size_t n, cudaStream_t s);

@@ -334,6 +334,33 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, enum cudaMemcp
 	return cudaSuccess;
 }
 
+/* Memory of the host must be such as copies use directly. */
+static bool is_usable(const void *p, size_t n)
+{
+	if (emu_on_device(p))
+		return emu_device_of(p) == device;
+	auto a = host_allocations.upper_bound((void *)p);
+
+	return a != host_allocations.begin()
+		&& (const char *)p + n <= (const char *)(--a)->first + a->second;
+}
+
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_apart, const void *from, size_t from_apart,
+	size_t width, size_t n, enum cudaMemcpyKind kind, cudaStream_t s)
+{
+	BEGIN(cudaErrorUnknown);
+	if (!is_stream(s) || s->device != device || kind != cudaMemcpyDefault || !n || !width
+		|| width > to_apart || width > from_apart
+		|| !is_usable(to, (n - 1) * to_apart + width)
+		|| !is_usable(from, (n - 1) * from_apart + width))
+		return cudaErrorInvalidValue;
+	s->work.push_back([=] {
+		for (size_t k = 0; k < n; k++)
+			copy((char *)to + k * to_apart, (const char *)from + k * from_apart, width);
+	});
+	return cudaSuccess;
+}
+
 /* Reads what is there when the stream comes to it: whoever writes must have been waited for. */
 cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t n,
 	cudaStream_t s)

@@ -13,28 +13,40 @@
 /* Bits of the index of a state that any device can hold. */
 enum { BITS_MAX = 36 };
 
+static unsigned bits_max(const struct plan *pl)
+{
+	unsigned n = BITS_MAX + pl->nrank_bit;
+
+	return n < CUDA_BITS_MAX ? n : CUDA_BITS_MAX;
+}
+
 static int cuda_supports(const struct plan *pl, struct err *e)
 {
 	if (pl->target != &target_cuda || pl->shape == SHAPE_SAMPLES)
 		return err_set(e, -ERR_CONFIG,
 			"the cuda backend executes only plans made for it, without lanes");
-	if (program_nwire(pl->program) > BITS_MAX)
+	if (1u << pl->nrank_bit > SPLIT_RANKS_MAX)
 		return err_set(e, -ERR_CONFIG,
-			"a circuit of %u qubits: the cuda backend supports at most %d",
-			program_nwire(pl->program), BITS_MAX);
+			"at most %d ranks can hold a state together; for %u, there are only plans",
+			SPLIT_RANKS_MAX, 1u << pl->nrank_bit);
+	if (program_nwire(pl->program) > bits_max(pl))
+		return err_set(e, -ERR_CONFIG,
+			"a circuit of %u qubits: the cuda backend supports at most %u%s",
+			program_nwire(pl->program), bits_max(pl),
+			pl->nrank_bit ? " on as many ranks" : "");
 	return 0;
 }
 
 static void cuda_count_work(struct plan *pl)
 {
-	if (program_nwire(pl->program) <= BITS_MAX && !pl->nrank_bit)
+	if (program_nwire(pl->program) <= bits_max(pl) && !pl->nrank_bit)
 		cuda_work(pl);
 }
 
 static uint64_t cuda_bytes(const struct plan *pl, unsigned nthread, bool gradient, unsigned nrank)
 {
-	(void)nthread, (void)nrank;
-	return cuda_state_bytes(pl, gradient);
+	(void)nthread;
+	return cuda_state_bytes(pl, gradient, nrank);
 }
 
 static unsigned cuda_devices(uint64_t wanted)
@@ -73,18 +85,21 @@ static int cuda_prepare(const struct plan *pl, unsigned nthread, uint64_t device
 	struct backend_state *b;
 	int code = 0;
 
-	(void)split;
 	if (obstacle)
 		return err_set(e, -ERR_CONFIG, "the device cuda cannot be used: %s", obstacle);
 	if (!n)
 		return err_set(e, -ERR_CONFIG, "the device cuda:%d cannot be used: %s",
 			__builtin_ctzll(devices),
 			"there is no GPU of that number that is new enough");
+	if (split) { /* the ranks of a host take its devices in turn */
+		number[0] = number[split->local % n];
+		n = 1;
+	}
 	b = mem_alloc(1, sizeof *b + n * sizeof *b->device);
 	b->share = 1;
 	for (; b->ndevice < n && !code; b->ndevice += !code)
 		code = cuda_state_new(pl, number[b->ndevice], nthread > n ? nthread / n : 1,
-			gradient, &b->device[b->ndevice], e);
+			gradient, split, &b->device[b->ndevice], e);
 	if (code)
 		cuda_free_states(b);
 	else
@@ -181,6 +196,12 @@ static void cuda_amplitudes(struct backend_state *b, unsigned worker, uint32_t c
 	cuda_unit_amplitudes(&t, c, s, out);
 }
 
+static void cuda_part_amplitudes(struct backend_state *b, uint32_t c, uint64_t first, uint64_t n,
+	cplx *out)
+{
+	cuda_split_amplitudes(b->device[0], c, first, n, out);
+}
+
 /* ---- the table ---- */
 
 static const struct target *const targets[] = { &target_cuda };
@@ -210,6 +231,7 @@ const struct backend backend_cuda = {
 	.unit = cuda_unit,
 	.failure = cuda_failure,
 	.amplitudes = cuda_amplitudes,
+	.part_amplitudes = cuda_part_amplitudes,
 	.state_cache = &cuda_state_cache_ops,
 	.free = cuda_free_states,
 };

@@ -408,6 +408,17 @@ void cuda_call_host(struct cuda_stream *s, void (*fn)(void *arg), void *arg)
 	}
 }
 
+void cuda_copy_rows(struct cuda_stream *s, struct cuda_rows to, struct cuda_rows from,
+	size_t nbyte, size_t nrow)
+{
+	assert(!s->graph);
+	if (!s->call)
+		keep(s, "cudaMemcpy2DAsync",
+			cudaMemcpy2DAsync(to.first, to.apart, from.first, from.apart, nbyte, nrow,
+				cudaMemcpyDefault, s->handle));
+	s->counts.copied += nbyte * nrow;
+}
+
 void cuda_wait(struct cuda_stream *s)
 {
 	/* Also after a failure: functions of the host may be under way. */

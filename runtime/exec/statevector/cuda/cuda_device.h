@@ -52,6 +52,14 @@ void cuda_copy(struct cuda_stream *s, void *to, const struct cuda_stream *owner,
 /* A function of the host between what was asked for before and after, on a thread of the runtime: it asks for nothing itself, and is
  * not called once the device has failed. */
 void cuda_call_host(struct cuda_stream *s, void (*fn)(void *arg), void *arg);
+/* Rows of nbyte bytes, whose beginnings are as many bytes apart: between host, as cuda_host_malloc gives it, and device, or inside
+ * the device. */
+struct cuda_rows {
+	void *first;
+	size_t apart;
+};
+void cuda_copy_rows(struct cuda_stream *s, struct cuda_rows to, struct cuda_rows from, size_t nbyte,
+	size_t nrow);
 void cuda_wait(struct cuda_stream *s);
 
 /* What a stream is asked for between begin and end, as one launch of a CUDA graph where the same was asked for before: `shape`, not

@@ -22,7 +22,16 @@ struct tile {
 	int8_t outer[64];          /* its bit in the block's number, or -1 */
 	unsigned nouter;
 	uint8_t outer_at[CUDA_BITS_MAX]; /* index bits of these */
+	/* Split states: places from nlocal on number parts, and are never tile bits; those from nown on number processes. */
+	unsigned nlocal, nown;
+	uint32_t number; /* of this process */
+	uint64_t own,
+		one; /* live bits of the circuit at places that number processes; those that are 1 here */
+	bool idle; /* another bit there, which is 0 in all blocks, is 1 here */
 };
+
+/* Bit 31 of no block's number is 1: what asks for it does nothing. */
+static const uint32_t NEVER = UINT32_C(1) << 31;
 
 static uint64_t bit(unsigned b) { return UINT64_C(1) << b; }
 
@@ -37,7 +46,8 @@ static unsigned tile_bits(const struct plan *pl)
 
 unsigned cuda_sample_bits(const struct plan *pl, unsigned nbit)
 {
-	unsigned stored = plan_stored_bits(pl, nbit), width = (unsigned)__builtin_ctz(pl->width);
+	unsigned stored = plan_stored_bits(pl, nbit) - pl->nrank_bit,
+		 width = (unsigned)__builtin_ctz(pl->width);
 
 	return stored + width < tile_bits(pl) ? tile_bits(pl) - stored : width;
 }
@@ -47,6 +57,17 @@ static void places(const struct tile *t, const uint8_t *place, uint8_t *all)
 {
 	for (unsigned b = 0; b < t->nstate; b++)
 		all[b] = b < t->nstored ? place[b] : (uint8_t)b;
+}
+
+static bool numbers_parts(const struct tile *t, unsigned place)
+{
+	return place >= t->nlocal && place < t->nstored;
+}
+
+/* The bit of the index at a place. */
+static uint8_t index_bit(const struct tile *t, unsigned place)
+{
+	return (uint8_t)(place < t->nstored ? place : place - (t->nstored - t->nown));
 }
 
 /* Places before the stage that its blocks have: those in the lanes, and of bits that it works on. */
@@ -67,7 +88,7 @@ static uint64_t fill_tile(const struct tile *t, uint64_t mask, const uint8_t *bi
 {
 	for (unsigned pass = 0; pass < 2; pass++)
 		for (unsigned at = 0; at < t->nstate && count(mask) < t->nbit; at++)
-			if (pass || (nonzero & bit(bit_at[at])))
+			if (!numbers_parts(t, at) && (pass || (nonzero & bit(bit_at[at]))))
 				mask |= bit(at);
 	return mask;
 }
@@ -82,6 +103,23 @@ static uint64_t live_bits(const struct plan *pl, const struct plan_circuit *c,
 	return back ? live | plan_left(pl, c, end) : live;
 }
 
+/* Bit b of the circuit numbers processes, by the place where it is. */
+static void put_own(struct tile *t, unsigned b, unsigned place, uint64_t live)
+{
+	uint64_t one = (uint64_t)(t->number >> (place - t->nown) & 1) << b;
+
+	t->own |= live & bit(b);
+	t->one |= live & one;
+	t->idle = t->idle || (one & ~live);
+}
+
+static const uint8_t *places_after(const struct tile *t, const struct plan_circuit *c, uint32_t k)
+{
+	if (t->pl->nrank_bit)
+		return c->stage[k].after;
+	return k + 1 < c->nstage ? c->stage[k + 1].place : c->place;
+}
+
 static void lay_out_tile(struct tile *t, const struct plan_circuit *c, uint32_t k, bool back)
 {
 	const struct plan_stage *s = &c->stage[k];
@@ -91,7 +129,7 @@ static void lay_out_tile(struct tile *t, const struct plan_circuit *c, uint32_t 
 	uint64_t live = live_bits(t->pl, c, s, back), mask, number = 0;
 
 	places(t, s->place, before);
-	places(t, k + 1 < c->nstage ? s[1].place : c->place, after);
+	places(t, places_after(t, c, k), after);
 	for (unsigned b = 0; b < t->nstate; b++)
 		bit_at[before[b]] = (uint8_t)b;
 	mask = fill_tile(t, block_places(t, s, bit_at), bit_at, live);
@@ -109,6 +147,8 @@ static void lay_out_tile(struct tile *t, const struct plan_circuit *c, uint32_t 
 			t->to[i] = to[b];
 			t->nnear += b >= t->nstored;
 			n++;
+		} else if (before[b] >= t->nown && before[b] < t->nstored) {
+			put_own(t, b, before[b], live);
 		} else if (live & bit(b)) {
 			t->outer[b] = (int8_t)t->nouter;
 			t->outer_at[t->nouter++] = before[b];
@@ -136,7 +176,11 @@ struct todo {
 	unsigned nop, nentry, nsum;
 };
 
-static bool has_samples(const struct tile *t) { return t->nstate > t->nstored; }
+/* A split state is one sample's; others fill its tiles, with nothing in them. */
+static bool has_samples(const struct tile *t)
+{
+	return t->nstate > t->nstored && !t->pl->nrank_bit;
+}
 
 static uint32_t tile_mask(const struct tile *t, uint64_t bits)
 {
@@ -157,7 +201,7 @@ static bool never_acts(const struct tile *t, const struct plan_step *s)
 	for (uint64_t ones = s->control_mask & s->control_value; ones; ones &= ones - 1) {
 		unsigned b = (unsigned)__builtin_ctzll(ones);
 
-		if (t->at[b] < 0 && t->outer[b] < 0)
+		if (t->at[b] < 0 && t->outer[b] < 0 && !(t->own >> b & 1))
 			return true;
 	}
 	return false;
@@ -467,6 +511,8 @@ static void set_controls(const struct tile *t, const struct round *r, const stru
 			if (t->outer[b] >= 0) {
 				o->block_mask |= UINT32_C(1) << t->outer[b];
 				o->block_value |= value << t->outer[b];
+			} else if ((t->own >> b & 1) && (t->one >> b & 1) != value) {
+				o->block_value |= NEVER;
 			}
 			continue;
 		}
@@ -491,6 +537,8 @@ static void set_diagonal(const struct tile *t, const struct round *r, const stru
 			o->at[k] = (uint8_t)place_in(t, r, (unsigned)t->at[s->bit[k]]);
 		else if (t->outer[s->bit[k]] >= 0)
 			o->at[k] = (uint8_t)(CUDA_AT_BLOCK + t->outer[s->bit[k]]);
+		else if (t->one >> s->bit[k] & 1)
+			o->at[k] = CUDA_AT_ONE;
 }
 
 static void set_targets(const struct tile *t, const struct round *r, const struct plan_step *s,
@@ -559,16 +607,16 @@ static void set_transfers(const struct tile *t, const struct round *first, const
 	const uint8_t *to, struct cuda_stage_args *a)
 {
 	for (unsigned k = 0; k < t->nreg; k++) {
-		a->load_reg[k] = t->from[first->reg[k]];
-		a->save_reg[k] = to[last->reg[k]];
+		a->load_reg[k] = index_bit(t, t->from[first->reg[k]]);
+		a->save_reg[k] = index_bit(t, to[last->reg[k]]);
 	}
 	for (unsigned k = 0; k < CUDA_THREAD_BITS; k++) {
-		a->load_thread[k] = t->from[first->thread[k]];
-		a->save_thread[k] = to[last->thread[k]];
+		a->load_thread[k] = index_bit(t, t->from[first->thread[k]]);
+		a->save_thread[k] = index_bit(t, to[last->thread[k]]);
 	}
 	a->nouter = (uint16_t)t->nouter;
 	a->nnear = (uint16_t)t->nnear;
-	a->sample_at = (uint16_t)(t->nstored + t->nnear);
+	a->sample_at = index_bit(t, t->nstored + t->nnear);
 	memcpy(a->outer, t->outer_at, t->nouter);
 }
 
@@ -602,6 +650,7 @@ static struct cuda_launch *make_launch(struct todo *w, struct arena *arena)
 	}
 	set_transfers(&w->t, &r[0], &r[a->nround - 1], to, a);
 	a->save = !w->back || changes(l, &w->t, to);
+	l->idle = w->t.idle;
 	free(r);
 	return l;
 }
@@ -609,18 +658,21 @@ static struct cuda_launch *make_launch(struct todo *w, struct arena *arena)
 static bool moves_places(const struct tile *t) { return memcmp(t->from, t->to, t->nbit) != 0; }
 
 struct cuda_launch *cuda_layout_stage(const struct plan *pl, const struct plan_circuit *c,
-	uint32_t k, bool back, struct arena *arena)
+	uint32_t k, bool back, struct cuda_process process, struct arena *arena)
 {
 	struct todo w = { .t = { .pl = pl,
 				  .twice = is_twice(pl),
 				  .nreg = is_twice(pl) ? CUDA_REGS_DOUBLE : CUDA_REGS_SINGLE,
 				  .nbit = tile_bits(pl),
 				  .nline = is_twice(pl) ? 3 : 4,
-				  .nstored = plan_stored_bits(pl, c->nbit) },
+				  .nstored = plan_stored_bits(pl, c->nbit),
+				  .number = process.number },
 		.back = back };
 	struct cuda_launch *first = NULL, **next = &first;
 
 	w.t.nstate = w.t.nstored + cuda_sample_bits(pl, c->nbit);
+	w.t.nlocal = w.t.nstored - pl->nrank_bit;
+	w.t.nown = w.t.nstored - process.nbit;
 	lay_out_tile(&w.t, c, k, back);
 	list_items(&w, c, &c->stage[k]);
 	while (w.left || (!first && moves_places(&w.t))) {

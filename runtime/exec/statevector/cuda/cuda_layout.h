@@ -27,7 +27,15 @@ struct cuda_launch {
 	/* Of the backend: entries and sums of samples in the launches of the pass before it. */
 	size_t entry_before, sum_before;
 	struct cuda_placed placed[CUDA_OPS_MAX];
+	bool idle; /* the process' part of the state is 0 still: it is left out */
 	struct cuda_launch *next;
+};
+
+/* Of split states: bits of the index of a state that number processes, the highest ones, and what this process has there. The
+ * index of its own part is without them. */
+struct cuda_process {
+	unsigned nbit;
+	uint32_t number;
 };
 
 /* Samples that are computed together, as a power of two: as many as the plan's units have, and at least a tile of them. */
@@ -36,6 +44,6 @@ unsigned cuda_sample_bits(const struct plan *pl, unsigned nbit);
 /* The launches of stage k of circuit c, in the order in which they are done, in memory of the arena; NULL: there is nothing to
  * do. back: of the backward pass, from behind the stage to before it. */
 struct cuda_launch *cuda_layout_stage(const struct plan *pl, const struct plan_circuit *c,
-	uint32_t k, bool back, struct arena *arena);
+	uint32_t k, bool back, struct cuda_process process, struct arena *arena);
 
 #endif

@@ -13,9 +13,14 @@ static struct cuda_pauli compile_term(const struct plan_circuit *c, const struct
 {
 	enum { PAULI_X = 1, PAULI_Y = 2, PAULI_Z = 3 };
 	struct cuda_pauli p = { .readout = readout, .coefficient = t->coefficient };
+	const uint8_t *place = c->place;
 
+	if (c->nsegment > 1) {
+		p.segment = plan_reading(c, t);
+		place = c->segment[p.segment].place;
+	}
 	for (uint32_t f = 0; f < t->nfactor; f++) {
-		uint64_t bit = UINT64_C(1) << c->place[t->factor[f].wire];
+		uint64_t bit = UINT64_C(1) << place[t->factor[f].wire];
 
 		p.flip |= t->factor[f].letter != PAULI_Z ? bit : 0;
 		p.sign |= t->factor[f].letter != PAULI_X ? bit : 0;
@@ -26,12 +31,16 @@ static struct cuda_pauli compile_term(const struct plan_circuit *c, const struct
 
 static void compile_output(struct cuda_circuit *c, const struct output *o, uint32_t *readout)
 {
+	const uint8_t *place = c->plan->place;
+
 	if (o->kind == OUTPUT_PROBS) {
 		struct cuda_probs *p = &c->probs[c->nprobs++];
 
 		*p = (struct cuda_probs){ .readout = *readout, .nbin = o->nwire };
+		if (c->plan->nsegment > 1)
+			place = c->plan->segment[plan_segment_of(c->plan, c->plan->nstage)].place;
 		for (uint32_t k = 0; k < o->nwire; k++)
-			p->bit[k] = c->plan->place[o->wire[k]];
+			p->bit[k] = place[o->wire[k]];
 		*readout += UINT32_C(1) << o->nwire;
 		return;
 	}
@@ -40,19 +49,21 @@ static void compile_output(struct cuda_circuit *c, const struct output *o, uint3
 	(*readout)++;
 }
 
-/* Moves the products of one launch behind the first n, and returns how many there are then: those
+/* Moves the products of one launch behind the first n, and returns how many there are then: of one segment, those
  * that stay in the same chunks, and those that leave any. */
 static uint32_t fill_group(struct cuda_circuit *c, const struct cuda_pauli *from, bool *done,
 	uint32_t n)
 {
 	uint32_t end = n + CUDA_TERMS_MAX;
+	uint32_t segment = UINT32_MAX;
 	uint64_t flip = 0;
 
 	for (uint32_t k = 0; k < c->npauli && n < end; k++) {
 		bool fits;
 
-		if (done[k])
+		if (done[k] || (segment != UINT32_MAX && from[k].segment != segment))
 			continue;
+		segment = from[k].segment;
 		fits = cuda_flips_fit(flip | from[k].flip, c->nbit);
 		if (!fits && cuda_flips_fit(from[k].flip, c->nbit))
 			continue;
@@ -111,7 +122,7 @@ static struct cuda_readout readouts_from(const struct cuda_state *b, const struc
 		.first = (uint32_t)first };
 }
 
-static struct cuda_terms terms_of(const struct cuda_state *b, const struct cuda_circuit *c,
+struct cuda_terms cuda_terms_of(const struct cuda_state *b, const struct cuda_circuit *c,
 	uint32_t nsample, uint32_t group)
 {
 	struct cuda_terms a = { .to = readouts_from(b, c, nsample, c->group[group]) };
@@ -125,7 +136,7 @@ static struct cuda_terms terms_of(const struct cuda_state *b, const struct cuda_
 	return a;
 }
 
-static struct cuda_bins bins_of(const struct cuda_state *b, const struct cuda_circuit *c,
+struct cuda_bins cuda_bins_of(const struct cuda_state *b, const struct cuda_circuit *c,
 	uint32_t nsample, const struct cuda_probs *p)
 {
 	struct cuda_bins a = { .to = readouts_from(b, c, nsample, p->sum), .nbin = p->nbin };
@@ -139,20 +150,19 @@ static struct cuda_bins bins_of(const struct cuda_state *b, const struct cuda_ci
 void cuda_sum_readouts(struct cuda_state *b, const struct cuda_circuit *c, uint32_t count)
 {
 	for (uint32_t k = 0; k < c->ngroup; k++) {
-		struct cuda_terms a = terms_of(b, c, count, k);
+		struct cuda_terms a = cuda_terms_of(b, c, count, k);
 
 		cuda_launch_expect(b->stream, &a, b->twice);
 	}
 	for (uint32_t k = 0; k < c->nprobs; k++) {
-		struct cuda_bins a = bins_of(b, c, count, &c->probs[k]);
+		struct cuda_bins a = cuda_bins_of(b, c, count, &c->probs[k]);
 
 		cuda_launch_bins(b->stream, &a, b->twice);
 	}
 }
 
-/* Of a sample whose sums are from `sum` on. */
-static void read_sums(const struct cuda_state *b, const struct cuda_circuit *c, size_t sum,
-	bool good, double *readout)
+void cuda_read_sums(const struct cuda_state *b, const struct cuda_circuit *c, size_t sum, bool good,
+	double *readout)
 {
 	for (uint32_t k = 0; k < c->plan->nreadout; k++)
 		readout[k] = good ? 0 : NAN;
@@ -170,7 +180,7 @@ void cuda_read_readouts(const struct cuda_state *b, const struct cuda_circuit *c
 	for (uint32_t s = 0; s < count; s++) {
 		size_t at = c->readout_sum + s * (1 + c->nsum_readout);
 
-		read_sums(b, c, at + 1, good && !b->sum_host[at],
+		cuda_read_sums(b, c, at + 1, good && !b->sum_host[at],
 			readout + (size_t)s * c->plan->nreadout);
 	}
 }
@@ -269,13 +279,13 @@ void cuda_lambda(struct cuda_state *b, const struct cuda_circuit *c)
 	bool add = false;
 
 	for (uint32_t k = 0; k < c->ngroup; k++, add = true) {
-		struct cuda_terms a = terms_of(b, c, c->nsample, k);
+		struct cuda_terms a = cuda_terms_of(b, c, c->nsample, k);
 
 		a.to.add = add;
 		cuda_launch_lambda(b->stream, &a, b->twice);
 	}
 	for (uint32_t k = 0; k < c->nprobs; k++, add = true) {
-		struct cuda_bins a = bins_of(b, c, c->nsample, &c->probs[k]);
+		struct cuda_bins a = cuda_bins_of(b, c, c->nsample, &c->probs[k]);
 
 		a.to.add = add;
 		cuda_launch_lambda_bins(b->stream, &a, b->twice);

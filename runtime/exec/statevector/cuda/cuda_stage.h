@@ -47,7 +47,12 @@ struct cuda_round {
 };
 
 /* Where a target of a diagonal matrix is: register bit, CUDA_AT_THREAD + thread bit, CUDA_AT_BLOCK + bit of the block's number. */
-enum { CUDA_AT_THREAD = 8, CUDA_AT_BLOCK = 16, CUDA_AT_NOWHERE = 255 /* the bit is 0 */ };
+enum {
+	CUDA_AT_THREAD = 8,
+	CUDA_AT_BLOCK = 16,
+	CUDA_AT_ONE = 254, /* the bit is 1 */
+	CUDA_AT_NOWHERE    /* the bit is 0 */
+};
 
 /* What an op of the backward pass changes: both, or it is there for its sums alone. */
 enum cuda_undo { CUDA_UNDO_PSI = 1, CUDA_UNDO_LAMBDA = 2 };

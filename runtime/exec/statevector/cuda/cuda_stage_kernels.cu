@@ -235,9 +235,9 @@ DEVICE unsigned diagonal_row(const cuda_op &o, unsigned t)
 	for (unsigned k = 0; k < o.ntarget; k++) {
 		const unsigned at = o.at[k];
 
-		if (at >= CUDA_AT_NOWHERE)
-			continue;
-		if (at >= CUDA_AT_BLOCK)
+		if (at >= CUDA_AT_ONE)
+			row |= (at == CUDA_AT_ONE) << k;
+		else if (at >= CUDA_AT_BLOCK)
 			row |= (blockIdx.x >> (at - CUDA_AT_BLOCK) & 1) << k;
 		else if (at >= CUDA_AT_THREAD)
 			row |= (t >> (at - CUDA_AT_THREAD) & 1) << k;

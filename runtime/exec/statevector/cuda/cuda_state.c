@@ -114,7 +114,7 @@ static const struct plan_circuit *in_one_stage(struct cuda_state *b, const struc
 	struct plan_stage *stage;
 	uint8_t *place;
 
-	if (nstored > tile || !pc->nstage)
+	if (nstored > tile || !pc->nstage || b->plan->nrank_bit)
 		return pc;
 	one = arena_alloc(&b->arena, 1, sizeof *one);
 	stage = arena_alloc(&b->arena, 1, sizeof *stage);
@@ -135,8 +135,8 @@ static void compile(struct cuda_state *b, const struct plan_circuit *pc, uint32_
 	struct cuda_circuit *c)
 {
 	c->plan = pc = in_one_stage(b, pc);
-	c->nbit = plan_stored_bits(b->plan, pc->nbit);
-	c->nsample_bits = cuda_sample_bits(b->plan, pc->nbit);
+	c->nbit = plan_stored_bits(b->plan, pc->nbit) - b->plan->nrank_bit;
+	c->nsample_bits = cuda_sample_bits(b->plan, pc->nbit) + b->plan->nrank_bit - b->process.nbit;
 	c->forward = arena_alloc(&b->arena, pc->nstage, sizeof(struct cuda_launch *));
 	c->back = arena_alloc(&b->arena, pc->nstage, sizeof(struct cuda_launch *));
 	c->noise = arena_alloc(&b->arena, pc->nstep, sizeof *c->noise);
@@ -145,11 +145,11 @@ static void compile(struct cuda_state *b, const struct plan_circuit *pc, uint32_
 	for (uint32_t k = 0; k < pc->nstage; k++) {
 		const struct plan_stage *s = &pc->stage[k];
 
-		c->forward[k] = cuda_layout_stage(b->plan, pc, k, false, &b->arena);
+		c->forward[k] = cuda_layout_stage(b->plan, pc, k, false, b->process, &b->arena);
 		count_launches(c, c->forward[k], false);
 		if (!b->gradient || s->first + s->count <= pc->first_transition)
 			continue;
-		c->back[k] = cuda_layout_stage(b->plan, pc, k, true, &b->arena);
+		c->back[k] = cuda_layout_stage(b->plan, pc, k, true, b->process, &b->arena);
 		count_launches(c, c->back[k], true);
 	}
 	leave_last(c);
@@ -204,15 +204,16 @@ static void place_all(struct cuda_state *b, uint32_t count, bool back, size_t *i
 	size_t *factor)
 {
 	struct cuda_circuit *end = b->circuit + b->plan->ncircuit;
+	size_t nparts = cuda_nparts(b);
 
 	*input = *sum = *factor = 0;
 	for (struct cuda_circuit *c = b->circuit; c < end; c++) {
 		c->nsample = cuda_run_samples(b, c, count);
 		place_inputs(b, c, back, input);
 		c->readout_sum = *sum;
-		*sum += count * (1 + c->nsum_readout);
+		*sum += count * nparts * (1 + c->nsum_readout);
 		c->factor = *factor;
-		*factor += c->nsample * c->nsum_readout;
+		*factor += c->nsample * nparts * c->nsum_readout;
 	}
 	for (struct cuda_circuit *c = b->circuit; c < end; c++) {
 		c->sum = *sum;
@@ -221,7 +222,7 @@ static void place_all(struct cuda_state *b, uint32_t count, bool back, size_t *i
 	for (struct cuda_circuit *c = b->circuit; c < end; c++) {
 		c->norm_sum = *sum;
 		c->norm_factor = *factor;
-		*sum += plan_deep(c->plan) ? 2 * (size_t)c->nsample : 0;
+		*sum += plan_deep(c->plan) ? 2 * c->nsample * nparts : 0;
 		*factor += plan_deep(c->plan) ? c->nsample : 0;
 	}
 }
@@ -246,6 +247,9 @@ void cuda_place(struct cuda_state *b, uint32_t count, bool back)
 	}
 }
 
+/* Amplitudes that are on their way to other processes at once: an eighth of the state, a power of two, and at most as many. */
+enum { STAGING = 1 << 22 };
+
 /* Of the largest unit. */
 static void measure(struct cuda_state *b)
 {
@@ -254,7 +258,8 @@ static void measure(struct cuda_state *b)
 	place_all(b, b->plan->width, b->gradient, &input, &sum, &factor);
 	for (uint32_t k = 0; k < b->plan->ncircuit; k++) {
 		struct cuda_circuit *c = &b->circuit[k];
-		size_t nbyte = ((size_t)c->nsample << c->nbit) * amplitude_bytes(b);
+		size_t nbyte =
+			((c->nsample * (size_t)cuda_nparts(b)) << c->nbit) * amplitude_bytes(b);
 
 		b->part[CUDA_PSI].nbyte =
 			nbyte > b->part[CUDA_PSI].nbyte ? nbyte : b->part[CUDA_PSI].nbyte;
@@ -264,9 +269,14 @@ static void measure(struct cuda_state *b)
 	b->part[CUDA_SUM].nbyte = sum * sizeof *b->sum;
 	b->part[CUDA_FACTOR].nbyte = factor * sizeof *b->factor;
 	b->part[CUDA_INPUT].nbyte = input;
+	if (b->plan->nrank_bit)
+		b->part[CUDA_STAGING].nbyte =
+			b->part[CUDA_PSI].nbyte / 8 < STAGING * amplitude_bytes(b)
+			? b->part[CUDA_PSI].nbyte / 8
+			: STAGING * amplitude_bytes(b);
 }
 
-struct cuda_state *cuda_state_layout(const struct plan *pl, bool gradient)
+struct cuda_state *cuda_state_layout(const struct plan *pl, bool gradient, struct cuda_process process)
 {
 	struct cuda_state *b = mem_alloc(1, sizeof *b);
 	uint32_t nstep = 0;
@@ -274,6 +284,7 @@ struct cuda_state *cuda_state_layout(const struct plan *pl, bool gradient)
 	*b = (struct cuda_state){ .plan = pl,
 		.twice = pl->precision == PRECISION_DOUBLE,
 		.gradient = gradient,
+		.process = process,
 		.holds = -1 };
 	arena_init(&b->arena);
 	b->circuit = arena_alloc(&b->arena, pl->ncircuit, sizeof *b->circuit);
@@ -310,14 +321,16 @@ void cuda_state_free(struct cuda_state *b)
 		cuda_stream_free(b->stream);
 	}
 	recorder_queue_free(b->queue);
+	free(b->shown);
 	free(b->u);
 	arena_release(&b->arena);
 	free(b);
 }
 
-uint64_t cuda_state_bytes(const struct plan *pl, bool gradient)
+uint64_t cuda_state_bytes(const struct plan *pl, bool gradient, unsigned nrank)
 {
-	struct cuda_state *b = cuda_state_layout(pl, gradient);
+	struct cuda_process first = { (unsigned)__builtin_ctz(nrank), 0 };
+	struct cuda_state *b = cuda_state_layout(pl, gradient, first);
 	uint64_t nbyte = part_offset(b, CUDA_PARTS, false);
 
 	cuda_state_free(b);
@@ -339,6 +352,8 @@ static void take_memory(struct cuda_state *b)
 	b->factor_host = (void *)(host + part_offset(b, CUDA_FACTOR, true));
 	b->input = device + part_offset(b, CUDA_INPUT, false);
 	b->input_host = host + part_offset(b, CUDA_INPUT, true);
+	b->staging = device + part_offset(b, CUDA_STAGING, false);
+	b->staging_host = host + part_offset(b, CUDA_STAGING, true);
 }
 
 int cuda_state_failure(const struct cuda_state *b, struct err *e)
@@ -352,13 +367,16 @@ int cuda_state_failure(const struct cuda_state *b, struct err *e)
 }
 
 int cuda_state_new(const struct plan *pl, unsigned device, unsigned nthread, bool gradient,
-	struct cuda_state **out, struct err *e)
+	struct split_rank *split, struct cuda_state **out, struct err *e)
 {
-	struct cuda_state *b = cuda_state_layout(pl, gradient);
+	struct cuda_process process = { (unsigned)__builtin_ctz(split_nrank(split)),
+		split ? split->rank : 0 };
+	struct cuda_state *b = cuda_state_layout(pl, gradient, process);
 	char name[32];
 	int code;
 
 	b->nthread = nthread;
+	b->split = split;
 	b->u = mem_alloc(pl->nmatrix_entry + 1, sizeof *b->u);
 	b->stream = cuda_stream_new(device);
 	snprintf(name, sizeof name, "cuda:%u", device);
@@ -508,6 +526,10 @@ void cuda_state_forward(struct cuda_state *b, uint32_t number, const struct unit
 	bool good;
 
 	cuda_stream_enter(b->stream);
+	if (b->plan->nrank_bit) {
+		cuda_split_forward(b, number, in, readout);
+		return;
+	}
 	cuda_place(b, in->count, keep && b->gradient);
 	from = c->readout_sum;
 	to = from + in->count * (1 + c->nsum_readout);
@@ -686,6 +708,8 @@ bool cuda_state_backward(struct cuda_state *b, uint32_t number, const struct uni
 	bool good;
 
 	cuda_stream_enter(b->stream);
+	if (b->plan->nrank_bit)
+		return cuda_split_backward(b, number, in, dreadout, exponent);
 	if (b->holds != number) /* another circuit took the place: once more */
 		evolve(b, number, in);
 	cuda_begin_backward(b, number, in);
@@ -794,7 +818,7 @@ void cuda_state_pass(struct cuda_state *b, const struct cuda_pass *pass,
 
 /* ---- amplitudes ---- */
 
-static cplx amplitude(const struct cuda_state *b, const void *psi, uint64_t at)
+cplx cuda_amplitude(const struct cuda_state *b, const void *psi, uint64_t at)
 {
 	const double *twice = psi;
 	const float *single = psi;
@@ -808,8 +832,13 @@ void cuda_state_amplitudes(struct cuda_state *b, uint32_t number, uint32_t s, cp
 	const struct cuda_circuit *c = &b->circuit[number];
 	const struct plan_circuit *pc = c->plan;
 	size_t nbyte = amplitude_bytes(b) << c->nbit;
-	void *psi = mem_alloc(nbyte, 1);
+	void *psi;
 
+	if (b->plan->nrank_bit) {
+		cuda_split_amplitudes(b, number, 0, UINT64_C(1) << pc->nbit, out);
+		return;
+	}
+	psi = mem_alloc(nbyte, 1);
 	cuda_stream_enter(b->stream);
 	cuda_download(b->stream, psi, (const char *)b->psi + s * nbyte, nbyte);
 	cuda_wait(b->stream);
@@ -818,7 +847,7 @@ void cuda_state_amplitudes(struct cuda_state *b, uint32_t number, uint32_t s, cp
 
 		for (uint32_t w = 0; w < pc->nbit; w++)
 			at |= (i >> w & 1) << pc->place[pc->bit_of_wire[w]];
-		out[i] = amplitude(b, psi, at);
+		out[i] = cuda_amplitude(b, psi, at);
 	}
 	free(psi);
 }

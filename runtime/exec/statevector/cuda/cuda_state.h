@@ -12,6 +12,7 @@
 struct cuda_pauli {
 	uint64_t flip, sign; /* bits of the state's index */
 	uint32_t ny, readout;
+	uint32_t segment; /* of a split state, in which it is read */
 	double coefficient;
 };
 
@@ -23,7 +24,9 @@ struct cuda_probs {
 
 struct cuda_circuit {
 	const struct plan_circuit *plan;
-	unsigned nbit, nsample_bits; /* of the index of one sample's state; of the sample's number */
+	/* Of the index of one sample's state, of a split state's part for one rank as planned; of the number of the sample, or
+	 * of the part here and of what fills a tile up. */
+	unsigned nbit, nsample_bits;
 	/* Of each stage, forward; and backward, from the last to the first. */
 	struct cuda_launch **forward, **back; /* (plan->nstage) */
 	uint32_t *noise; /* (plan->nstep) number of the step among those of all circuits */
@@ -50,7 +53,15 @@ struct cuda_part {
 	size_t nbyte;
 	bool copied; /* the host has one too */
 };
-enum cuda_part_number { CUDA_PSI, CUDA_LAMBDA, CUDA_SUM, CUDA_FACTOR, CUDA_INPUT, CUDA_PARTS };
+enum cuda_part_number {
+	CUDA_PSI,
+	CUDA_LAMBDA,
+	CUDA_SUM,
+	CUDA_FACTOR,
+	CUDA_INPUT,
+	CUDA_STAGING, /* split states: what is on its way to another process */
+	CUDA_PARTS
+};
 
 /* A unit that is done at once, for the function of the host between its two passes. */
 struct cuda_pass {
@@ -64,6 +75,9 @@ struct cuda_pass {
 struct cuda_state {
 	const struct plan *plan;
 	bool twice, gradient, worked; /* worked: a pass has been done */
+	struct split_rank *split;     /* or NULL */
+	struct cuda_process process;
+	void *shown; /* amplitudes of the process, while others ask for them; or NULL */
 	unsigned nthread;
 	struct arena arena;
 	struct cuda_circuit *circuit;
@@ -94,6 +108,7 @@ struct cuda_state {
 	/* Of each circuit: complex numbers of the vectors of a start, sample by sample; matrices of samples, in the kernels' precision,
 	 * launch by launch. */
 	char *input, *input_host;
+	char *staging, *staging_host;
 };
 
 struct backend_state {
@@ -105,15 +120,16 @@ struct backend_state {
 
 /* ---- cuda_state.c: what the table has, on one device. ---- */
 
-/* Bytes of the device's memory. */
-uint64_t cuda_state_bytes(const struct plan *pl, bool gradient);
+/* Bytes of the device's memory, where nrank processes have parts of a state. */
+uint64_t cuda_state_bytes(const struct plan *pl, bool gradient, unsigned nrank);
 /* All but memory and a device: what the circuits of the plan need. */
-struct cuda_state *cuda_state_layout(const struct plan *pl, bool gradient);
+struct cuda_state *cuda_state_layout(const struct plan *pl, bool gradient,
+	struct cuda_process process);
 /* Of the vectors of a sample. */
 uint64_t cuda_vector_entries(const struct plan_circuit *c);
-/* nthread: threads of the processor that work for it. */
+/* nthread: threads of the processor that work for it. split: as prepare has it. */
 int cuda_state_new(const struct plan *pl, unsigned device, unsigned nthread, bool gradient,
-	struct cuda_state **out, struct err *e);
+	struct split_rank *split, struct cuda_state **out, struct err *e);
 void cuda_state_free(struct cuda_state *b);
 void cuda_state_matrices(struct cuda_state *b, const cplx *u);
 void cuda_state_forward(struct cuda_state *b, uint32_t c, const struct unit_input *in, bool keep,
@@ -126,6 +142,16 @@ void cuda_state_amplitudes(struct cuda_state *b, uint32_t c, uint32_t s, cplx *o
 /* As `unit` of a backend. */
 void cuda_state_pass(struct cuda_state *b, const struct cuda_pass *pass,
 	double *anti_hermitian_shared, double *const *anti_hermitian_sample);
+
+/* Number `at` of those at psi in the host's memory. */
+cplx cuda_amplitude(const struct cuda_state *b, const void *psi, uint64_t at);
+static inline size_t cuda_amplitude_bytes(const struct cuda_state *b) { return b->twice ? 16 : 8; }
+
+/* Parts of a state that the process has: 1 where states are not split. */
+static inline uint32_t cuda_nparts(const struct cuda_state *b)
+{
+	return UINT32_C(1) << (b->plan->nrank_bit - b->process.nbit);
+}
 
 /* Ranges of n samples, by its threads. */
 void cuda_samples(const struct cuda_state *b, uint32_t n,
@@ -146,10 +172,29 @@ void cuda_unit_forward(const struct cuda_team *t, uint32_t c, const struct unit_
 	bool keep, double *readout);
 void cuda_unit_backward(const struct cuda_team *t, uint32_t c, const struct unit_input *in,
 	const double *dreadout, double *anti_hermitian_shared, double *const *anti_hermitian_sample);
-/* False: nothing is done, as several devices share the unit, or a profile has moments of each stage. */
+/* False: nothing is done, as several devices share the unit, a profile has moments of each stage, or states are split. */
 bool cuda_unit_pass(const struct cuda_team *t, const struct cuda_pass *pass,
 	double *anti_hermitian_shared, double *const *anti_hermitian_sample);
 void cuda_unit_amplitudes(const struct cuda_team *t, uint32_t c, uint32_t s, cplx *out);
+
+/* ---- cuda_split.c: the same for plans that split states. ---- */
+
+void cuda_split_forward(struct cuda_state *b, uint32_t c, const struct unit_input *in,
+	double *readout);
+bool cuda_split_backward(struct cuda_state *b, uint32_t c, const struct unit_input *in,
+	const double *dreadout, int exponent);
+/* Amplitudes first .. first+n-1: 0 for those of other processes. */
+void cuda_split_amplitudes(struct cuda_state *b, uint32_t c, uint64_t first, uint64_t n, cplx *out);
+
+/* ---- cuda_exchange.c: what processes send each other, through memory of the host. ---- */
+
+/* Nothing has failed, here or in another process. What has failed here ends the group. */
+bool cuda_goes_on(struct cuda_state *b);
+/* The exchanges before segments from .. to, forward, or those after, back: of psi or lambda. */
+void cuda_exchange(struct cuda_state *b, uint32_t c, void *state, uint32_t from, uint32_t to,
+	bool back);
+/* sum[n] of all processes. False: something failed. */
+bool cuda_add_processes(struct cuda_state *b, long long *sum, size_t n);
 
 /* ---- cuda_state_cache.c ---- */
 
@@ -204,6 +249,14 @@ void cuda_sum_readouts(struct cuda_state *b, const struct cuda_circuit *c, uint3
 /* From sum_host. */
 void cuda_read_readouts(const struct cuda_state *b, const struct cuda_circuit *c, uint32_t count,
 	bool good, double *readout);
+/* Launches on psi of `nsample` samples: the products of a group, or probabilities. */
+struct cuda_terms cuda_terms_of(const struct cuda_state *b, const struct cuda_circuit *c,
+	uint32_t nsample, uint32_t group);
+struct cuda_bins cuda_bins_of(const struct cuda_state *b, const struct cuda_circuit *c,
+	uint32_t nsample, const struct cuda_probs *p);
+/* Of a sample whose sums are from sum_host[sum] on; not good: not numbers. */
+void cuda_read_sums(const struct cuda_state *b, const struct cuda_circuit *c, size_t sum, bool good,
+	double *readout);
 /* lambda = sum dreadout O psi, divided by 2^c->exponent (dreadout NULL: 0): the factors of the host, which are uploaded in between. */
 void cuda_put_factors(struct cuda_state *b, const struct cuda_circuit *c, uint32_t count,
 	const double *dreadout);

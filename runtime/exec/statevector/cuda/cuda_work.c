@@ -271,7 +271,7 @@ static void ask_once(bool any_input, bool any_back, struct plan_device_work *for
 
 void cuda_work(struct plan *pl)
 {
-	struct cuda_state *b = cuda_state_layout(pl, true);
+	struct cuda_state *b = cuda_state_layout(pl, true, (struct cuda_process){ 0 });
 	bool any_input = false, any_back = false;
 
 	for (uint32_t k = 0; k < pl->ncircuit; k++) {

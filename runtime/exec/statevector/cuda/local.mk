@@ -8,11 +8,13 @@ libgpu_a_SOURCES = \
 	runtime/exec/statevector/cuda/cuda.c \
 	runtime/exec/statevector/cuda/cuda.h \
 	runtime/exec/statevector/cuda/cuda_device.h \
+	runtime/exec/statevector/cuda/cuda_exchange.c \
 	runtime/exec/statevector/cuda/cuda_launch.h \
 	runtime/exec/statevector/cuda/cuda_layout.c \
 	runtime/exec/statevector/cuda/cuda_layout.h \
 	runtime/exec/statevector/cuda/cuda_matrix.c \
 	runtime/exec/statevector/cuda/cuda_readout.c \
+	runtime/exec/statevector/cuda/cuda_split.c \
 	runtime/exec/statevector/cuda/cuda_state.c \
 	runtime/exec/statevector/cuda/cuda_stage.h \
 	runtime/exec/statevector/cuda/cuda_state.h \

@@ -444,7 +444,7 @@ static uint32_t width_of(const struct plan *pl)
 
 	if (pl->shape == SHAPE_SAMPLES)
 		return plan_lanes(pl);
-	if (all <= nbit)
+	if (all <= nbit || pl->nrank_bit)
 		return 1;
 	return UINT32_C(1) << (all - nbit < UNIT_BITS_MAX ? all - nbit : UNIT_BITS_MAX);
 }

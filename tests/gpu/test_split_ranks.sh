@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+# Split states on emulated GPUs: numbers against the reference, the same bits for any number of ranks, and what fails.
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
+emu=$top_builddir/tests/gpu
+[ -x "$emu/split-fast" ] || tap_skip_all "no emulated GPU in this build"
+
+"$emu/split-fast" cuda >points 2>findings
+status=$?
+{ grep '^not ok' points; grep -v '^OMP' findings; } | sed 's/^/# /'
+[ $status -eq 0 ]
+tap_result $? "random programs: $(grep -c '^ok' points) points"
+
+# Parts of more amplitudes than a tile; gates, controls and products of z on the bits that number parts; exchanges in several batches.
+cat >deep.qcnn <<'END'
+QCNN 1;
+const int n = 14;
+qubit[n] q;
+input float[n] x;
+param float[n] w;
+param float[n] v;
+ry(each x) on q;
+ry(each w) on q;
+for int k in [0:n-2] { cx q[k], q[k+1]; }
+rxx(w[0]) q[0], q[n-1];
+ry(each v) on q;
+crz(v[1]) q[n-1], q[n-2];
+for int k in [0:n-2] { cx q[k], q[k+1]; }
+rx(v[2]) q[n-1];
+observe z(q[0]) * z(q[n-1]);
+END
+awk 'BEGIN {
+	for (i = 0; i < 14; i++) printf "x%d,", i
+	print "label"
+	for (k = 0; k < 3; k++) {
+		for (i = 0; i < 14; i++) printf "%.2f,", (k * 7 + i * 3) % 11 / 4
+		print k % 2 ? 1 : -1
+	}
+}' >deep.csv
+cat >deep.yaml <<'END'
+model: { file: deep.qcnn }
+data: { train: deep.csv, label: label }
+train: { epochs: 1, batch_size: 3, loss: mse }
+run: { seed: 5, device: cuda, split: 8 }
+END
+train() { # PROGRAM NAME OPTION...
+	program=$1 name=$2
+	shift 2
+	"$program" train -q --fresh --set log.dir="log-$name" -o "$name.bin" "$@" deep.yaml
+}
+train "$QCNN" ref --set run.device=ref --set run.split=1
+for precision in single double; do
+	for ranks in 1 2 $([ $precision = single ] && echo 4) 8; do
+		EMU_DEVICES=3 tap_exit 0 "$precision: a training by $ranks ranks" train "$emu/qcnn-fast" $ranks --set run.precision=$precision --ranks=$ranks
+		tap_ok "gives the weights of one" cmp 1.bin $ranks.bin
+	done
+	"$QCNN" weights diff ref.bin 1.bin >differences
+	most=$(sed -n 's/.*largest difference \([^ ]*\) .*/\1/p' differences | sort -g | tail -1)
+	tap_ok "off from those of ref by $most" awk "BEGIN { exit !($most > 0 && $most < $([ $precision = single ] && echo 1e-5 || echo 1e-12)) }"
+done
+
+# Every access.
+grep -v ' x;\|each x' deep.qcnn | sed 's/n = 14/n = 9/' >small.qcnn
+jacobian="run -q --device=cuda --ranks=4 --seed=3 --emit=jacobian --format=csv small.qcnn"
+# shellcheck disable=SC2086
+"$emu/qcnn-fast" $jacobian >fast
+if [ -x "$emu/qcnn-emu" ]; then
+	# shellcheck disable=SC2086
+	tap_exit 0 "each access is checked" "$emu/qcnn-emu" $jacobian
+	tap_is "$(cat err)" "" "and found to be right"
+	tap_same out fast "the same bits"
+fi
+
+# ---- what fails ----
+
+EMU_FAIL=cudaMemcpy2DAsync:3 tap_exit 78 "a device that fails in an exchange" train "$emu/qcnn-fast" failed --ranks=2
+tap_has err "the state was lost: " "ends the training"
+tap_has err "the GPU failed: cudaMemcpy2DAsync: unknown error" "and names the call"
+# Of each sample rank 0 clears the sums of two passes, and rank 1 the first state too.
+EMU_FAIL=cudaMemsetAsync:7 tap_exit 78 "one of another rank" train "$emu/qcnn-fast" failed --set run.split=2 --ranks=2
+tap_has err "the state was lost: rank 1 has given up: the GPU failed: cudaMemsetAsync: unknown error" "is named"
+EMU_FAIL=cudaMemsetAsync:20 tap_exit 75 "in a later step" train "$emu/qcnn-fast" failed --set run.split=2 --set train.epochs=9 --ranks=2
+tap_has err "the same command resumes behind step" "no step is lost"
+EMU_FAIL=cudaMalloc:1 tap_exit 78 "no memory" train "$emu/qcnn-fast" failed --ranks=2
+tap_has err "of 2: the GPU failed: cudaMalloc: out of memory" "of a rank"
+
+# Started together, one of them on a host without a GPU.
+for rank in 0 1; do
+	PMI_RANK=$rank PMI_SIZE=2 MPI_LOCALNRANKS=2 EMU_DEVICES=$((1 - rank)) \
+		train "$emu/qcnn-fast" mixed --ranks=2 >out.$rank 2>err.$rank &
+	pid=$!
+	[ $rank -eq 0 ] && first=$pid
+done
+wait $first
+tap_is $? 78 "GPUs and processors in one group"
+wait $pid
+cp err.0 err
+tap_has err "rank 1 of 2: the device cuda cannot be used here: the NVIDIA driver finds no GPU; all ranks of a state compute on the same device" \
+	"are refused"
+
+tap_exit 0 "a plan" "$emu/qcnn-fast" compile --emit=plan --device=cuda --ranks=8 deep.qcnn
+grep '^split' out >of-cuda
+tap_ok "has exchanges" grep -q 'split      8 ranks, [1-9]' of-cuda
+tap_exit 2 "how long it takes" "$emu/qcnn-fast" compile --emit=plan --device=cuda --ranks=8 --link=25 deep.qcnn
+tap_has err "not predicted: without --gpu and --link" "is not predicted"
+
+grep -v ' x;\|each x' deep.qcnn >large.qcnn
+sed -i 's/n = 14/n = 30/' large.qcnn
+EMU_DEVICES=2 tap_exit 78 "a state too large for two GPUs" "$emu/qcnn-fast" run -q --device=cuda --ranks=2 large.qcnn
+tap_has err "4.0 GiB available" "which have 4 GiB each"
+EMU_DEVICES=1 tap_exit 78 "for one that two ranks share" "$emu/qcnn-fast" run -q --device=cuda --ranks=2 large.qcnn
+tap_has err "2.0 GiB available" "2 GiB for each"
+tap_done

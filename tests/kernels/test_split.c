@@ -16,7 +16,7 @@
 #include "tests/net/meet.h"
 
 enum {
-	SEEDS = 24,
+	SEEDS = 20,
 	SEEDS_TOGETHER = 10,
 	OPTIMISED = 110, /* every fifth seed up to the last: with exact optimisations */
 	OPTIMISED_LAST = 125,

@@ -5,7 +5,7 @@
 
 struct emu_totals {
 	unsigned long launches, blocks, copies, clears,
-		waits; /* copies: those that one end of is the host's */
+		waits;               /* copies: those that one end of is the host's */
 	unsigned long calls;         /* of functions of the host */
 	unsigned long graphs, nodes; /* launches of graphs; their nodes */
 	double copied;               /* bytes of copies */

@@ -147,12 +147,12 @@ static void test_exchanges(void)
 	struct profile *p;
 	int64_t began;
 
-	recorder_exchange(1, false, recorder_begin(), 1, 0);
+	recorder_exchange(1, false, recorder_begin(), recorder_begin(), 1, 0);
 	recorder_start(PROFILE_PHASES, 1 << 20);
 	for (unsigned k = 0; k < 3; k++) {
 		began = recorder_begin();
 		work(MS);
-		recorder_exchange(2 << 16 | 1, k > 0, began, 100 + k, 1e-4);
+		recorder_exchange(2 << 16 | 1, k > 0, began, recorder_begin(), 100 + k, 1e-4);
 	}
 	p = stop(&q);
 	tap_ok(q.nexchange == 2 && q.exchange[0].circuit == 2 && q.exchange[0].segment == 1

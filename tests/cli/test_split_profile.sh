@@ -19,7 +19,7 @@ impossible() { rows "$1" | sed 's/.*"seconds": \([0-9.e-]*\), "wait_seconds": \(
 expected() {
 	awk -v forward="$1" -v backward="$2" '{ for (r = 0; r < 4; r++) {
 		print r, NR, "forward", forward, forward * $1
-		if (backward) print r, NR, "backward", backward, backward * $1 } }' | sort
+		if (backward) print r, NR, "backward", backward, 2 * backward * $1 } }' | sort
 }
 
 # ---- calls of a circuit ----
@@ -31,17 +31,19 @@ for where in "" "$away"; do
 	# shellcheck disable=SC2086
 	tap_exit 0 "three gradients by four ranks ${where:+on two hosts}" "$QCNN" profile --no-limits --gradient --threads=1 --steps=3 --json -o files --ranks=4 $where model.qcnn
 	found out >rows
-	expected 3 6 <bytes >want
-	tap_same rows want "each rank exchanges what is planned: once forward, two states backward"
+	expected 3 3 <bytes >want
+	tap_same rows want "each rank exchanges what is planned: once forward, and two states once backward"
 	tap_is "$(impossible out)" 0 "and waits for a part of the time"
 	tap_is "$(grep -o '"role": "[a-z]*"' out | tr -d '\n')" '"role": "coordinator""role": "rank""role": "rank""role": "rank"' "all ranks are in it"
 	tap_has out '{"name": "exchange", "seconds": ' "exchanges are a phase"
 	gunzip -c files/trace.json.gz | tr -d '\n' | sed 's/{"ph"/\n&/g' | grep '"cat":"exchange"' >events
 	for direction in exchange 'exchange back'; do
 		tap_is "$(grep "\"name\":\"$direction\"" events | grep -o '"pid":[0-9]*' | sort | uniq -c | awk '{ printf "%s %s,", $1, $2 }')" \
-			"$(for rank in 1 2 3 4; do printf '%d "pid":%d,' "$([ "$direction" = exchange ] && echo 3 || echo 6)" $rank; done)" "events on the timeline of each: $direction"
+			"$(for rank in 1 2 3 4; do printf '%d "pid":%d,' 3 $rank; done)" "events on the timeline of each: $direction"
 	done
-	tap_is "$(grep -c "\"segment\":1,\"bytes\":$(cat bytes),\"mean ns of waiting\":" events)" 36 "with their bytes"
+	for times in 1 2; do
+		tap_is "$(grep -c "\"segment\":1,\"bytes\":$(($(cat bytes) * times)),\"mean ns of waiting\":" events)" 12 "with their bytes"
+	done
 done
 tap_exit 0 "for people" "$QCNN" profile --no-limits --threads=1 --steps=2 --ranks=4 model.qcnn
 tap_has out "Exchanges between segments" "a table"

@@ -301,21 +301,67 @@ static void test_against_search(const struct target *target, enum precision prec
 		ncircuit, (double)nexchange / ncircuit, worst, nmore, 100 * (ratio - 1));
 }
 
-/* Of a part of 2^24 rows. */
+/* Rows of a part, each of which is in one part of a message, or stays; false: one is in none or in two. */
+static bool cut_covers(const struct plan_parts *c, unsigned nrow_bit, unsigned own)
+{
+	uint8_t *seen = calloc((size_t)1 << nrow_bit, 1);
+	size_t n = 0, fixed = 0;
+	bool ok = true;
+
+	for (size_t k = 0; k < (size_t)1 << nrow_bit; k++) {
+		unsigned at = 0;
+
+		for (unsigned b = 0; b < c->nlocal; b++)
+			at |= (unsigned)((k >> c->local[b]) & 1) << b;
+		n += at != own;
+	}
+	for (unsigned b = 0; b < c->nlocal; b++)
+		fixed |= (size_t)1 << c->local[b];
+	for (unsigned b = 0; b < c->npiece; b++)
+		fixed |= (size_t)1 << c->piece[b];
+	for (size_t set = fixed;; set = (set - 1) & fixed) { /* values of the places that are fixed */
+		unsigned at = 0;
+
+		for (unsigned b = 0; b < c->nlocal; b++)
+			at |= (unsigned)((set >> c->local[b]) & 1) << b;
+		for (size_t part = 0; at != own && part < (size_t)1 << c->nother; part++) {
+			size_t first = set;
+
+			for (unsigned b = 0; b < c->nother; b++)
+				first |= ((part >> b) & 1) << c->other[b];
+			for (size_t run = 0; run < (size_t)1 << c->nbit; run++)
+				for (size_t row = 0; row < (size_t)1 << c->run; row++) {
+					ok &= !seen[first + (run << c->low) + row]++;
+					n--;
+				}
+		}
+		if (!set)
+			break;
+	}
+	free(seen);
+	return ok && !n;
+}
+
+/* How rows are cut into parts, and how many these are. */
 static void test_parts(void)
 {
-	static const unsigned high[] = { 18, 19, 20, 21, 22, 23 }, low[] = { 4, 5, 7, 8, 12, 23 },
-			      apart[] = { 0, 4, 8, 12, 16, 20 };
+	static const uint8_t high[] = { 18, 19, 20, 21, 22, 23 }, low[] = { 4, 5, 7, 8, 12, 23 },
+			     apart[] = { 0, 4, 8, 12, 16, 20 }, piece[] = { 11, 12, 10 };
+	struct plan_parts c = plan_exchange_parts(high, 6, NULL, 0, 24);
 
-	tap_is_int(plan_exchange_parts(high, 6, 24).nother, 0,
-		"the highest places: one part for each partner");
-	tap_is_int(plan_exchange_parts(low, 6, 24).nother, 4,
-		"low places: parts of runs that ten bits number");
+	tap_is_int(1 << c.npartner, 1, "the highest places: one part for each partner");
+	c = plan_exchange_parts(low, 6, NULL, 0, 24);
+	tap_ok(c.npartner == 4 && plan_parts_few(&c), "low places: parts beside the longest range");
 	tap_is_int(plan_exchange_at_once(high, 6, 24), 6, "few parts are exchanged at once");
 	tap_is_int(plan_exchange_at_once(low, 6, 24), 6, "so are these");
 	tap_is_int(plan_exchange_at_once(apart, 6, 24), 3,
 		"of places that lie apart, those that make few parts");
 	tap_is_int(plan_exchange_at_once(apart, 1, 24), 1, "a single bit");
+	for (unsigned n = 0; n <= 3; n++) {
+		c = plan_exchange_parts(low, 5, piece, n, 14);
+		tap_ok(cut_covers(&c, 14, 0) && cut_covers(&c, 14, 13),
+			"%u places number pieces: each row that is sent is in one part", n);
+	}
 }
 
 /* ---- what moves ---- */
@@ -410,7 +456,7 @@ static void test_moves(unsigned nexchange, const uint8_t *place)
 		struct split_rank r = { .rank = k, .nrank = (unsigned)nrank, .comm = &c };
 
 		s.part = rows + k * nrow;
-		split_exchange(&r, &s, swap, MOVED_RANKS, (struct split_place){ 0 });
+		split_exchange(&r, &s, 1, swap, MOVED_RANKS, (struct split_place){ 0 });
 		met = met && !r.code && moves.ncall[k] == moves.ncall[0];
 	}
 	for (unsigned call = 0; call < moves.ncall[0]; call++)
@@ -418,7 +464,7 @@ static void test_moves(unsigned nexchange, const uint8_t *place)
 			for (unsigned other = 0; other < k; other++)
 				met = met && meet_parts(call, k, other);
 	s.part = whole;
-	split_exchange(NULL, &s, swap, MOVED_RANKS, (struct split_place){ 0 });
+	split_exchange(NULL, &s, 1, swap, MOVED_RANKS, (struct split_place){ 0 });
 	tap_ok(met && !memcmp(rows, whole, nrow * nrank * sizeof *rows),
 		"64 ranks move the rows as one process does");
 	tap_is_int(moves.ncall[0], nexchange, "in as many exchanges as expected");

@@ -198,8 +198,8 @@ static bool sent_as_planned(const struct job *j, const struct evaluator_options 
 	return same;
 }
 
-/* Rank 0 evaluates all programs with the others' help, and alone; false where a bit differs. */
-static bool lead(struct comm *c, uint32_t split, const struct target *target)
+/* Rank 0 evaluates all programs with the others' help, by nthread threads, and alone by one; false where a bit differs. */
+static bool lead(struct comm *c, uint32_t split, const struct target *target, unsigned nthread)
 {
 	struct split_rank r = {
 		.rank = 0, .nrank = c->size, .comm = c, .turn = PTHREAD_MUTEX_INITIALIZER
@@ -228,6 +228,7 @@ static bool lead(struct comm *c, uint32_t split, const struct target *target)
 			nrun++;
 			code = outcome_of(j.p, &o, j.nsample, j.weight, j.input, &want, &e);
 			o.rank = &r;
+			o.nthread = nthread;
 			code = code ? code
 				    : outcome_of(j.p, &o, j.nsample, j.weight, j.input, &got, &e);
 			if (code
@@ -252,9 +253,10 @@ static bool lead(struct comm *c, uint32_t split, const struct target *target)
 		&& target_can(target, TARGET_SPLIT_OPTIMISED) == (taken.tails && taken.bases);
 }
 
-/* In processes of their own, that the leader's threads are not lost by a fork. */
+/* In processes of their own, that the leader's threads are not lost by a fork. overlap: threads of each that compute while they
+ * exchange, for states of any size; 0: one, which does not. */
 static void test_same_bits(unsigned size, uint32_t split, const char *transport,
-	const struct target *target)
+	const struct target *target, unsigned overlap)
 {
 	struct meeting m = meeting_new(size);
 	pid_t child[RANKS_MAX];
@@ -271,8 +273,11 @@ static void test_same_bits(unsigned size, uint32_t split, const char *transport,
 			continue;
 		if (meet(&m, r, size, transport, &usual, &c, &e))
 			_exit(100);
-		good = r ? !split_follow(c, &(struct split_host){ .local = r, .nthread = 1 }, &e)
-			 : lead(c, split, target);
+		split_part_bytes = overlap ? 1 : SIZE_MAX;
+		good = r ? !split_follow(c,
+			       &(struct split_host){ .local = r, .nthread = overlap ? overlap : 1 },
+			       &e)
+			 : lead(c, split, target, overlap ? overlap : 1);
 		if (*e.text)
 			tap_note("rank %u: %s", r, e.text);
 		comm_close(c);
@@ -287,8 +292,8 @@ static void test_same_bits(unsigned size, uint32_t split, const char *transport,
 	}
 	meeting_close(&m, size);
 	tap_ok(ok,
-		"%s, %s: %u processes that hold %u parts give the bits of one, and send the bytes that are planned",
-		target->device, transport, size, split);
+		"%s, %s: %u processes that hold %u parts give the bits of one, and send the bytes that are planned%s",
+		target->device, transport, size, split, overlap ? ", while they compute" : "");
 }
 
 /* Plans for more ranks than can compute. */
@@ -320,10 +325,15 @@ int main(int argc, char **argv)
 	/* Before this process has threads, which a fork loses. */
 	for (size_t t = 0; group_transports[t] && !(few && t); t++) {
 		for (unsigned size = 2; size <= 8; size *= few ? 4 : 2)
-			test_same_bits(size, size, group_transports[t], target);
-		test_same_bits(2, 8, group_transports[t], target);
-		if (!few)
-			test_same_bits(4, 16, group_transports[t], target);
+			test_same_bits(size, size, group_transports[t], target, 0);
+		test_same_bits(2, 8, group_transports[t], target, 0);
+		if (few)
+			continue;
+		test_same_bits(4, 16, group_transports[t], target, 0);
+		test_same_bits(2, 2, group_transports[t], target, 1);
+		test_same_bits(4, 8, group_transports[t], target, 1);
+		if (!t)
+			test_same_bits(2, 4, group_transports[t], target, 2);
 	}
 	for (unsigned k = 0; (target = target_of(few ? argv[1] : "cpu", k)); k++) {
 		if (target_obstacle(target)) {

@@ -163,20 +163,24 @@ int __wrap_backup_save(struct backup *b, const struct train_state *s, struct tra
 
 /* ---- calls of a group ---- */
 
+/* The work of the exchange that is under way. */
+static const struct comm_work *inner_work;
+
 static int exchange_arrived(void *ctx, unsigned k, size_t from, size_t to, struct err *e)
 {
-	(void)ctx, (void)to, (void)e;
 	if (!k && !from)
 		at_place("exchange");
-	return 0;
+	return inner_work ? inner_work->arrived(ctx, k, from, to, e) : 0;
 }
 
 static int exchange(struct comm *c, const struct comm_part *part, unsigned npart,
 	const struct comm_work *work, struct err *e)
 {
-	const struct comm_work own = { .arrived = exchange_arrived };
+	const struct comm_work own = { work ? work->ctx : NULL, work ? work->before : NULL,
+		exchange_arrived };
 
-	return inner->exchange(c, part, npart, work ? work : &own, e);
+	inner_work = work;
+	return inner->exchange(c, part, npart, &own, e);
 }
 
 static int gather(struct comm *c, const void *mine, size_t bytes, void *all, struct err *e)

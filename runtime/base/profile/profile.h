@@ -58,7 +58,7 @@ struct profile_thread {
 	const char *device; /* "cuda:0"; NULL: a thread of the processor */
 	uint64_t ns[PHASE_COUNT], count[PHASE_COUNT]; /* its own, and how often */
 	uint32_t nevent;
-	const struct profile_event *event; /* by their ends */
+	const struct profile_event *event; /* by their ends, but for exchanges beside what it computed */
 	uint64_t dropped;                  /* events beyond the limit of memory */
 	/* Of a device's queue: time of copies between host and device, their bytes, and kernels that were launched. */
 	uint64_t copy_ns, copied_bytes, launches;

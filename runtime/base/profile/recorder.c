@@ -266,17 +266,21 @@ static struct profile_exchange *exchange_of(uint32_t id, bool back)
 	return &exchanges.at[exchanges.n++];
 }
 
-void recorder_exchange_on(uint32_t id, bool back, int64_t begin, uint64_t bytes, double wait_seconds)
+void recorder_exchange_on(uint32_t id, bool back, int64_t begin, int64_t end, uint64_t bytes,
+	double wait_seconds)
 {
-	int64_t now = recorder_ticks();
+	struct record *r = open_record();
 	struct profile_exchange *x;
 
-	recorder_event_on(EVENT_EXCHANGE, id, back, begin);
+	if (!r)
+		return;
+	add_event(r, &(struct profile_event){ begin, end, id, EVENT_EXCHANGE, back });
+	close_record(r);
 	pthread_mutex_lock(&lock);
 	x = exchange_of(id, back);
 	x->count++;
 	x->bytes += bytes;
-	x->ns += (uint64_t)(now - begin);
+	x->ns += (uint64_t)(end - begin);
 	x->wait_ns += (uint64_t)(1e9 * wait_seconds);
 	pthread_mutex_unlock(&lock);
 }

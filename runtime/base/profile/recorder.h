@@ -47,7 +47,8 @@ void recorder_mark_on(enum profile_phase phase);
 void recorder_event_on(enum profile_kind kind, uint32_t id, uint16_t peer, int64_t begin);
 void recorder_help_on(enum profile_kind kind, uint32_t id, int64_t begin);
 enum profile_phase recorder_as_on(enum profile_phase phase);
-void recorder_exchange_on(uint32_t id, bool back, int64_t begin, uint64_t bytes, double wait_seconds);
+void recorder_exchange_on(uint32_t id, bool back, int64_t begin, int64_t end, uint64_t bytes,
+	double wait_seconds);
 
 /* The time of this thread since its last mark belongs to the phase; PHASE_NONE: to none. */
 static inline void recorder_mark(enum profile_phase phase)
@@ -73,13 +74,13 @@ static inline void recorder_help(enum profile_kind kind, uint32_t id, int64_t be
 		recorder_help_on(kind, id, begin);
 }
 
-/* An exchange with other ranks that began at `begin` (as recorder_event) and has ended: an event EVENT_EXCHANGE, and a count
- * to the process' exchanges; of no phase. */
-static inline void recorder_exchange(uint32_t id, bool back, int64_t begin, uint64_t bytes,
-	double wait_seconds)
+/* An exchange with other ranks from begin to end (as recorder_begin), in this thread or beside it: an event EVENT_EXCHANGE, and
+ * a count to the process' exchanges; of no phase. */
+static inline void recorder_exchange(uint32_t id, bool back, int64_t begin, int64_t end,
+	uint64_t bytes, double wait_seconds)
 {
-	if (begin && recorder_on())
-		recorder_exchange_on(id, back, begin, bytes, wait_seconds);
+	if (begin && end && recorder_on())
+		recorder_exchange_on(id, back, begin, end, bytes, wait_seconds);
 }
 
 /* All marks of this thread, and of regions that it begins, belong to that phase until the next call; PHASE_NONE: to

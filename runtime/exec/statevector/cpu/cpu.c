@@ -280,6 +280,8 @@ static void cpu_free(struct backend_state *b)
 		free(m->at);
 	}
 	cpu_state_cache_free(b->state_cache);
+	pthread_cond_destroy(&b->exchanging.more);
+	pthread_mutex_destroy(&b->exchanging.lock);
 	arena_release(&b->arena);
 	free(b);
 }
@@ -379,6 +381,8 @@ static int cpu_prepare(const struct plan *pl, unsigned nthread, uint64_t devices
 	b->gradient = gradient;
 	b->shared = pl->shape == SHAPE_SHARED;
 	b->nslot = (uint32_t)s.nslot;
+	pthread_mutex_init(&b->exchanging.lock, NULL);
+	pthread_cond_init(&b->exchanging.more, NULL);
 	cpu_doing(b, EVENT_PHASE, PHASE_FORWARD);
 	b->chunk_fused = s.chunk / sizeof(double);
 	b->chunk_stride = (s.chunk + s.fused) / sizeof(double);

@@ -258,25 +258,36 @@ void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu
 		collect_chunks(b, w, &c->stage[from], in, b->chunk_fused, scale,
 			anti_hermitian_shared, anti_hermitian_sample);
 	}
-	for (uint32_t k = from; k-- > first; ) {
-		if (k + 1 < c->nstage) {
-			cpu_exchange(b, c, psi, c->plan->stage[k].segment + 1,
-				c->plan->stage[k + 1].segment, true);
-			cpu_exchange(b, c, sweep.lambda, c->plan->stage[k].segment + 1,
-				c->plan->stage[k + 1].segment, true);
-		}
+	struct cpu_exchange exchange;
+	struct cpu_overlap *before = NULL;
+	if (begin->fused && from > first) {
+		exchange = cpu_exchange_behind(c, from, true, psi, sweep.lambda);
+		before = cpu_overlap_begin(b, &exchange, true);
+		if (!before)
+			cpu_exchange(b, &exchange);
+	}
+	for (uint32_t k = from; k-- > first;) {
 		sweep.stage = &c->stage[k];
 		sweep.last = k == first;
 		sweep.tail = begin->tail && k + 1 == c->nstage;
 		sweep.dreadout = k + 1 == c->nstage ? begin->dreadout : NULL;
-		if (!sweep.stage->undoes && !sweep.stage->ntransition && !sweep.tail && !sweep.dreadout)
-			continue;        /* psi and lambda are as the stage before wants them */
-		if (b->lane_bits) {
+		/* If so, psi and lambda are as the stage before wants them. */
+		bool idle = !sweep.stage->undoes && !sweep.stage->ntransition && !sweep.tail
+			&& !sweep.dreadout;
+		struct cpu_overlap *behind = NULL;
+		if (k > first) {
+			exchange = cpu_exchange_behind(c, k, true, psi, sweep.lambda);
+			behind = cpu_overlap_begin(b, &exchange, idle);
+		}
+		if (idle) {
+			cpu_overlap_end(before);
+		} else if (b->lane_bits) {
 			double began = cpu_began(b);
 			int64_t event = recorder_begin();
 			uint32_t id = (uint32_t)(c - b->circuit) << 16 | k;
 			cpu_doing(b, EVENT_BACKWARD, id);
-			cpu_chunks(b, w, sweep.stage->back.span, backward_chunk, &sweep);
+			cpu_overlap_chunks(b, w, &sweep.stage->back, before, behind, backward_chunk,
+				&sweep);
 			cpu_doing(b, EVENT_PHASE, PHASE_FORWARD);
 			if (!b->rank_bits)
 				collect_chunks(b, w, sweep.stage, in, sweep.stage->sums, scale,
@@ -292,6 +303,9 @@ void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu
 			collect_lanes(b, w->transition, sweep.stage, in, anti_hermitian_shared,
 				anti_hermitian_sample);
 		}
+		if (k > first && !behind)
+			cpu_exchange(b, &exchange);
+		before = behind;
 	}
 	for (uint32_t k = from; b->rank_bits && k-- > first;) {
 		const struct cpu_stage *s = &c->stage[k];
@@ -313,8 +327,11 @@ void cpu_backward(struct backend_state *b, unsigned worker, uint32_t number,
 	void *psi = cpu_whole(b, c, w->psi[slot]);
 	if (w->resident[slot] != number) {
 		cpu_forward_sweep(b, w, number, in, psi, false, false);
-		cpu_exchange(b, c, psi, plan_segment_of(c->plan, c->nstage) + 1,
-			c->plan->nsegment - 1, false);
+		cpu_exchange(b,
+			&(struct cpu_exchange){ .circuit = c,
+				.psi = psi,
+				.from = plan_segment_of(c->plan, c->nstage) + 1,
+				.to = c->plan->nsegment - 1 });
 	}
 	w->resident[slot] = INDEX_NONE;
 	struct cpu_begin begin = { .fused = cpu_fuses_last(c, in) };

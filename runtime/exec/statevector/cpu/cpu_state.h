@@ -181,6 +181,13 @@ struct cpu_memory {
 	uint64_t nstate; /* bytes of states; the rest are work buffers */
 };
 
+/* Exchanges beside stages, and the chunks and pieces that these wait for: one exchange after the other. */
+struct cpu_exchanging {
+	pthread_mutex_t lock;
+	pthread_cond_t more;
+	uint64_t begun, ended;
+};
+
 struct backend_state {
 	const struct plan *plan;
 	struct split_rank *split; /* or NULL */
@@ -201,6 +208,7 @@ struct backend_state {
 	size_t chunk_fused; /* from this number on, those that the forward pass makes for the backward pass (fused last stage) */
 	size_t chunk_stride;         /* doubles of one worker */
 	struct cpu_fork fork;        /* of units */
+	struct cpu_exchanging exchanging;
 	enum profile_kind doing; /* what all threads of a shared state do, as recorder_help has it */
 	uint32_t doing_id;
 	struct cpu_state_cache *state_cache;     /* NULL until it is first needed */
@@ -244,7 +252,7 @@ void cpu_readouts(struct backend_state *b, struct cpu_worker *w, const struct cp
 void cpu_lambda(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c,
 	const void *psi, void *lambda, const double *dreadout);
 
-/* cpu_norm.c: psi <- psi / |psi|, in SHAPE_SAMPLES lane by lane. */
+/* psi <- psi / |psi|, in SHAPE_SAMPLES lane by lane. */
 void cpu_normalise(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, void *psi);
 
 /* cpu_matrix.c, cpu_sweep.c, cpu_backward.c: the functions of the backend's table that run circuits. */
@@ -311,23 +319,30 @@ static inline void *cpu_whole(const struct backend_state *b, const struct cpu_ci
 {
 	return (void *)((uintptr_t)part - cpu_first_row(b, c) * cpu_row_bytes(b));
 }
-/* The exchanges before segments from .. to, forward, or those after, back: of the state psi (as cpu_whole gives it). */
-static inline void cpu_exchange(struct backend_state *b, const struct cpu_circuit *c, void *psi,
-	uint32_t from, uint32_t to, bool back)
-{
-	struct split_state s = { .nbit = c->nbit,
-		.lane_bits = b->lane_bits,
-		.row_bytes = cpu_row_bytes(b),
-		.part = (char *)((uintptr_t)psi + cpu_first_row(b, c) * cpu_row_bytes(b)) };
-	for (uint32_t n = 0; from + n <= to; n++) {
-		const struct plan_segment *g = &c->plan->segment[back ? to - n : from + n];
-		if (g->nswap)
-			split_exchange(b->split, &s, g->swap, g->nswap,
-				(struct split_place){ (uint32_t)(c - b->circuit) << 16
-						| (uint32_t)(g - c->plan->segment),
-					back });
-	}
-}
+/* Exchanges before segments from .. to, forward, or those after, back: of the state psi (as cpu_whole gives it), and of lambda
+ * unless it is NULL. */
+struct cpu_exchange {
+	const struct cpu_circuit *circuit;
+	void *psi, *lambda;
+	uint32_t from, to;
+	bool back;
+	uint32_t stage; /* it follows in that direction */
+};
+void cpu_exchange(struct backend_state *b, const struct cpu_exchange *x);
+/* Those between this stage and the next one in that direction, of which there may be none. */
+struct cpu_exchange cpu_exchange_behind(const struct cpu_circuit *c, uint32_t stage, bool back,
+	void *psi, void *lambda);
+/* The same beside the stages before and behind, where that pays: a thread exchanges what chunks of the stage before have written, and chunks
+ * behind are computed when their rows have arrived. begin: before x->stage is computed, or where that is `done`; NULL: to be
+ * exchanged between the stages. chunks: fn is called for the chunks of a stage that are this process', beside the exchanges
+ * before and behind it (or NULL); that before is ended then. end: all rows have arrived; the exchange is freed. */
+struct cpu_overlap *cpu_overlap_begin(struct backend_state *b, const struct cpu_exchange *x,
+	bool done);
+void cpu_overlap_chunks(struct backend_state *b, struct cpu_worker *own,
+	const struct cpu_blocks *blocks, struct cpu_overlap *before, struct cpu_overlap *behind,
+	cpu_chunk_fn fn, void *ctx);
+void cpu_overlap_end(struct cpu_overlap *o);
+
 /* Where part `chunk` of nchunk begins among n things. */
 static inline uint64_t cpu_chunk_begin(uint64_t n, unsigned nchunk, unsigned chunk)
 {

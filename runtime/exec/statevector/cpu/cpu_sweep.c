@@ -338,20 +338,25 @@ static void prepare_vectors(struct backend_state *b, uint32_t c, const struct un
 static void forward_stages(const struct sweep *like, struct cpu_worker *w, const struct cpu_circuit *c, uint32_t first, uint32_t last)
 {
 	struct sweep sweep = *like;
+	struct cpu_overlap *before = NULL;
 	for (uint32_t k = first; k < last; k++) {
 		sweep.stage = &c->stage[k];
 		sweep.from = k == first ? like->from : like->psi;
 		sweep.tail = k + 1 == c->nstage && cpu_tail_taken(c, like->in);
 		sweep.sums = k + 1 == c->nstage && like->sums;
 		sweep.fused = k + 1 == c->nstage && like->fused;
-		if (k > first)
-			cpu_exchange(sweep.b, c, sweep.psi, c->plan->stage[k - 1].segment + 1,
-				c->plan->stage[k].segment, false);
+		struct cpu_overlap *behind = NULL;
+		struct cpu_exchange exchange;
+		if (k + 1 < last) {
+			exchange = cpu_exchange_behind(c, k, false, sweep.psi, NULL);
+			behind = cpu_overlap_begin(sweep.b, &exchange, false);
+		}
 		double began = cpu_began(sweep.b);
 		int64_t event = recorder_begin();
 		uint32_t id = (uint32_t)(c - sweep.b->circuit) << 16 | k;
 		cpu_doing(sweep.b, EVENT_FORWARD, id);
-		cpu_chunks(sweep.b, w, sweep.stage->forward.span, forward_chunk, &sweep);
+		cpu_overlap_chunks(sweep.b, w, &sweep.stage->forward, before, behind, forward_chunk,
+			&sweep);
 		cpu_doing(sweep.b, EVENT_PHASE, PHASE_FORWARD);
 		if (sweep.tail)
 			cpu_tail_total(&sweep, w);
@@ -359,6 +364,9 @@ static void forward_stages(const struct sweep *like, struct cpu_worker *w, const
 			c->seconds[k].back = 0;   /* it is in the forward pass */
 		cpu_took(sweep.b, began, &c->seconds[k].forward);
 		recorder_event(EVENT_FORWARD, id, 0, event);
+		if (k + 1 < last && !behind)
+			cpu_exchange(sweep.b, &exchange);
+		before = behind;
 	}
 }
 

@@ -6,12 +6,12 @@ libcpu_a_SOURCES = \
 	runtime/exec/statevector/cpu/cpu.c \
 	runtime/exec/statevector/cpu/cpu_backward.c \
 	runtime/exec/statevector/cpu/cpu_compile.c \
+	runtime/exec/statevector/cpu/cpu_exchange.c \
 	runtime/exec/statevector/cpu/cpu_fork.c \
 	runtime/exec/statevector/cpu/cpu_fork.h \
 	runtime/exec/statevector/cpu/cpu_layout.c \
 	runtime/exec/statevector/cpu/cpu_layout.h \
 	runtime/exec/statevector/cpu/cpu_matrix.c \
-	runtime/exec/statevector/cpu/cpu_norm.c \
 	runtime/exec/statevector/cpu/cpu_ops.c \
 	runtime/exec/statevector/cpu/cpu_part.c \
 	runtime/exec/statevector/cpu/cpu_readout.c \

@@ -212,7 +212,7 @@ void cuda_exchange(struct cuda_state *b, uint32_t number, void *state, uint32_t 
 		recorder_mark(b->split->pass);
 		began = recorder_begin();
 		exchange_segment(b, c, state, g);
-		recorder_exchange(number << 16 | at, back, began,
+		recorder_exchange(number << 16 | at, back, began, recorder_begin(),
 			b->split->comm->statistics.sent_bytes - before.sent_bytes,
 			b->split->comm->statistics.wait_seconds - before.wait_seconds);
 		recorder_mark(PHASE_EXCHANGE);

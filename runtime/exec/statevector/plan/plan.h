@@ -13,8 +13,9 @@
 enum {
 	PLAN_SAMPLES_WIRES_MAX = 10,
 	PLAN_STATE_WIRES_MAX = 17,
-	PLAN_WIRES_MAX = 60,      /* index bits and masks are 64-bit numbers */
-	PLAN_RANKS_MAX = 1 << 16, /* of a plan; SPLIT_RANKS_MAX of them can compute */
+	PLAN_WIRES_MAX = 60, /* index bits and masks are 64-bit numbers */
+	PLAN_RANK_BITS_MAX = 16,
+	PLAN_RANKS_MAX = 1 << PLAN_RANK_BITS_MAX, /* of a plan; SPLIT_RANKS_MAX of them can compute */
 	PLAN_DEEP_STEPS = 1024 /* a state that has gone through as many is normalised before it is read */
 };
 
@@ -151,16 +152,22 @@ struct plan_sent {
 struct plan_sent plan_exchange(const struct plan *pl, const struct plan_circuit *c, uint32_t n);
 /* Of a sample in all circuits, forward, or of both states in the backward pass alone; *n: exchanges. */
 struct plan_sent plan_exchanges(const struct plan *pl, bool back, uint32_t *n);
-/* Bits at n places among the 2^nrow_bit rows of a process, row[n] ascending, change places with rank bits. It exchanges 2^nother parts
- * with each of 2^n - 1 partners: runs of 2^run rows, which the longest range of other bits numbers: nbit bits from bit `low` of a
- * row's number on. The bits that are left number the parts. */
+/* How the rows of a rank's part are cut where bits at some places of their numbers (local) change places with rank bits, and
+ * bits at others (piece) number pieces, which are exchanged one after the other: rows that agree in all of these make up
+ * 2^nother parts of a message, numbered by the bits at `other`. A part is 2^nbit runs of 2^run rows: the bits from `low` on number runs. */
 struct plan_parts {
-	unsigned run, low, nbit, nother;
+	uint8_t local[PLAN_RANK_BITS_MAX], piece[8], other[64];
+	unsigned nlocal, npiece, nother, npartner /* 2^ parts for each of 2^nlocal - 1 partners */;
+	unsigned run, low, nbit;
 };
-struct plan_parts plan_exchange_parts(const unsigned *row, unsigned n, unsigned nrow_bit);
-/* How many of these bits, those at the highest places, are exchanged at once, so that parts are not too many: 1 .. n. Then
+/* Places row[n] and piece[npiece], of which some may be the same, among those of the numbers of 2^nrow_bit rows. */
+struct plan_parts plan_exchange_parts(const uint8_t *row, unsigned n, const uint8_t *piece,
+	unsigned npiece, unsigned nrow_bit);
+/* Are there so few of them that they can be exchanged at once? */
+bool plan_parts_few(const struct plan_parts *c);
+/* How many bits at places row[n], ascending, are exchanged at once, those at the highest places, so that parts are few: 1 .. n. Then
  * come the others in the same way: more bytes. */
-unsigned plan_exchange_at_once(const unsigned *row, unsigned n, unsigned nrow_bit);
+unsigned plan_exchange_at_once(const uint8_t *row, unsigned n, unsigned nrow_bit);
 /* Segment of stage k, or with k = nstage, that of the last one. */
 uint32_t plan_segment_of(const struct plan_circuit *c, uint32_t k);
 

@@ -10,28 +10,45 @@
 /* Parts that a rank exchanges at once, in all and with each partner. */
 enum { PARTS_MAX = 4096, PARTNER_PARTS_MAX = 64 };
 
-struct plan_parts plan_exchange_parts(const unsigned *row, unsigned n, unsigned nrow_bit)
+struct plan_parts plan_exchange_parts(const uint8_t *row, unsigned n, const uint8_t *piece,
+	unsigned npiece, unsigned nrow_bit)
 {
-	struct plan_parts p = { .run = row[0] };
+	struct plan_parts c = { .nlocal = n, .npiece = npiece };
+	uint64_t fixed = 0;
 
-	for (unsigned k = 0; k < n; k++) {
-		unsigned low = row[k] + 1, nbit = (k + 1 < n ? row[k + 1] : nrow_bit) - low;
-
-		if (nbit > p.nbit) {
-			p.low = low;
-			p.nbit = nbit;
+	for (unsigned k = 0; k < n; k++)
+		fixed |= UINT64_C(1) << (c.local[k] = row[k]);
+	for (unsigned k = 0; k < npiece; k++) {
+		c.npartner += !(fixed >> piece[k] & 1);
+		fixed |= UINT64_C(1) << (c.piece[k] = piece[k]);
+	}
+	c.run = fixed ? (unsigned)__builtin_ctzll(fixed) : nrow_bit;
+	for (unsigned k = c.run, len = 0; k < nrow_bit; k++) {
+		len = fixed >> k & 1 ? 0 : len + 1;
+		if (len > c.nbit) {
+			c.nbit = len;
+			c.low = k + 1 - len;
 		}
 	}
-	p.nother = nrow_bit - n - p.run - p.nbit;
-	return p;
+	for (unsigned k = c.run; k < nrow_bit; k++)
+		if (!(fixed >> k & 1) && !(k >= c.low && k < c.low + c.nbit))
+			c.other[c.nother++] = (uint8_t)k;
+	c.npartner += c.nother;
+	return c;
 }
 
-unsigned plan_exchange_at_once(const unsigned *row, unsigned n, unsigned nrow_bit)
+bool plan_parts_few(const struct plan_parts *c)
+{
+	return UINT64_C(1) << c->npartner <= PARTNER_PARTS_MAX
+		|| UINT64_C(1) << (c->npartner + c->nlocal) <= PARTS_MAX;
+}
+
+unsigned plan_exchange_at_once(const uint8_t *row, unsigned n, unsigned nrow_bit)
 {
 	for (; n > 1; n--, row++) {
-		uint64_t parts = UINT64_C(1) << plan_exchange_parts(row, n, nrow_bit).nother;
+		struct plan_parts c = plan_exchange_parts(row, n, NULL, 0, nrow_bit);
 
-		if (parts <= PARTNER_PARTS_MAX || parts << n <= PARTS_MAX)
+		if (plan_parts_few(&c))
 			break;
 	}
 	return n;
@@ -40,16 +57,17 @@ unsigned plan_exchange_at_once(const unsigned *row, unsigned n, unsigned nrow_bi
 struct plan_sent plan_exchange(const struct plan *pl, const struct plan_circuit *c, uint32_t n)
 {
 	const struct plan_segment *g = &c->segment[n];
-	unsigned nbit = plan_stored_bits(pl, c->nbit) - pl->nrank_bit, row[64],
+	unsigned nbit = plan_stored_bits(pl, c->nbit) - pl->nrank_bit,
 		 nlane = (unsigned)__builtin_ctz(plan_lanes(pl)), at = 0;
 	double part = ldexp(pl->precision == PRECISION_DOUBLE ? 16 : 8, (int)nbit);
 	struct plan_sent sent = { 0, 0 };
+	uint8_t row[PLAN_RANK_BITS_MAX];
 	uint64_t rows = 0;
 
 	for (unsigned k = 0; k < g->nswap; k++)
 		rows |= UINT64_C(1) << (g->swap[k].local - nlane);
 	for (; rows; rows &= rows - 1)
-		row[at++] = (unsigned)__builtin_ctzll(rows);
+		row[at++] = (uint8_t)__builtin_ctzll(rows);
 	for (unsigned together; at; at -= together) {
 		together = plan_exchange_at_once(row, at, nbit - nlane);
 		sent.bytes += part - ldexp(part, -(int)together);

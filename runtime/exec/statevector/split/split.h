@@ -52,9 +52,46 @@ struct split_place {
 	bool back; /* from that segment to the one before */
 };
 
-/* Bits at these pairs of places change places, in all processes at once. */
-void split_exchange(struct split_rank *r, const struct split_state *s, const struct plan_swap *swap,
-	unsigned nswap, struct split_place place);
+/* Bits at these pairs of places change places, in all processes at once, in states of the same form. */
+void split_exchange(struct split_rank *r, const struct split_state *s, unsigned nstate,
+	const struct plan_swap *swap, unsigned nswap, struct split_place place);
+
+/* The same cut into pieces, for a thread that exchanges beside those that compute. */
+struct split_cut {
+	const struct plan_swap *swap; /* borrowed */
+	unsigned nswap;
+	struct plan_parts parts;
+	unsigned rank[8],
+		own; /* bits of the rank with which those at parts.local change places, and what this rank has there */
+	unsigned nrow_bit;
+	bool inside; /* some bits change places inside each process: before all pieces */
+	bool at_once; /* else bits change places in groups, one after the other, and there is one piece */
+};
+/* piece[npiece]: places of rows, ascending, of bits that may number pieces, the same in all processes; as many of the highest are taken as
+ * leave parts of a message their size. */
+struct split_cut split_cut(const struct split_rank *r, const struct split_state *s,
+	const struct plan_swap *swap, unsigned nswap, const uint8_t *piece, unsigned npiece);
+static inline unsigned split_npiece(const struct split_cut *x) { return 1u << x->parts.npiece; }
+/* Are some of the rows whose numbers have these bits (value, of those in mask) sent, or received, with the n-th piece? */
+bool split_piece_has(const struct split_cut *x, unsigned n, size_t mask, size_t value);
+
+/* Called by the thread that exchanges. await: returns when the first n pieces hold what is to be sent; ready: they have what they
+ * get, n from 0 (what stays in the process is in its place) to split_npiece. */
+struct split_beside {
+	void *ctx;
+	void (*await)(void *ctx, unsigned n);
+	void (*ready)(void *ctx, unsigned n);
+};
+struct split_exchanged {
+	int64_t began, ended; /* as recorder_begin */
+	uint64_t bytes;
+	double wait_seconds;
+};
+/* Recorded by the caller. */
+void split_exchange_beside(struct split_rank *r, const struct split_state *s, unsigned nstate,
+	const struct split_cut *x, const struct split_beside *beside, struct split_exchanged *out);
+/* The least bytes of a part of a message for which pieces are made. Tests change it. */
+extern size_t split_part_bytes;
 
 /* sum[chunks][n]: each process has chunks first .. end-1: `each` of them, or none. Afterwards all have all. Every process calls it with
  * the same n and each. Chunks of a process follow those of the processes before. */

@@ -39,116 +39,259 @@ static void swap_rows(const struct split_state *s, size_t nrow, unsigned high, u
 
 /* ---- between processes ---- */
 
-/* One exchange of some bits: places of rows, the local ones ascending, and which bit of the rank each changes places with. */
-struct between {
-	unsigned n, local[8], rank[8];
-};
+size_t split_part_bytes = 64 << 10;
 
-/* Rows of a process whose local bits are `pattern` change places with those of the rank whose bits are: the first row of a part. */
-static size_t spread(size_t number, const struct between *x, const struct plan_parts *p,
-	unsigned nrow_bit, unsigned pattern)
+static size_t spread(size_t number, const uint8_t *place, unsigned n)
 {
 	size_t row = 0;
 
-	for (unsigned at = p->run, k = 0; at < nrow_bit; at++) {
-		if (k < x->n && x->local[k] == at) {
-			row |= (size_t)((pattern >> k++) & 1) << at;
-		} else if (at < p->low || at >= p->low + p->nbit) {
-			row |= (number & 1) << at;
-			number >>= 1;
-		}
-	}
+	for (unsigned k = 0; k < n; k++)
+		row |= ((number >> k) & 1) << place[k];
 	return row;
 }
 
-static int exchange(struct split_rank *r, const struct split_state *s, const struct between *x,
-	unsigned nrow_bit)
+/* The bits that number pieces in a row's number: all, and what the n-th piece that is exchanged has there. Numbers are relative to
+ * what the rank has at the local places among them: two partners count alike. */
+static size_t piece_bits(const struct split_cut *x)
 {
-	unsigned own = 0, npart = 0;
-	struct plan_parts p = plan_exchange_parts(x->local, x->n, nrow_bit);
-	size_t each = bit(p.nother);
-	struct comm_part *part = mem_alloc(each << x->n, sizeof *part);
+	return spread(SIZE_MAX, x->parts.piece, x->parts.npiece);
+}
+
+static size_t own_bits(const struct split_cut *x)
+{
+	return spread(x->own, x->parts.local, x->parts.nlocal);
+}
+
+static size_t piece_value(const struct split_cut *x, unsigned n)
+{
+	return spread(n, x->parts.piece, x->parts.npiece) ^ (own_bits(x) & piece_bits(x));
+}
+
+bool split_piece_has(const struct split_cut *x, unsigned n, size_t mask, size_t value)
+{
+	size_t bits = piece_bits(x), piece = piece_value(x, n),
+	       local = spread(SIZE_MAX, x->parts.local, x->parts.nlocal), known = mask | bits;
+
+	if ((value ^ piece) & mask & bits)
+		return false;
+	return (local & ~known) || (((value & mask) | piece) ^ own_bits(x)) & local;
+}
+
+/* By local places first, so that pieces of all partners come in turn; by more of the others while parts have their size. */
+static struct plan_parts choose_parts(const struct split_state *s, const uint8_t *local, unsigned n,
+	const uint8_t *piece, unsigned npiece, unsigned nrow_bit)
+{
+	uint8_t ordered[8];
+	size_t is_local = spread(SIZE_MAX, local, n);
+	struct plan_parts c;
+
+	for (;; npiece--, piece++) {
+		unsigned at = 0;
+
+		for (unsigned k = 0; k < 2 * npiece; k++)
+			if ((is_local >> piece[k % npiece] & 1) == (k < npiece))
+				ordered[at++] = piece[k % npiece];
+		c = plan_exchange_parts(local, n, ordered, npiece, nrow_bit);
+		if (!npiece
+			|| (plan_parts_few(&c) && s->row_bytes << (c.run + c.nbit) >= split_part_bytes))
+			return c;
+	}
+}
+
+static void sort(uint8_t *local, unsigned *rank, unsigned n)
+{
+	for (unsigned k = 1; k < n; k++)
+		for (unsigned j = k; j > 0 && local[j] < local[j - 1]; j--) {
+			uint8_t l = local[j];
+			unsigned r = rank[j];
+
+			local[j] = local[j - 1];
+			rank[j] = rank[j - 1];
+			local[j - 1] = l;
+			rank[j - 1] = r;
+		}
+}
+
+/* The first place that numbers ranks. */
+static unsigned low_place(const struct split_rank *r, const struct split_state *s)
+{
+	return s->nbit - (unsigned)__builtin_ctz(split_nrank(r));
+}
+
+struct split_cut split_cut(const struct split_rank *r, const struct split_state *s,
+	const struct plan_swap *swap, unsigned nswap, const uint8_t *piece, unsigned npiece)
+{
+	unsigned low = low_place(r, s), n = 0;
+	struct split_cut x = { .swap = swap, .nswap = nswap, .nrow_bit = low - s->lane_bits };
+	uint8_t local[8];
+
+	for (unsigned k = 0; k < nswap; k++) {
+		if (swap[k].rank < low) {
+			x.inside = true;
+			continue;
+		}
+		local[n] = (uint8_t)(swap[k].local - s->lane_bits);
+		x.rank[n++] = swap[k].rank - low;
+	}
+	sort(local, x.rank, n);
+	x.parts = choose_parts(s, local, n, piece, n ? npiece : 0, x.nrow_bit);
+	x.at_once = plan_parts_few(&x.parts);
+	for (unsigned k = 0; k < n; k++)
+		x.own |= ((r->rank >> x.rank[k]) & 1) << k;
+	return x;
+}
+
+/* Pieces are complete in their order when all of their parts have arrived. */
+struct progress {
+	const struct split_beside *beside; /* or NULL */
+	const struct comm_part *part;
+	unsigned *piece_of, *left; /* of each part; parts of each piece that have not arrived */
+	unsigned done, n;
+};
+
+static void advance(struct progress *g)
+{
+	while (g->done < g->n && !g->left[g->done])
+		g->done++;
+	g->beside->ready(g->beside->ctx, g->done);
+}
+
+static int arrived(void *ctx, unsigned k, size_t from, size_t to, struct err *e)
+{
+	struct progress *g = ctx;
+
+	(void)from, (void)e;
+	if (to == g->part[k].run_bytes * g->part[k].nrun && !--g->left[g->piece_of[k]])
+		advance(g);
+	return 0;
+}
+
+static int await(void *ctx, unsigned k, size_t from, size_t to, struct err *e)
+{
+	struct progress *g = ctx;
+
+	(void)to, (void)e;
+	if (!from)
+		g->beside->await(g->beside->ctx, g->piece_of[k] + 1);
+	return 0;
+}
+
+/* Rows of a process whose local bits are `pattern` change places with those of the rank whose bits are. */
+static unsigned list_parts(const struct split_rank *r, const struct split_state *s, unsigned nstate,
+	const struct split_cut *x, struct comm_part *part, struct progress *g)
+{
+	const struct plan_parts *c = &x->parts;
+	size_t common = piece_bits(x) & spread(SIZE_MAX, c->local, c->nlocal);
+	unsigned n = 0;
+
+	for (size_t k = 0; k < bit(c->npiece + c->nlocal + c->nother) * nstate; k++) {
+		unsigned number = (unsigned)(k & (bit(c->nother) - 1)),
+			 pattern = (unsigned)(k >> c->nother & (bit(c->nlocal) - 1)),
+			 state = (unsigned)((k >> (c->nother + c->nlocal)) % nstate),
+			 piece = (unsigned)((k >> (c->nother + c->nlocal)) / nstate), peer = r->rank;
+		size_t row = piece_value(x, piece), rows = spread(pattern, c->local, c->nlocal);
+
+		for (unsigned b = 0; b < c->nlocal; b++)
+			peer = (peer & ~(1u << x->rank[b])) | ((pattern >> b) & 1) << x->rank[b];
+		if (peer == r->rank || ((row ^ rows) & common))
+			continue;
+		row |= rows | spread(number, c->other, c->nother);
+		g->piece_of[n] = piece;
+		g->left[piece]++;
+		part[n++] = (struct comm_part){ .peer = peer,
+			.data = (char *)s[state].part + row * s->row_bytes,
+			.run_bytes = s->row_bytes << c->run,
+			.nrun = bit(c->nbit),
+			.stride_bytes = s->row_bytes << (c->nbit ? c->low : c->run) };
+	}
+	return n;
+}
+
+static int exchange(struct split_rank *r, const struct split_state *s, unsigned nstate,
+	const struct split_cut *x, const struct split_beside *beside)
+{
+	size_t most = nstate * bit(x->parts.npiece + x->parts.nlocal + x->parts.nother);
+	struct comm_part *part = mem_alloc(most, sizeof *part);
+	struct progress g = { .beside = beside,
+		.part = part,
+		.piece_of = mem_alloc(most, sizeof *g.piece_of),
+		.left = mem_alloc(split_npiece(x), sizeof *g.left),
+		.n = split_npiece(x) };
+	struct comm_work work = { &g, await, arrived };
+	unsigned npart = list_parts(r, s, nstate, x, part, &g);
 	int code;
 
-	for (unsigned k = 0; k < x->n; k++)
-		own |= ((r->rank >> x->rank[k]) & 1) << k;
-	for (unsigned pattern = 0; pattern < 1u << x->n; pattern++) {
-		unsigned peer = r->rank;
-
-		for (unsigned k = 0; k < x->n; k++)
-			peer = (peer & ~(1u << x->rank[k])) | ((pattern >> k) & 1) << x->rank[k];
-		for (size_t number = 0; pattern != own && number < each; number++)
-			part[npart++] = (struct comm_part){ .peer = peer,
-				.data = (char *)s->part
-					+ spread(number, x, &p, nrow_bit, pattern) * s->row_bytes,
-				.run_bytes = bit(p.run) * s->row_bytes,
-				.nrun = bit(p.nbit),
-				.stride_bytes = bit(p.nbit ? p.low : p.run) * s->row_bytes };
-	}
-	code = comm_exchange(r->comm, part, npart, &r->error);
+	if (beside)
+		advance(&g);
+	code = comm_exchange_with(r->comm, part, npart, beside ? &work : NULL, &r->error);
+	free(g.left);
+	free(g.piece_of);
 	free(part);
 	return code;
 }
 
-static void sort(struct between *x)
+static void swap_inside(const struct split_rank *r, const struct split_state *s, unsigned nstate,
+	const struct split_cut *x)
 {
-	for (unsigned k = 1; k < x->n; k++)
-		for (unsigned j = k; j > 0 && x->local[j] < x->local[j - 1]; j--) {
-			unsigned local = x->local[j], rank = x->rank[j];
+	unsigned low = low_place(r, s);
 
-			x->local[j] = x->local[j - 1];
-			x->rank[j] = x->rank[j - 1];
-			x->local[j - 1] = local;
-			x->rank[j - 1] = rank;
-		}
+	for (unsigned k = 0; k < x->nswap; k++)
+		for (unsigned i = 0; x->swap[k].rank < low && i < nstate; i++)
+			swap_rows(&s[i], bit(x->nrow_bit), x->swap[k].rank - s->lane_bits,
+				x->swap[k].local - s->lane_bits);
 }
 
-static void swap_places(struct split_rank *r, const struct split_state *s,
-	const struct plan_swap *swap, unsigned nswap)
+static void swap_places(struct split_rank *r, const struct split_state *s, unsigned nstate,
+	const struct split_cut *x, const struct split_beside *beside)
 {
-	unsigned rank_bits = (unsigned)__builtin_ctz(split_nrank(r)), low = s->nbit - rank_bits,
-		 nrow_bit = low - s->lane_bits;
-	struct between all = { 0 };
-
-	for (unsigned k = 0; k < nswap; k++) {
-		if (swap[k].rank < low) {
-			swap_rows(s, bit(nrow_bit), swap[k].rank - s->lane_bits,
-				swap[k].local - s->lane_bits);
-			continue;
-		}
-		all.local[all.n] = swap[k].local - s->lane_bits;
-		all.rank[all.n++] = swap[k].rank - low;
+	swap_inside(r, s, nstate, x);
+	if (!x->parts.nlocal)
+		return;
+	if (x->at_once) {
+		r->code = exchange(r, s, nstate, x, beside);
+		return;
 	}
-	sort(&all);
-	while (all.n && !r->code) {
-		struct between some = { .n = plan_exchange_at_once(all.local, all.n, nrow_bit) };
+	/* Some bits after the others move more bytes, in few parts. */
+	for (unsigned n = x->parts.nlocal, some; n && !r->code; n -= some) {
+		struct split_cut cut = { .nrow_bit = x->nrow_bit };
 
-		all.n -= some.n;
-		memcpy(some.local, all.local + all.n, some.n * sizeof *some.local);
-		memcpy(some.rank, all.rank + all.n, some.n * sizeof *some.rank);
-		r->code = exchange(r, s, &some, nrow_bit);
+		some = plan_exchange_at_once(x->parts.local, n, x->nrow_bit);
+		cut.parts =
+			plan_exchange_parts(&x->parts.local[n - some], some, NULL, 0, x->nrow_bit);
+		memcpy(cut.rank, &x->rank[n - some], some * sizeof *cut.rank);
+		cut.own = x->own >> (n - some) & (bit(some) - 1);
+		r->code = exchange(r, s, nstate, &cut, NULL);
 	}
 }
 
-void split_exchange(struct split_rank *r, const struct split_state *s, const struct plan_swap *swap,
-	unsigned nswap, struct split_place place)
+void split_exchange_beside(struct split_rank *r, const struct split_state *s, unsigned nstate,
+	const struct split_cut *x, const struct split_beside *beside, struct split_exchanged *out)
 {
-	struct comm_statistics before;
-	int64_t began;
+	struct comm_statistics before = r->comm->statistics;
+
+	if (beside)
+		beside->await(beside->ctx, 1);
+	out->began = recorder_begin();
+	if (!r->code)
+		swap_places(r, s, nstate, x, beside);
+	out->ended = recorder_begin();
+	out->bytes = r->comm->statistics.sent_bytes - before.sent_bytes;
+	out->wait_seconds = r->comm->statistics.wait_seconds - before.wait_seconds;
+}
+
+void split_exchange(struct split_rank *r, const struct split_state *s, unsigned nstate,
+	const struct plan_swap *swap, unsigned nswap, struct split_place place)
+{
+	struct split_cut x = split_cut(r, s, swap, nswap, NULL, 0);
+	struct split_exchanged done;
 
 	if (!r) {
-		swap_places(r, s, swap, nswap);
+		swap_inside(r, s, nstate, &x);
 		return;
 	}
-	if (r->code)
-		return;
-	before = r->comm->statistics;
 	recorder_mark(r->pass);
-	began = recorder_begin();
-	swap_places(r, s, swap, nswap);
-	recorder_exchange(place.id, place.back, began,
-		r->comm->statistics.sent_bytes - before.sent_bytes,
-		r->comm->statistics.wait_seconds - before.wait_seconds);
+	split_exchange_beside(r, s, nstate, &x, NULL, &done);
+	recorder_exchange(place.id, place.back, done.began, done.ended, done.bytes, done.wait_seconds);
 	recorder_mark(PHASE_EXCHANGE);
 }
 

@@ -72,13 +72,18 @@ cat <<'END'
 
 Computing is the expected time of the plan's stages (`qcnn compile --emit=plan`) on the part of the rank that has the most to do: while the
 qubits that number the ranks are |0>, few ranks have anything but zeros. Sending is bytes over the rate of the link and the
-messages one after the other; computing and sending do not overlap. A rank sends one message to each of its partners in an exchange: with
-16 qubits that change places, 65,535.
+messages one after the other. A rank sends one message to each of its partners in an exchange: with 16 qubits that change places, 65,535.
+
+`all` is less than the sum where an exchange goes on beside the stages before and behind it, in as many pieces as a rank has of the 64 chunks of a
+state. It begins when the stage before has done the first piece and ends at least a piece after that stage; the stage behind ends
+at least a piece after the exchange. From 64 ranks on there is one piece, and nothing goes on at the same time.
 
 Where the bits that change places lie low in a part, they would be exchanged in more than 64 pieces for each partner. Then
 they change places in several groups, one after the other, as the program does it: each time less than a part, with fewer partners.
 That is why some of the circuits of three entangling layers send more than their part in an exchange.
 
-Not in the model: matrices, encoding and the chain rule in each rank; sums of readouts and gradients, which every rank gets from all others
-(8 bytes for each sum and rank); the network's own limits where all ranks send at once.
+`all` has the time of what is sent besides amplitudes, too: matrices from one rank to all others (16 bytes for each entry, and again in each pass), and
+sums of readouts and gradients, which every rank gets from all others (8 bytes for each sum and chunk, of which a rank has one at least).
+
+Not in the model: computing matrices, encoding and the chain rule in each rank; the network's own limits where all ranks send at once.
 END

@@ -23,7 +23,9 @@ tap_has out '9.219 s to send 4.719e+06 bytes in 9 messages' "and three times wit
 for line in '  forward' '  with gradient'; do
 	all=$(sed -n "s/^$line  *\([^ ]*\) s: .*/\1/p" out)
 	compute=$(sed -n "s/^$line .*: \([^ ]*\) s of computing.*/\1/p" out) send=$(sed -n "s/^$line .*computing, \([^ ]*\) s to send.*/\1/p" out)
-	tap_ok "$line: $all s is $compute s and $send s" awk -v a="$all" -v b="$compute" -v c="$send" 'BEGIN { exit !(b > 0 && a > 0.999 * (b + c) && a < 1.001 * (b + c)) }'
+	rest=$(sed -n "s/^$line .*messages, \([^ ]*\) s for matrices.*/\1/p" out)
+	tap_ok "$line: $all s is at most $compute s, $send s and $rest s, one after the other" awk -v a="$all" -v b="$compute" -v c="$send" -v d="$rest" \
+		'BEGIN { exit !(b > 0 && d > 0 && a > b + d && a > 0.999 * (c + d) && a < 1.001 * (b + c + d)) }'
 done
 memory=$(sed -n 's/^  with gradient .*; \([^ ]*\) bytes of memory.*/\1/p' out)
 tap_ok "two states of a part in memory: $memory bytes" awk -v m="$memory" 'BEGIN { exit !(m > 2 * 2097152) }'
@@ -31,6 +33,21 @@ tap_exit 0 "without a latency" plan --ranks=4 --link=0.001 layer.qcnn
 tap_has out '1.573 s to send 1.573e+06 bytes in 3 messages' "bytes alone take time"
 tap_exit 0 "in double precision" plan --ranks=4 --link=0.001 --precision=double layer.qcnn
 tap_has out '3.146 s to send 3.146e+06 bytes' "twice the bytes"
+
+# An exchange is beside the stages before and behind it, in pieces of parts of 2^16 bytes: eight. It waits for the first piece of one, and the
+# other for its last piece.
+tap_exit 0 "a slow machine and a slower link" plan --ranks=4 --link=0.01 --machine=single=1 layer.qcnn
+tap_ok "all but an eighth of the stages beside exchanges is hidden" awk '
+	/^  forward .* to send/ { f = $2; send[0] = number("send"); rest[0] = number("matrices") }
+	/^  with gradient .* to send/ { g = $3; send[1] = number("send"); rest[1] = number("matrices") }
+	/^  stage/ { n = $2 } /^    forward/ { s[n] = $6 } /^    back/ { b[n] = $6 }
+	function number(word, k) { for (k = 1; $k != word; k++); return $(k - 3) }
+	function is(x, y) { return x > 0.998 * y && x < 1.002 * y }
+	END { want = s[0] + s[1] / 8 + send[0] + s[2] / 8
+		exit !(n == 2 && is(f, want + rest[0]) && is(g, want + rest[1] + b[2] / 8 + send[1] - send[0] + b[1] / 8 + b[0])) }' out
+sed 's/20/16/; s/\[20\]/[16]/; s/19/15/' layer.qcnn >small.qcnn
+tap_exit 0 "parts of 2^17 bytes" plan --ranks=4 --link=0.01 --machine=single=1 small.qcnn
+tap_ok "are exchanged while nothing is computed" awk '/^  forward .* to send/ { for (k = 1; $k != "send"; k++); sum = $4 + $(k - 3); for (; $k != "matrices"; k++); sum += $(k - 3); exit !($2 > 0.998 * sum && $2 < 1.002 * sum) }' out
 
 # A trained gate behind gates on all qubits is in the last segment: nothing before it has a backward pass.
 cat >late.qcnn <<'END'

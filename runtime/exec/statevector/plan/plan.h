@@ -191,17 +191,6 @@ struct plan_limits {
 	 * besides. 0: one machine has the whole state. */
 	double exchange_gb_s, message_us;
 };
-/* Seconds of exchanges by these. */
-double plan_sent_seconds(const struct plan_sent *x, const struct plan_limits *l);
-/* What a rank is expected to take for a sample, forward or with the gradient, where it has a machine of these limits and link of its
- * own. */
-struct plan_rank_takes {
-	double compute, transfer; /* seconds, one after the other */
-	struct plan_sent sent;
-	double memory; /* bytes */
-};
-struct plan_rank_takes plan_rank_takes(const struct plan *pl, const struct plan_limits *l,
-	bool gradient);
 /* Of a usual device of the target, or of a usual machine with that number of threads. */
 struct plan_limits plan_usual_limits(const struct target *t, unsigned nthread);
 /* Of one sample; back: the backward pass without the forward pass. */
@@ -210,6 +199,21 @@ struct plan_seconds { double forward, back; };
  * and lambda, and all.  Where ranks have a machine each: of the rank with the most to do, without exchanges. */
 void plan_seconds(const struct plan *pl, const struct plan_circuit *c, const struct plan_limits *l, struct plan_seconds *stage,
 	struct plan_seconds *all);
+/* Where ranks have a machine each: what the one with the most to do is expected to take for a sample, forward or with the gradient:
+ * computing, exchanges, matrices and sums that ranks send each other, and all: exchanges go on beside the stages before and behind them. */
+struct plan_split_seconds {
+	double compute, exchange, rest, all;
+};
+struct plan_split_seconds plan_split_seconds(const struct plan *pl, const struct plan_limits *l,
+	bool gradient);
+/* The same with what it sends, and its memory in bytes. */
+struct plan_rank_takes {
+	struct plan_split_seconds seconds;
+	struct plan_sent sent;
+	double memory;
+};
+struct plan_rank_takes plan_rank_takes(const struct plan *pl, const struct plan_limits *l,
+	bool gradient);
 /* Are products of Z and constants all whose expectations are read, so that the circuit's last stage sums them?  At most
  * PLAN_NEAR_TERMS_MAX. */
 enum { PLAN_NEAR_TERMS_MAX = 128 };

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the ranks of a split state send each other. */
+ * What the ranks of a split state send each other, and the time that this takes beside what they compute. */
 #include "config.h"
 #include "runtime/exec/statevector/plan/plan.h"
 
 #include <math.h>
+#include <stdlib.h>
 
+#include "runtime/exec/statevector/plan/plan_build.h"
 #include "runtime/exec/statevector/plan/plan_stage.h"
 
 /* Parts that a rank exchanges at once, in all and with each partner. */
@@ -105,7 +107,188 @@ struct plan_sent plan_exchanges(const struct plan *pl, bool back, uint32_t *n)
 	return sum;
 }
 
-double plan_sent_seconds(const struct plan_sent *x, const struct plan_limits *l)
+/* ---- seconds ---- */
+
+/* A pass of one rank: when its threads have computed all before, and when the rows that the next stage takes have arrived. */
+struct pass {
+	const struct plan *pl;
+	const struct plan_limits *l;
+	const struct plan_circuit *c;
+	double computed, arrived;
+	double pieces; /* of the exchange before the next stage; 1: it is not beside stages */
+	struct plan_split_seconds sum;
+};
+
+/* Of a rank, of which sums are made. */
+static double chunks_of(const struct plan *pl) { return fmax(1, ldexp(64, -(int)pl->nrank_bit)); }
+
+/* Pieces by which a state is exchanged beside stages (cpu_exchange.c): parts of messages have some size, and a rank some chunks. */
+static double pieces_of(const struct pass *p, uint32_t n)
 {
-	return x->bytes / l->exchange_gb_s * 1e-9 + x->messages * l->message_us * 1e-6;
+	enum { PART_BYTES = 64 << 10, PARTS_LEAST = 16 };
+	const struct plan *pl = p->pl;
+	unsigned nlocal = p->c->segment[n].nswap;
+	double part = ldexp(pl->precision == PRECISION_DOUBLE ? 16 : 8,
+		(int)(plan_stored_bits(pl, p->c->nbit) - pl->nrank_bit));
+
+	if (pl->shape != SHAPE_SHARED || p->c->device || part < PARTS_LEAST * PART_BYTES)
+		return 1;
+	return fmin(chunks_of(pl), fmax(1, ldexp(part, -(int)nlocal) / PART_BYTES));
+}
+
+/* Computing that waits for all that has arrived. */
+static void compute_alone(struct pass *p, double seconds)
+{
+	p->computed = fmax(p->computed, p->arrived) + seconds;
+	p->arrived = p->computed;
+	p->pieces = 1;
+	p->sum.compute += seconds;
+}
+
+static void exchange_alone(struct pass *p, double seconds)
+{
+	p->computed = p->arrived = fmax(p->computed, p->arrived) + seconds;
+	p->pieces = 1;
+	p->sum.exchange += seconds;
+}
+
+static double exchange_seconds(const struct pass *p, uint32_t n, unsigned nstate)
+{
+	struct plan_sent x = plan_exchange(p->pl, p->c, n);
+
+	return nstate * (x.bytes / p->l->exchange_gb_s * 1e-9 + x.messages * p->l->message_us * 1e-6);
+}
+
+/* A stage that takes rows as they arrive, and the exchange of segment n behind it, which sends rows as they are computed
+ * (0: none). The first piece of one waits for that of the other, and so does the last. done: the stage has been computed. */
+static void stage_and_exchange(struct pass *p, double seconds, bool done, uint32_t n, unsigned nstate)
+{
+	double pieces = n ? pieces_of(p, n) : 1, transfer = n ? exchange_seconds(p, n, nstate) : 0,
+	       begin = p->pieces > 1 ? p->computed : fmax(p->computed, p->arrived), end, first;
+
+	if (done)
+		seconds = 0;
+	end = fmax(begin + seconds, p->arrived + seconds / p->pieces);
+	first = pieces > 1 && !done ? fmax(begin + seconds / pieces, p->arrived) : end;
+	p->sum.compute += seconds;
+	p->sum.exchange += transfer;
+	p->computed = end;
+	p->arrived = n ? fmax(first + transfer, end + transfer / pieces) : end;
+	p->pieces = n ? pieces : 1;
+}
+
+/* Exchanges between stages k and k + 1: all but the last in their direction alone, and that beside both. */
+static void between(struct pass *p, double seconds, bool done, uint32_t k, unsigned nstate, bool back)
+{
+	const struct plan_circuit *c = p->c;
+	uint32_t from = plan_segment_of(c, k) + 1, to = plan_segment_of(c, k + 1);
+
+	if (from == to) {
+		stage_and_exchange(p, seconds, done, from, nstate);
+		return;
+	}
+	stage_and_exchange(p, seconds, done, 0, nstate);
+	for (uint32_t n = from; n <= to; n++)
+		exchange_alone(p, exchange_seconds(p, back ? to - (n - from) : n, nstate));
+}
+
+/* Of readouts behind the last stage: exchanges in which nothing is computed. */
+static void exchange_readouts(struct pass *p, unsigned nstate)
+{
+	for (uint32_t n = plan_segment_of(p->c, p->c->nstage) + 1; n < p->c->nsegment; n++)
+		exchange_alone(p, exchange_seconds(p, n, nstate));
+}
+
+static void pass_forward(struct pass *p, const struct plan_seconds *stage, bool fused)
+{
+	uint32_t last = p->c->nstage - 1;
+
+	for (uint32_t k = 0; k < last; k++)
+		between(p, stage[k].forward, false, k, 1, false);
+	stage_and_exchange(p, stage[last].forward + (fused ? stage[last].back : 0), false, 0, 1);
+	compute_alone(p, stage[last + 1].forward);
+	exchange_readouts(p, 1);
+}
+
+static void pass_back(struct pass *p, const struct plan_seconds *stage, bool fused)
+{
+	uint32_t first = 0;
+
+	while (first < p->c->nstage
+		&& p->c->stage[first].first + p->c->stage[first].count <= p->c->first_transition)
+		first++;
+	compute_alone(p, stage[p->c->nstage].back);
+	exchange_readouts(p, 2);
+	for (uint32_t k = p->c->nstage; k-- > first;) {
+		bool done = fused && k + 1 == p->c->nstage;
+
+		if (k > first)
+			between(p, stage[k].back, done, k - 1, 2, true);
+		else
+			stage_and_exchange(p, stage[k].back, done, 0, 2);
+	}
+}
+
+static double transition_sums(const struct plan_circuit *c, const struct plan_stage *s)
+{
+	double n = 0;
+
+	for (uint32_t k = s->first; k < s->first + s->count; k++)
+		n += c->step[k].transition ? ldexp(1, 2 * c->step[k].ntarget) : 0;
+	return n;
+}
+
+/* What each partner is sent besides amplitudes: by one rank the matrices, once for all samples and once for each pass of a
+ * circuit; by all ranks the sums of their chunks, of readouts and of each stage's gradients. */
+static double rest_seconds(const struct plan *pl, const struct plan_limits *l, bool gradient)
+{
+	double matrices = 1 + (1 + gradient) * (double)pl->ncircuit, sums = 0, messages = matrices,
+	       partners = ldexp(1, (int)pl->nrank_bit) - 1;
+
+	for (uint32_t k = 0; k < pl->ncircuit; k++) {
+		const struct plan_circuit *c = &pl->circuit[k];
+
+		for (uint32_t o = 0; o < c->noutput; o++)
+			sums += c->output[o].nterm;
+		messages++;
+		for (uint32_t s = 0; gradient && s < c->nstage; s++) {
+			double n = transition_sums(c, &c->stage[s]);
+
+			sums += n;
+			messages += n > 0;
+		}
+	}
+	return partners
+		* ((matrices * pl->nmatrix_entry * sizeof(cplx) + sums * chunks_of(pl) * sizeof(double))
+				/ l->exchange_gb_s * 1e-9
+			+ messages * l->message_us * 1e-6);
+}
+
+struct plan_split_seconds plan_split_seconds(const struct plan *pl, const struct plan_limits *l,
+	bool gradient)
+{
+	struct plan_split_seconds sum = { .rest = rest_seconds(pl, l, gradient) };
+
+	sum.all = sum.rest;
+	for (uint32_t k = 0; k < pl->ncircuit; k++) {
+		const struct plan_circuit *c = &pl->circuit[k];
+		struct plan_seconds *stage = mem_alloc(c->nstage + (size_t)1, sizeof *stage), all;
+		struct pass p = { .pl = pl, .l = l, .c = c, .pieces = 1 };
+		bool fused = gradient && c->nstage && plan_fuses_last(pl, c);
+
+		plan_seconds(pl, c, l, stage, &all);
+		if (c->nstage)
+			pass_forward(&p, stage, fused);
+		else
+			compute_alone(&p, all.forward);
+		if (gradient && c->nstage)
+			pass_back(&p, stage, fused);
+		else if (gradient)
+			compute_alone(&p, all.back);
+		sum.compute += p.sum.compute;
+		sum.exchange += p.sum.exchange;
+		sum.all += fmax(p.computed, p.arrived);
+		free(stage);
+	}
+	return sum;
 }

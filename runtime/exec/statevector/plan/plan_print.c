@@ -268,21 +268,13 @@ struct plan_rank_takes plan_rank_takes(const struct plan *pl, const struct plan_
 {
 	uint32_t n;
 	struct plan_sent back = plan_exchanges(pl, true, &n);
-	struct plan_rank_takes t = { .sent = plan_exchanges(pl, false, &n),
+	struct plan_rank_takes t = { .seconds = plan_split_seconds(pl, l, gradient),
+		.sent = plan_exchanges(pl, false, &n),
 		.memory = (double)backend_of(pl->target)
 				  ->bytes(pl, l->nthread, gradient, 1u << pl->nrank_bit) };
 
-	for (uint32_t k = 0; k < pl->ncircuit; k++) {
-		const struct plan_circuit *c = &pl->circuit[k];
-		struct plan_seconds *stage = mem_alloc(c->nstage + (size_t)1, sizeof *stage), all;
-
-		plan_seconds(pl, c, l, stage, &all);
-		t.compute += all.forward + gradient * all.back;
-		free(stage);
-	}
 	t.sent.bytes += gradient * back.bytes;
 	t.sent.messages += gradient * back.messages;
-	t.transfer = plan_sent_seconds(&t.sent, l);
 	return t;
 }
 
@@ -298,9 +290,10 @@ static void print_link(const struct plan *pl, const struct plan_limits *l, struc
 		struct plan_rank_takes t = plan_rank_takes(pl, l, gradient);
 
 		buf_printf(out,
-			"  %-15s%.4g s: %.4g s of computing, %.4g s to send %.4g bytes in %.0f message%s; %.4g bytes of memory\n",
-			what[gradient], t.compute + t.transfer, t.compute, t.transfer, t.sent.bytes,
-			t.sent.messages, t.sent.messages == 1 ? "" : "s", t.memory);
+			"  %-15s%.4g s: %.4g s of computing, %.4g s to send %.4g bytes in %.0f message%s, %.4g s for matrices and sums; %.4g bytes of memory\n",
+			what[gradient], t.seconds.all, t.seconds.compute, t.seconds.exchange,
+			t.sent.bytes, t.sent.messages, t.sent.messages == 1 ? "" : "s",
+			t.seconds.rest, t.memory);
 	}
 }
 

@@ -379,11 +379,14 @@ bench-gpu: all $(emulated_programs)
 	@$(SHELL) $(srcdir)/tests/bench/gpu.sh tests/gpu/qcnn-emu >tests/bench/gpu.md.tmp && mv tests/bench/gpu.md.tmp tests/bench/gpu.md || \
 		{ rm -f tests/bench/gpu.md.tmp; exit 1; }
 
-# The page tests/bench/split.md: predictions, which are the same on every machine that has the kernels.
-EXTRA_DIST += tests/bench/split.sh tests/bench/split.md
+# The page tests/bench/split.md: predictions, which are the same on every machine that has the kernels, and split_links.rows of it, which
+# are measured.
+EXTRA_DIST += tests/bench/split.sh tests/bench/split.md tests/bench/split_links.sh tests/bench/split_links.rows
 bench-split: all
 	@$(MKDIR_P) tests/bench
-	@$(SHELL) $(srcdir)/tests/bench/split.sh ./qcnn >tests/bench/split.md.tmp && mv tests/bench/split.md.tmp tests/bench/split.md || \
+	@$(SHELL) $(srcdir)/tests/bench/split_links.sh ./qcnn >tests/bench/split_links.rows.tmp && \
+		mv tests/bench/split_links.rows.tmp tests/bench/split_links.rows || { rm -f tests/bench/split_links.rows.tmp; exit 1; }
+	@$(SHELL) $(srcdir)/tests/bench/split.sh ./qcnn tests/bench/split_links.rows >tests/bench/split.md.tmp && mv tests/bench/split.md.tmp tests/bench/split.md || \
 		{ rm -f tests/bench/split.md.tmp; exit 1; }
 
 # The suite once more under the sanitizers. The build has its own copy of the sources (the shipped

@@ -79,11 +79,13 @@ json_t *preview_split_json(const struct preview_split *s)
 
 	if (s->limits.exchange_gb_s > 0)
 		json_object_set_new(all, "link",
-			json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "gb_s",
+			json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "gb_s",
 				s->limits.exchange_gb_s, "message_us", s->limits.message_us,
 				"compute_seconds", s->takes[1].seconds.compute, "send_seconds",
-				s->takes[1].seconds.exchange, "messages", s->takes[1].sent.messages,
-				"step_seconds", step_seconds(s), "memory_bytes", s->takes[1].memory));
+				s->takes[1].seconds.exchange, "sums_seconds",
+				s->takes[1].seconds.rest, "state_seconds", s->takes[1].seconds.all,
+				"messages", s->takes[1].sent.messages, "step_seconds",
+				step_seconds(s), "memory_bytes", s->takes[1].memory));
 	return all;
 }
 
@@ -101,10 +103,10 @@ void preview_split_text(const struct preview_split *s, struct buf *out)
 	if (s->limits.exchange_gb_s > 0)
 		buf_printf(out,
 			"link      %.4g GB/s, %.4g us a message, machines like this one: %.4g s a step, of %.4g states that take "
-			"%.4g s of computing and %.4g s to send %.4g bytes in %.0f message%s; %s a process\n",
+			"%.4g s of computing, %.4g s to send %.4g bytes in %.0f message%s, and %.4g s for matrices and sums; %s a process\n",
 			s->limits.exchange_gb_s, s->limits.message_us, step_seconds(s), s->nstate,
 			s->takes[1].seconds.compute, s->takes[1].seconds.exchange,
 			s->takes[1].sent.bytes, s->takes[1].sent.messages,
-			s->takes[1].sent.messages == 1 ? "" : "s",
+			s->takes[1].sent.messages == 1 ? "" : "s", s->takes[1].seconds.rest,
 			memory_text(s->takes[1].memory, 0, memory));
 }

@@ -104,8 +104,9 @@ tap_exit 0 "with a link" dry -q --json --link=0.001,500000
 tap_ok "a step takes the time of its states, with all bytes and messages" awk '
 	function value(key, k) { k = index(split_part, "\"" key "\": "); return k ? substr(split_part, k + length(key) + 4) + 0 : -1 }
 	{ split_part = substr($0, index($0, "\"split\": ")); send = value("send_seconds"); want = (value("forward_bytes") + value("backward_bytes")) / 1e6 + 0.5 * value("messages")
-	step = 9 * (send + value("compute_seconds")); exit !(value("states_per_step") == 9 && want > 1 && (send / want - 1) ^ 2 < 1e-6 &&
-		(value("step_seconds") / step - 1) ^ 2 < 1e-6 && value("processes") == 4) }' out
+	state = value("state_seconds"); compute = value("compute_seconds"); sums = value("sums_seconds")
+	exit !(value("states_per_step") == 9 && want > 1 && (send / want - 1) ^ 2 < 1e-6 && compute > 0 && sums > 0 && state > send + sums &&
+		state < 1.000001 * (compute + send + sums) && (value("step_seconds") / (9 * state) - 1) ^ 2 < 1e-6 && value("processes") == 4) }' out
 tap_exit 2 "a link without a dry run" "$QCNN" train --link=1 cluster/config.yaml
 tap_exit 2 "a link of states that are not split" "$QCNN" train --dry-run --link=1 cluster/config.yaml
 tap_exit 2 "a wrong link" dry --link=fast

@@ -75,4 +75,6 @@ libexec_a_SOURCES = \
 	runtime/exec/statevector/statevector.h \
 	runtime/exec/statevector/statevector_memory.c \
 	runtime/exec/statevector/statevector_units.c \
+	runtime/exec/statevector/tail_observables.c \
+	runtime/exec/statevector/tail_observables.h \
 	runtime/exec/target.h

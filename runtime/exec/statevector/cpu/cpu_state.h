@@ -14,6 +14,7 @@
 #include "runtime/exec/statevector/cpu/cpu_fork.h"
 #include "runtime/exec/statevector/cpu/cpu_target.h"
 #include "runtime/exec/statevector/cpu/kernels.h"
+#include "runtime/exec/statevector/tail_observables.h"
 
 enum { CPU_PART_BITS = 7 /* rows of a part of a block: 2^ */, CPU_CHUNKS = 64 /* most parts of a sum */, CPU_CHUNK_ROWS = 256 /* rows a part has at least */ };
 
@@ -132,7 +133,10 @@ struct cpu_sign { size_t base; unsigned lane; bool minus; uint32_t part; };
 struct cpu_probs { struct kernel_bins bins; uint32_t readout, nbit; uint32_t row_bin[64]; uint32_t lane_bin[KERNEL_LANES_MAX]; };
 
 /* A readout is (nreadout) matrices d x d: O_j, O_j U and U^+ O_j U. */
-struct cpu_tail { const struct cpu_step *step; cplx *o, *ou, *uou; double *constant; };
+struct cpu_tail {
+	const struct cpu_step *step;
+	struct tail_observables observables;
+};
 enum { CPU_TAIL_DOUBLES = 2 * MATRIX_ENTRIES_MAX * KERNEL_LANES_MAX };
 
 struct cpu_circuit {

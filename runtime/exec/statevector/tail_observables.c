@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Readouts behind a heisenberg_tail as matrices: made once, absorbed for each set of weights. */
+#include "config.h"
+#include "runtime/exec/statevector/tail_observables.h"
+
+#include <string.h>
+
+#include "runtime/program/anti_hermitian.h"
+
+/* ---- the readouts' matrices ---- */
+
+static unsigned place(const struct plan_step *s, uint32_t bit)
+{
+	unsigned k = 0;
+	while (s->bit[k] != bit)
+		k++;
+	return k;
+}
+
+/* (P psi)[i] = (-i)^ny (-1)^|i & sign| psi[i ^ flip]; the identity is a constant of its own. */
+static void add_term(const struct plan_step *s, const struct pauli_term *t, unsigned d, cplx *o,
+	double *constant)
+{
+	static const cplx power[4] = { 1, -I, -1, I };
+	unsigned flip = 0, sign = 0, ny = 0;
+	for (uint32_t f = 0; f < t->nfactor; f++) {
+		unsigned bit = 1u << place(s, t->factor[f].wire);
+		flip |= t->factor[f].letter != 3 ? bit : 0;
+		sign |= t->factor[f].letter != 1 ? bit : 0;
+		ny += t->factor[f].letter == 2;
+	}
+	if (!(flip | sign)) {
+		*constant += t->coefficient;
+		return;
+	}
+	for (unsigned i = 0; i < d; i++)
+		o[i * d + (i ^ flip)] += t->coefficient
+			* (__builtin_parity(i & sign) ? -power[ny % 4] : power[ny % 4]);
+}
+
+/* One readout for every value of the output's bits. */
+static void add_probs(const struct plan_step *s, const struct output *out, unsigned d, cplx *o)
+{
+	for (unsigned i = 0; i < d; i++) {
+		unsigned bin = 0;
+		for (uint32_t k = 0; k < out->nwire; k++)
+			bin |= ((i >> place(s, out->wire[k])) & 1) << k;
+		o[(size_t)bin * d * d + i * d + i] = 1;
+	}
+}
+
+void tail_observables_init(struct tail_observables *t, const struct plan_circuit *c,
+	struct arena *arena)
+{
+	const struct plan_step *s = &c->step[c->nstep - 1];
+	unsigned d = 1u << s->ntarget;
+	size_t n = (size_t)c->nreadout * d * d;
+
+	*t = (struct tail_observables){ .step = s,
+		.d = d,
+		.nreadout = c->nreadout,
+		.o = arena_alloc(arena, n, sizeof(cplx)),
+		.ou = arena_alloc(arena, n, sizeof(cplx)),
+		.uou = arena_alloc(arena, n, sizeof(cplx)),
+		.constant = arena_alloc(arena, c->nreadout, sizeof(double)) };
+	for (uint32_t k = 0, readout = 0; k < c->noutput; k++) {
+		const struct output *out = &c->output[k];
+		cplx *o = t->o + (size_t)readout * d * d;
+
+		if (out->kind == OUTPUT_PROBS) {
+			add_probs(s, out, d, o);
+			readout += UINT32_C(1) << out->nwire;
+			continue;
+		}
+		for (uint32_t term = 0; term < out->nterm; term++)
+			add_term(s, &out->term[term], d, o, &t->constant[readout]);
+		readout++;
+	}
+}
+
+void tail_observables_absorb(struct tail_observables *t, const cplx *u)
+{
+	unsigned d = t->d;
+
+	for (uint32_t j = 0; j < t->nreadout; j++) {
+		const cplx *o = t->o + (size_t)j * d * d;
+		cplx *ou = t->ou + (size_t)j * d * d, *uou = t->uou + (size_t)j * d * d;
+
+		memset(ou, 0, (size_t)d * d * sizeof *ou);
+		memset(uou, 0, (size_t)d * d * sizeof *uou);
+		for (unsigned r = 0; r < d; r++)
+			for (unsigned k = 0; k < d; k++)
+				for (unsigned i = 0; i < d && o[r * d + k] != 0; i++)
+					ou[r * d + i] += cplx_mul(o[r * d + k], u[k * d + i]);
+		for (unsigned r = 0; r < d; r++)
+			for (unsigned k = 0; k < d; k++)
+				for (unsigned i = 0; i < d; i++)
+					uou[r * d + i] += cplx_mul(conj(u[k * d + r]), ou[k * d + i]);
+	}
+}
+
+/* ---- the gradient of the tail's own matrix ---- */
+
+void tail_observables_add(const struct tail_observables *t, uint32_t j, const cplx *g, cplx *sum)
+{
+	unsigned d = t->d;
+	const cplx *ou = t->ou + (size_t)j * d * d;
+
+	for (unsigned r = 0; r < d; r++)
+		for (unsigned k = 0; k < d; k++)
+			for (unsigned c = 0; c < d; c++)
+				sum[r * d + c] += cplx_mul(conj(ou[r * d + k]), g[k * d + c]);
+}
+
+void tail_observables_gradient(const struct tail_observables *t, const cplx *sum, const cplx *u,
+	double *anti_hermitian)
+{
+	cplx y[MATRIX_ENTRIES_MAX] = { 0 };
+	unsigned d = t->d;
+
+	for (unsigned r = 0; r < d; r++)
+		for (unsigned c = 0; c < d; c++)
+			for (unsigned k = 0; k < d; k++)
+				y[r * d + c] += cplx_mul(sum[r * d + k], u[c * d + k]);
+	anti_hermitian_add(d, y, anti_hermitian);
+}

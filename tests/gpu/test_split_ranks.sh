@@ -100,6 +100,11 @@ tap_has err "rank 1 of 2: the device cuda cannot be used here: the NVIDIA driver
 tap_exit 0 "a plan" "$emu/qcnn-fast" compile --emit=plan --device=cuda --ranks=8 deep.qcnn
 grep '^split' out >of-cuda
 tap_ok "has exchanges" grep -q 'split      8 ranks, [1-9]' of-cuda
+for ranks in 1 2; do
+	"$emu/qcnn-fast" compile --emit=plan --device=cuda --ranks=$ranks --optimizations=heisenberg_tail deep.qcnn >tail-$ranks
+done
+tap_ok "without ranks, gates are a Heisenberg tail" grep -q ' tail$' tail-1
+tap_ok "with ranks, none is" [ -z "$(grep -E ' tail$|heisenberg_tail' tail-2)" ]
 tap_exit 2 "how long it takes" "$emu/qcnn-fast" compile --emit=plan --device=cuda --ranks=8 --link=25 deep.qcnn
 tap_has err "not predicted: without --gpu and --link" "is not predicted"
 

@@ -338,30 +338,45 @@ static void cones(const char *text, const char *n, bool fall, uint32_t ncircuit,
 
 /* ---- small tails ---- */
 
+/* A state that is a unit by itself, and bits of the tail that no tile has at first. */
+static const char large_tail[] =
+	"QCNN 1; const int n = 20; qubit[n] q; param float[n] w;\n"
+	"block u(float[3] t) a, b { ry(t[0]) a; rx(t[1]) b; rzz(t[2]) a, b; }\n"
+	"ry(each w) on q; cx q[0], q[n-1]; u(w[0:2]) q[n-1], q[1]; u(w[3:5]) q[1], q[n-2]; u(w[2:4]) q[n-2], q[n-1];\n"
+	"observe z(q[n-2]);\n";
+
+/* Samples have matrices of their own in the launch that makes lambda. */
+static const char inputs_tail[] =
+	"QCNN 1; const int n = 11; qubit[n] q; input float[2] x; param float[n] w;\n"
+	"ry(each w) on q; cx q[0], q[1]; rx(each x) on q[0:1]; cx q[0], q[n-1]; ry(w[0]) q[n-1]; rzz(w[1]) q[n-1], q[n-2]; rx(w[2]) q[n-2];\n"
+	"observe z(q[n-2]);\n";
+
 /* Pooling down to two qubits; a tail of one, of two, of three; outputs of every kind. */
 static const char pooled[] =
 	"QCNN 1; const int n = 6; qubit[n] q; input float[n] x;\n"
 	"block u(float[3] t) a, b { ry(t[0]) a; rx(t[1]) b; rzz(t[2]) a, b; }\n"
 	"embed { rx(each x) on q; }\n"
-	"param float[3] t; u(t) on ring(q); discard q[0]; cx q[1], q[2];\n"
-	"param float[3] s; u(s) q[2], q[3]; param float[3] v; u(v) q[4], q[3]; discard q[5];\n";
+	"param float[3] t; u(t) on ring(q); discard q[n-6]; cx q[n-5], q[n-4];\n"
+	"param float[3] s; u(s) q[n-4], q[n-3]; param float[3] v; u(v) q[n-2], q[n-3]; discard q[n-1];\n";
 
-static void tail(const char *outputs, uint32_t nqubit, const char *what)
+/* nqubit: of the tail. A device has none where states are small. */
+static void tail(const char *outputs, const char *n, uint32_t nqubit, const char *what)
 {
+	const uint32_t nsample = atoi(n) > 6 ? 2 : TAIL_SAMPLES;
 	const struct target *t = NULL;
 	char text[1024];
 	struct program *p;
 	double *x, *weight;
 
 	snprintf(text, sizeof text, "%s%s", pooled, outputs);
-	p = compile(text, "6");
+	p = compile(text, n);
 	x = samples(ANY, SAMPLES, p->ninput);
 	weight = calloc(p->nweight + 1, sizeof *weight);
 	random_numbers(29, 3, p->nweight, weight);
-	for (unsigned n = 0; t != best; n++) {
+	for (unsigned k = 0; t != best; k++) {
 		struct plan *pl;
 
-		t = target_of(best->device, n);
+		t = target_of(best->device, k);
 		pl = plan_new(p, &(struct plan_options){ .target = t, .heisenberg_tail = true },
 			&(struct err){ 0 });
 		tap_is_int(plan_tail_qubits(pl), target_can(t, TARGET_HEISENBERG_TAIL) ? nqubit : 0,
@@ -380,7 +395,7 @@ static void tail(const char *outputs, uint32_t nqubit, const char *what)
 							.random_plan = random,
 							.gradient = random == 2 ? GRADIENT_NONE
 										: GRADIENT_ADJOINT },
-						TAIL_SAMPLES, weight, x, 0, what);
+						nsample, weight, x, 0, what);
 	}
 	allowed |= OPTIMISATION_BATCH_RANK;
 	free(x);
@@ -507,7 +522,10 @@ static void test_words(void)
 
 int main(int argc, char **argv)
 {
+	bool far;
+
 	best = tested_device(argc, argv);
+	far = best->usual_stream_gb_s > 0;
 	if (argc > 2 && !strcmp(argv[2], "units")) {
 		once(wide_cluster, "16", ONE_ANGLE, 18, 17, PRECISION_DOUBLE);
 		tap_note("digest %08x", (unsigned)digest);
@@ -523,11 +541,19 @@ int main(int argc, char **argv)
 	cones(cluster, "6", false, 1, 6, "a ring");
 	bytes_of_cones();
 	wide();
-	tail("observe z(q[3]);\n", 3, "a tail");
-	tail("observe 0.5 * x(q[3]) * y(q[4]) + 2; observe z(q[3]); observe -0.3 * y(q[4]);\n", 3, "a tail with three outputs");
-	tail("observe probs(q[3:4]);\n", 3, "a tail of probabilities");
-	tail("observe z(q[1]); observe z(q[2]); observe z(q[3]); observe z(q[4]);\n", 0, "outputs of four qubits");
+	tail("observe z(q[n-3]);\n", far ? "14" : "6", 3, "a tail");
+	tail("observe 0.5 * x(q[n-3]) * y(q[n-2]) + 2; observe z(q[n-3]); observe -0.3 * y(q[n-2]);\n",
+		far ? "12" : "6", far ? 2 : 3, "a tail with three outputs");
+	tail("observe probs(q[n-3:n-2]);\n", far ? "12" : "6", far ? 2 : 3, "a tail of probabilities");
+	tail("observe z(q[n-5]); observe z(q[n-4]); observe z(q[n-3]); observe z(q[n-2]);\n", "6",
+		0, "outputs of four qubits");
 	unseen();
+	if (far) {
+		allowed = OPTIMISATION_HEISENBERG_TAIL;
+		once(large_tail, "20", ANY, 1, 0, PRECISION_SINGLE);
+		once(inputs_tail, "11", ANY, 3, 0, PRECISION_DOUBLE);
+		allowed = OPTIMISATION_BATCH_RANK;
+	}
 	refused();
 	everywhere(cluster, "6", ONE_ANGLE, 7, "one angle");
 	everywhere(cluster, "5", EQUAL_ANGLES, 6, "equal angles");

@@ -120,12 +120,14 @@ static const uint8_t *places_after(const struct tile *t, const struct plan_circu
 	return k + 1 < c->nstage ? c->stage[k + 1].place : c->place;
 }
 
-static void lay_out_tile(struct tile *t, const struct plan_circuit *c, uint32_t k, bool back)
+static void lay_out_tile(struct tile *t, const struct plan_circuit *c, uint32_t k, enum cuda_sweep pass)
 {
 	const struct plan_stage *s = &c->stage[k];
+	bool back = cuda_goes_back(pass);
 	unsigned n = 0;
 	uint8_t before[64], after[64], bit_at[64];
-	const uint8_t *from = back ? after : before, *to = back ? before : after;
+	const uint8_t *from = back ? after : before,
+		      *to = back && pass != CUDA_TAIL_SUMS ? before : after;
 	uint64_t live = live_bits(t->pl, c, s, back), mask, number = 0;
 
 	places(t, s->place, before);
@@ -165,10 +167,12 @@ struct pending {
 	uint64_t moved, looked;    /* bits of the circuit */
 	uint32_t targets, control; /* tile bits: dense targets, controls */
 	bool diagonal, of_sample, done;
+	bool tail; /* makes lambda: before everything else */
 };
 
 struct todo {
 	struct tile t;
+	enum cuda_sweep pass;
 	bool back;
 	struct pending *item;
 	uint32_t n, left;
@@ -209,17 +213,20 @@ static bool never_acts(const struct tile *t, const struct plan_step *s)
 
 static void add_item(struct todo *w, const struct plan_step *s)
 {
-	bool diagonal = plan_diagonal(w->t.pl, s);
+	bool diagonal = plan_diagonal(w->t.pl, s), tail = s->tail && w->pass >= CUDA_TAIL_FORWARD;
 
 	if (s->op != STEP_UNITARY || never_acts(&w->t, s))
 		return;
 	w->item[w->n++] = (struct pending){ .step = s,
-		.moved = plan_moved(w->t.pl, s),
+		.moved = tail ? UINT64_MAX : plan_moved(w->t.pl, s),
 		.looked = plan_looked(w->t.pl, s),
 		.targets = diagonal ? 0 : tile_mask(&w->t, plan_moved(w->t.pl, s)),
 		.control = tile_mask(&w->t, s->control_mask),
 		.diagonal = diagonal,
-		.of_sample = has_samples(&w->t) && w->t.pl->set.def[s->matrix]->cls == VALUE_SAMPLE };
+		.of_sample = (tail && w->pass == CUDA_TAIL_BACKWARD)
+			|| (has_samples(&w->t)
+				&& (tail || w->t.pl->set.def[s->matrix]->cls == VALUE_SAMPLE)),
+		.tail = tail };
 }
 
 static void list_items(struct todo *w, const struct plan_circuit *c, const struct plan_stage *s)
@@ -227,6 +234,12 @@ static void list_items(struct todo *w, const struct plan_circuit *c, const struc
 	uint32_t end = s->first + s->count;
 
 	w->item = mem_alloc(s->count + 1, sizeof *w->item);
+	if (w->pass == CUDA_TAIL_SUMS || w->pass == CUDA_TAIL_BACKWARD)
+		add_item(w, &c->step[--end]);
+	if (w->pass == CUDA_TAIL_FORWARD)
+		end--;
+	if (w->pass == CUDA_TAIL_SUMS)
+		end = s->first;
 	if (w->back)
 		for (uint32_t k = end; k-- > s->first && k >= c->first_transition;) {
 			if (c->step[k].undo || c->step[k].transition)
@@ -245,7 +258,7 @@ static unsigned entries_of(const struct pending *i)
 
 static unsigned sums_of(const struct todo *w, const struct pending *i)
 {
-	if (!w->back || !i->step->transition)
+	if (i->tail ? w->pass != CUDA_TAIL_SUMS : !w->back || !i->step->transition)
 		return 0;
 	return i->diagonal ? MATRIX_DIM_MAX : entries_of(i);
 }
@@ -435,7 +448,7 @@ static unsigned make_rounds(struct todo *w, struct round *r, bool *last)
 		finish_round(w, &r[n++]);
 	}
 	*last = !w->left;
-	if (!keeps_line(t, &r[n - 1], *last ? save : load)) {
+	if (w->pass != CUDA_TAIL_SUMS && !keeps_line(t, &r[n - 1], *last ? save : load)) {
 		struct choice h = { .have = t->twice ? 0 : UINT32_C(1) << (*last ? save : load)[0],
 			.allowed = ((UINT32_C(1) << t->nbit) - 1)
 				& ~line_mask(t, *last ? save : load) };
@@ -570,13 +583,18 @@ static void set_op(const struct todo *w, const struct round *r, const struct pen
 		.entry = *nentry,
 		.sum = -1,
 		.diagonal = i->diagonal,
-		.of_sample = i->of_sample };
+		.of_sample = i->of_sample,
+		.tail = i->tail };
 	if (i->diagonal)
 		set_diagonal(&w->t, r, i->step, o);
 	else
 		set_targets(&w->t, r, i->step, o, p);
 	set_controls(&w->t, r, i->step, o);
-	o->undo = w->back && i->step->undo ? CUDA_UNDO_PSI | CUDA_UNDO_LAMBDA : 0;
+	l->makes_lambda = l->makes_lambda || (i->tail && w->pass == CUDA_TAIL_BACKWARD);
+	if (i->tail)
+		o->undo = w->pass == CUDA_TAIL_BACKWARD ? CUDA_UNDO_LAMBDA : 0;
+	else
+		o->undo = w->back && i->step->undo ? CUDA_UNDO_PSI | CUDA_UNDO_LAMBDA : 0;
 	if (nsum)
 		p->sum = (int16_t)*total;
 	o->sum = p->sum;
@@ -658,7 +676,7 @@ static struct cuda_launch *make_launch(struct todo *w, struct arena *arena)
 static bool moves_places(const struct tile *t) { return memcmp(t->from, t->to, t->nbit) != 0; }
 
 struct cuda_launch *cuda_layout_stage(const struct plan *pl, const struct plan_circuit *c,
-	uint32_t k, bool back, struct cuda_process process, struct arena *arena)
+	uint32_t k, enum cuda_sweep pass, struct cuda_process process, struct arena *arena)
 {
 	struct todo w = { .t = { .pl = pl,
 				  .twice = is_twice(pl),
@@ -667,16 +685,20 @@ struct cuda_launch *cuda_layout_stage(const struct plan *pl, const struct plan_c
 				  .nline = is_twice(pl) ? 3 : 4,
 				  .nstored = plan_stored_bits(pl, c->nbit),
 				  .number = process.number },
-		.back = back };
+		.pass = pass,
+		.back = cuda_goes_back(pass) };
 	struct cuda_launch *first = NULL, **next = &first;
 
 	w.t.nstate = w.t.nstored + cuda_sample_bits(pl, c->nbit);
 	w.t.nlocal = w.t.nstored - pl->nrank_bit;
 	w.t.nown = w.t.nstored - process.nbit;
-	lay_out_tile(&w.t, c, k, back);
+	lay_out_tile(&w.t, c, k, pass);
 	list_items(&w, c, &c->stage[k]);
 	while (w.left || (!first && moves_places(&w.t))) {
 		*next = make_launch(&w, arena);
+		if (*next == first && pass >= CUDA_TAIL_BACKWARD)
+			first->args.lambda_from =
+				pass == CUDA_TAIL_SUMS ? CUDA_LAMBDA_TURNED : CUDA_LAMBDA_PSI;
 		next = &(*next)->next;
 	}
 	free(w.item);

@@ -16,6 +16,7 @@ struct cuda_placed {
 	uint16_t entry; /* complex numbers before its matrix in the launch, or in each sample's */
 	int16_t sum;    /* its sums in the launch, or in each sample's; or -1 */
 	bool diagonal, of_sample;
+	bool tail; /* its matrix is what makes lambda of psi (cuda_tail.c) */
 	uint8_t row[MATRIX_DIM_MAX];
 };
 
@@ -26,6 +27,8 @@ struct cuda_launch {
 	uint32_t nplaced;
 	/* Of the backend: entries and sums of samples in the launches of the pass before it. */
 	size_t entry_before, sum_before;
+	char *matrix_host; /* what args.sample_matrix is copied from */
+	bool makes_lambda; /* one of its steps does, by a matrix of each sample */
 	struct cuda_placed placed[CUDA_OPS_MAX];
 	bool idle; /* the process' part of the state is 0 still: it is left out */
 	struct cuda_launch *next;
@@ -41,9 +44,22 @@ struct cuda_process {
 /* Samples that are computed together, as a power of two: as many as the plan's units have, and at least a tile of them. */
 unsigned cuda_sample_bits(const struct plan *pl, unsigned nbit);
 
-/* The launches of stage k of circuit c, in the order in which they are done, in memory of the arena; NULL: there is nothing to
- * do. back: of the backward pass, from behind the stage to before it. */
+/* Launches of a stage. The backward pass goes from behind the stage to before it. TAIL: of a last stage, without the step that is
+ * a heisenberg_tail; back, they begin with what makes lambda of psi. TAIL_SUMS: P alone, of the states that TAIL_FORWARD leaves. */
+enum cuda_sweep {
+	CUDA_FORWARD = 0,
+	CUDA_BACKWARD,
+	CUDA_TAIL_FORWARD,
+	CUDA_TAIL_BACKWARD,
+	CUDA_TAIL_SUMS
+};
+static inline bool cuda_goes_back(enum cuda_sweep pass)
+{
+	return pass != CUDA_FORWARD && pass != CUDA_TAIL_FORWARD;
+}
+
+/* The launches of stage k of circuit c, in the order in which they are done, in memory of the arena; NULL: there is nothing to do. */
 struct cuda_launch *cuda_layout_stage(const struct plan *pl, const struct plan_circuit *c,
-	uint32_t k, bool back, struct cuda_process process, struct arena *arena);
+	uint32_t k, enum cuda_sweep pass, struct cuda_process process, struct arena *arena);
 
 #endif

@@ -111,6 +111,8 @@ void cuda_store_matrices(struct cuda_state *b, struct cuda_circuit *c, bool samp
 		if (b->gradient)
 			store_launches(b, c, c->back[k], true, sample, u);
 	}
+	for (unsigned back = 0; back < 2 && c->tail; back++)
+		store_launches(b, c, c->tail->last[back], back, sample, u);
 }
 
 /* ---- of each sample ---- */
@@ -119,39 +121,42 @@ void cuda_store_matrices(struct cuda_state *b, struct cuda_circuit *c, bool samp
 struct packing {
 	const struct cuda_state *b;
 	const struct cuda_circuit *c;
-	const struct unit_input *in;
+	const struct unit_input *in; /* or NULL: what makes lambda of psi */
 	bool back;
 };
 
-/* Of one op: entries of sample 0 are at `entry`, those of the next `stride` behind. */
+static const cplx *sample_matrix(const struct packing *k, const struct cuda_placed *p, uint32_t sample)
+{
+	if (p->tail)
+		return k->c->tail->lambda + ((size_t)sample << 2 * p->step->ntarget);
+	return k->in->u[sample < k->in->count ? sample : 0] + k->b->plan->set.offset[p->step->matrix];
+}
+
 static void put_samples(const struct packing *k, const struct source *s, unsigned n, uint32_t from,
-	uint32_t to, uint32_t offset, size_t entry, size_t stride)
+	uint32_t to, const struct cuda_launch *l, const struct cuda_placed *p)
 {
 	for (uint32_t i = from; i < to; i++) {
-		const cplx *u = k->in->u[i < k->in->count ? i : 0] + offset;
-		size_t at = 2 * (entry + i * stride);
-		void *to = k->b->input_host + k->c->matrix[k->back];
+		const cplx *u = sample_matrix(k, p, i);
+		size_t at = 2 * (p->entry + (size_t)i * l->args.nsample_entry);
 
 		if (k->b->twice)
-			put_twice(s, n, u, (double *)to + at);
+			put_twice(s, n, u, (double *)l->matrix_host + at);
 		else
-			put_single(s, n, u, (float *)to + at);
+			put_single(s, n, u, (float *)l->matrix_host + at);
 	}
 }
 
 static void put_launch(const struct packing *k, const struct cuda_launch *l, uint32_t from, uint32_t to)
 {
-	const struct matrix_set *set = &k->b->plan->set;
 	struct source source[MATRIX_ENTRIES_MAX];
 
 	for (uint32_t i = 0; i < l->nplaced; i++) {
 		const struct cuda_placed *p = &l->placed[i];
 		uint32_t index = k->c->noise[p->step - k->c->plan->step];
 
-		if (p->of_sample)
-			put_samples(k, source, list_sources(index, k->back, p, source), from, to,
-				set->offset[p->step->matrix],
-				l->entry_before * k->c->nsample + p->entry, l->args.nsample_entry);
+		if (p->of_sample && p->tail == !k->in)
+			put_samples(k, source, list_sources(index, k->back, p, source), from, to, l,
+				p);
 	}
 }
 
@@ -160,8 +165,7 @@ static void put_part(void *ctx, uint32_t from, uint32_t to)
 	const struct packing *k = ctx;
 
 	for (uint32_t s = 0; s < k->c->plan->nstage; s++)
-		for (const struct cuda_launch *l = k->back ? k->c->back[s] : k->c->forward[s]; l;
-			l = l->next)
+		for (const struct cuda_launch *l = cuda_launches(k->c, s, k->back); l; l = l->next)
 			put_launch(k, l, from, to);
 }
 
@@ -172,4 +176,11 @@ void cuda_put_matrices(struct cuda_state *b, struct cuda_circuit *c, bool back,
 
 	if (c->nsample_entry[back])
 		cuda_samples(b, c->nsample, put_part, &k);
+}
+
+void cuda_put_tail(struct cuda_state *b, struct cuda_circuit *c)
+{
+	struct packing k = { b, c, NULL, true };
+
+	cuda_samples(b, c->nsample, put_part, &k);
 }

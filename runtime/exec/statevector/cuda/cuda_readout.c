@@ -149,6 +149,10 @@ struct cuda_bins cuda_bins_of(const struct cuda_state *b, const struct cuda_circ
 
 void cuda_sum_readouts(struct cuda_state *b, const struct cuda_circuit *c, uint32_t count)
 {
+	if (c->takes_tail) {
+		cuda_tail_sum(b, c);
+		return;
+	}
 	for (uint32_t k = 0; k < c->ngroup; k++) {
 		struct cuda_terms a = cuda_terms_of(b, c, count, k);
 
@@ -177,6 +181,10 @@ void cuda_read_sums(const struct cuda_state *b, const struct cuda_circuit *c, si
 void cuda_read_readouts(const struct cuda_state *b, const struct cuda_circuit *c, uint32_t count,
 	bool good, double *readout)
 {
+	if (c->takes_tail) {
+		cuda_tail_read(b, c, count, good, readout);
+		return;
+	}
 	for (uint32_t s = 0; s < count; s++) {
 		size_t at = c->readout_sum + s * (1 + c->nsum_readout);
 
@@ -263,11 +271,15 @@ int cuda_exponent(const struct cuda_circuit *c, uint32_t count, const double *dr
 }
 
 /* Those behind `count` have none. */
-void cuda_put_factors(struct cuda_state *b, const struct cuda_circuit *c, uint32_t count,
+void cuda_put_factors(struct cuda_state *b, struct cuda_circuit *c, uint32_t count,
 	const double *dreadout)
 {
 	double *to = b->factor_host + c->factor;
 
+	if (c->takes_tail) {
+		cuda_tail_put(b, c, count, dreadout);
+		return;
+	}
 	memset(to, 0, c->nsample * c->nsum_readout * sizeof *to);
 	for (uint32_t s = 0; s < count && dreadout; s++)
 		put_factors(c, dreadout + (size_t)s * c->plan->nreadout, c->exponent,
@@ -276,15 +288,15 @@ void cuda_put_factors(struct cuda_state *b, const struct cuda_circuit *c, uint32
 
 void cuda_lambda(struct cuda_state *b, const struct cuda_circuit *c)
 {
-	bool add = false;
+	bool add = c->takes_tail; /* the first launch of the backward pass makes it */
 
-	for (uint32_t k = 0; k < c->ngroup; k++, add = true) {
+	for (uint32_t k = 0; k < c->ngroup && !c->takes_tail; k++, add = true) {
 		struct cuda_terms a = cuda_terms_of(b, c, c->nsample, k);
 
 		a.to.add = add;
 		cuda_launch_lambda(b->stream, &a, b->twice);
 	}
-	for (uint32_t k = 0; k < c->nprobs; k++, add = true) {
+	for (uint32_t k = 0; k < c->nprobs && !c->takes_tail; k++, add = true) {
 		struct cuda_bins a = cuda_bins_of(b, c, c->nsample, &c->probs[k]);
 
 		a.to.add = add;

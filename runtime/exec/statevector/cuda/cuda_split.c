@@ -190,7 +190,7 @@ static void normalise(struct cuda_state *b, const struct cuda_circuit *c)
 static uint64_t blocks(const struct cuda_state *b, const struct cuda_circuit *c,
 	const struct cuda_launch *l)
 {
-	return (uint64_t)(cuda_run_samples(b, c, 1) >> l->args.nnear) << l->args.nouter;
+	return cuda_blocks(l, cuda_run_samples(b, c, 1));
 }
 
 /* Up to the segment of the last stage. */
@@ -239,7 +239,7 @@ void cuda_split_forward(struct cuda_state *b, uint32_t number, const struct unit
 	uint32_t last = c->plan->nsegment - 1;
 	const char *why;
 
-	cuda_place(b, 1, b->gradient);
+	cuda_place(b, 1, b->gradient, true);
 	cuda_range_begin("circuit, forward", number);
 	evolve(b, number, in);
 	cuda_clear_sums(b, c->readout_sum, c->readout_sum + cuda_nparts(b) * (1 + c->nsum_readout));
@@ -357,7 +357,7 @@ bool cuda_split_backward(struct cuda_state *b, uint32_t number, const struct uni
 	const struct cuda_circuit *c = &b->circuit[number];
 	size_t nsum = 1 + c->nsum_back;
 
-	cuda_place(b, 1, true);
+	cuda_place(b, 1, true, true);
 	if (b->holds != number) { /* another circuit took the place: once more */
 		evolve(b, number, in);
 		cuda_exchange(b, number, b->psi, first_reading(c) + 1, c->plan->nsegment - 1, false);

@@ -70,6 +70,10 @@ struct cuda_op {
 	uint32_t block_mask, block_value;
 };
 
+/* Lambda, before the first op of a launch of the backward pass: what is stored; psi; or -i psi: sums are then those of all of P
+ * (tail_observables.h). */
+enum cuda_lambda { CUDA_LAMBDA_STORED = 0, CUDA_LAMBDA_PSI, CUDA_LAMBDA_TURNED };
+
 struct cuda_stage_args {
 	void *psi, *lambda; /* amplitudes (re, im) by their index as stored; lambda: backward */
 	long long *sum;     /* backward: (nsum), added to */
@@ -84,7 +88,8 @@ struct cuda_stage_args {
 	uint16_t nnear;               /* bits of the sample's number that are tile bits; */
 	uint16_t sample_at;           /* the bit of the index where the others begin */
 	uint16_t nround, nsum, nsample_entry, nsample_sum;
-	uint16_t save; /* does it write the states? */
+	uint16_t save;        /* does it write the states? */
+	uint16_t lambda_from; /* of enum cuda_lambda */
 	struct cuda_round round[CUDA_ROUNDS_MAX];
 	struct cuda_op op[CUDA_OPS_MAX];
 	union {

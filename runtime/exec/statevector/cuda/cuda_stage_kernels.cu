@@ -647,9 +647,16 @@ template <class A, int N>
 DEVICE void load_both(A (&v)[N], A (&w)[N], const cuda_stage_args &a, unsigned t)
 {
 	const size_t at = block_index(a) | thread_index(a.load_thread, t);
+	const bool turned = a.lambda_from == CUDA_LAMBDA_TURNED;
 
 	load(v, (const A *)a.psi + at, a.load_reg);
-	load(w, (const A *)a.lambda + at, a.load_reg);
+	if (a.lambda_from == CUDA_LAMBDA_STORED) {
+		load(w, (const A *)a.lambda + at, a.load_reg);
+		return;
+	}
+#pragma unroll
+	for (int j = 0; j < N; j++)
+		w[j] = turned ? amp_of(v[j].y, -v[j].x) : v[j];
 }
 
 template <class A, int N>
@@ -661,7 +668,7 @@ DEVICE void save_both(const A (&v)[N], const A (&w)[N], const cuda_stage_args &a
 	save(w, (A *)a.lambda + at, a.save_reg);
 }
 
-/* Reads, and where a.save writes, 2 * 2^nbit amplitudes once. Shared memory: a tile of psi, one of lambda, the sums of each warp. */
+/* Reads, and where a.save writes, 2 * 2^nbit amplitudes once; reads psi alone where lambda is made from it. Shared memory: a tile of psi, one of lambda, the sums of each warp. */
 template <class R, int MINBLOCKS>
 __global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
 	stage_backward(const cuda_stage_args __grid_constant__ a)

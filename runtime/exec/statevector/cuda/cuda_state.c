@@ -86,10 +86,39 @@ static void count_launches(struct cuda_circuit *c, struct cuda_launch *l, bool b
 	for (; l; l = l->next) {
 		l->entry_before = c->nsample_entry[back];
 		l->sum_before = c->nsample_sum;
-		c->nsample_entry[back] += l->args.nsample_entry;
+		if (!l->makes_lambda) /* else its matrices are among the factors */
+			c->nsample_entry[back] += l->args.nsample_entry;
 		c->nsample_sum += l->args.nsample_sum;
 		c->nsum_back += l->args.nsum;
 	}
+}
+
+/* Launches of the last stage that take turns: each begins where the others do, and there is room for the largest. */
+static void count_either(struct cuda_circuit *c, struct cuda_launch *const *l,
+	const struct cuda_circuit *before)
+{
+	struct cuda_circuit n = *before;
+
+	count_launches(&n, l[0], false);
+	count_launches(&n, l[1], true);
+	for (unsigned back = 0; back < 2; back++)
+		if (n.nsample_entry[back] > c->nsample_entry[back])
+			c->nsample_entry[back] = n.nsample_entry[back];
+	c->nsample_sum = n.nsample_sum > c->nsample_sum ? n.nsample_sum : c->nsample_sum;
+	c->nsum_back = n.nsum_back > c->nsum_back ? n.nsum_back : c->nsum_back;
+}
+
+static void count_all_launches(struct cuda_circuit *c)
+{
+	struct cuda_circuit before = *c;
+
+	for (uint32_t k = 0; k < c->plan->nstage; k++) {
+		before = *c;
+		count_launches(c, c->forward[k], false);
+		count_launches(c, c->back[k], true);
+	}
+	if (c->tail)
+		count_either(c, c->tail->last, &before);
 }
 
 /* The first launch that does more than is needed: nothing reads the states that the last launch of the backward pass leaves. */
@@ -98,7 +127,7 @@ static void leave_last(struct cuda_circuit *c)
 	struct cuda_launch *last = NULL;
 
 	for (uint32_t k = c->plan->nstage; k-- > 0;)
-		for (struct cuda_launch *l = c->back[k]; l; l = l->next)
+		for (struct cuda_launch *l = cuda_launches(c, k, true); l; l = l->next)
 			last = l;
 	if (last)
 		last->args.save = 0;
@@ -145,13 +174,16 @@ static void compile(struct cuda_state *b, const struct plan_circuit *pc, uint32_
 	for (uint32_t k = 0; k < pc->nstage; k++) {
 		const struct plan_stage *s = &pc->stage[k];
 
-		c->forward[k] = cuda_layout_stage(b->plan, pc, k, false, b->process, &b->arena);
-		count_launches(c, c->forward[k], false);
-		if (!b->gradient || s->first + s->count <= pc->first_transition)
-			continue;
-		c->back[k] = cuda_layout_stage(b->plan, pc, k, true, b->process, &b->arena);
-		count_launches(c, c->back[k], true);
+		c->forward[k] =
+			cuda_layout_stage(b->plan, pc, k, CUDA_FORWARD, b->process, &b->arena);
+		if (b->gradient && s->first + s->count > pc->first_transition)
+			c->back[k] = cuda_layout_stage(b->plan, pc, k, CUDA_BACKWARD, b->process,
+				&b->arena);
 	}
+	cuda_compile_tail(b, c);
+	count_all_launches(c);
+	leave_last(c);
+	c->takes_tail = c->tail; /* the other launches of the last stage */
 	leave_last(c);
 	cuda_compile_readouts(b, c);
 }
@@ -183,10 +215,28 @@ static void set_pointers(const struct cuda_state *b, const struct cuda_circuit *
 		l->args.bad = (unsigned *)(b->sum + c->sum);
 		l->args.sum = b->sum + c->sum + 1 + *nsum;
 		l->args.sample_sum = b->sum + c->sum + 1 + c->nsum_back + l->sum_before * c->nsample;
-		l->args.sample_matrix = b->input + c->matrix[back]
-			+ l->entry_before * c->nsample * amplitude_bytes(b);
+		if (l->makes_lambda) {
+			l->args.sample_matrix = b->factor + c->factor;
+			l->matrix_host = (char *)(b->factor_host + c->factor);
+		} else {
+			size_t at =
+				c->matrix[back] + l->entry_before * c->nsample * amplitude_bytes(b);
+
+			l->args.sample_matrix = b->input + at;
+			l->matrix_host = b->input_host + at;
+		}
 		*nsum += l->args.nsum;
 	}
+}
+
+static void set_tail_pointers(const struct cuda_state *b, const struct cuda_circuit *c)
+{
+	struct cuda_launch *l = c->tail->sum;
+	long long *sum = b->sum + c->readout_sum;
+
+	l->args.psi = b->psi;
+	l->args.bad = (unsigned *)sum;
+	l->args.sum = l->args.sample_sum = sum + 1;
 }
 
 static void place_inputs(const struct cuda_state *b, struct cuda_circuit *c, bool back, size_t *at)
@@ -200,8 +250,8 @@ static void place_inputs(const struct cuda_state *b, struct cuda_circuit *c, boo
 }
 
 /* Of each circuit, and the ends of the parts. */
-static void place_all(struct cuda_state *b, uint32_t count, bool back, size_t *input, size_t *sum,
-	size_t *factor)
+static void place_all(struct cuda_state *b, uint32_t count, bool back, bool whole, size_t *input,
+	size_t *sum, size_t *factor)
 {
 	struct cuda_circuit *end = b->circuit + b->plan->ncircuit;
 	size_t nparts = cuda_nparts(b);
@@ -209,11 +259,16 @@ static void place_all(struct cuda_state *b, uint32_t count, bool back, size_t *i
 	*input = *sum = *factor = 0;
 	for (struct cuda_circuit *c = b->circuit; c < end; c++) {
 		c->nsample = cuda_run_samples(b, c, count);
+		c->takes_tail = c->tail && !whole;
 		place_inputs(b, c, back, input);
 		c->readout_sum = *sum;
-		*sum += count * nparts * (1 + c->nsum_readout);
+		*sum += c->takes_tail ? 1 + c->nsample * cuda_tail_entries(c)
+				      : count * nparts * (1 + c->nsum_readout);
+		c->readout_end = *sum;
 		c->factor = *factor;
-		*factor += c->nsample * nparts * c->nsum_readout;
+		*factor += c->nsample * nparts
+			* (c->takes_tail ? cuda_tail_factors(b, c) : c->nsum_readout);
+		c->factor_end = *factor;
 	}
 	for (struct cuda_circuit *c = b->circuit; c < end; c++) {
 		c->sum = *sum;
@@ -227,23 +282,26 @@ static void place_all(struct cuda_state *b, uint32_t count, bool back, size_t *i
 	}
 }
 
-void cuda_place(struct cuda_state *b, uint32_t count, bool back)
+void cuda_place(struct cuda_state *b, uint32_t count, bool back, bool whole)
 {
 	size_t input, sum, factor;
 
-	if (b->placed == count && b->placed_back == back)
+	if (b->placed == count && b->placed_back == back && b->placed_whole == whole)
 		return;
 	b->placed = count;
 	b->placed_back = back;
-	place_all(b, count, back, &input, &sum, &factor);
+	b->placed_whole = whole;
+	place_all(b, count, back, whole, &input, &sum, &factor);
 	for (uint32_t k = 0; k < b->plan->ncircuit; k++) {
 		struct cuda_circuit *c = &b->circuit[k];
 		size_t none = 0, nsum = 0;
 
 		for (uint32_t i = 0; i < c->plan->nstage; i++) {
-			set_pointers(b, c, c->forward[i], false, &none);
-			set_pointers(b, c, c->back[i], true, &nsum);
+			set_pointers(b, c, cuda_launches(c, i, false), false, &none);
+			set_pointers(b, c, cuda_launches(c, i, true), true, &nsum);
 		}
+		if (c->takes_tail)
+			set_tail_pointers(b, c);
 	}
 }
 
@@ -253,9 +311,12 @@ enum { STAGING = 1 << 22 };
 /* Of the largest unit. */
 static void measure(struct cuda_state *b)
 {
-	size_t input, sum, factor;
+	size_t input, sum, factor, tail_sum, tail_factor;
 
-	place_all(b, b->plan->width, b->gradient, &input, &sum, &factor);
+	place_all(b, b->plan->width, b->gradient, true, &input, &sum, &factor);
+	place_all(b, b->plan->width, b->gradient, false, &input, &tail_sum, &tail_factor);
+	sum = tail_sum > sum ? tail_sum : sum;
+	factor = tail_factor > factor ? tail_factor : factor;
 	for (uint32_t k = 0; k < b->plan->ncircuit; k++) {
 		struct cuda_circuit *c = &b->circuit[k];
 		size_t nbyte =
@@ -412,8 +473,14 @@ void cuda_samples(const struct cuda_state *b, uint32_t n,
 void cuda_state_matrices(struct cuda_state *b, const cplx *u)
 {
 	memcpy(b->u, u, b->plan->nmatrix_entry * sizeof *u);
-	for (uint32_t k = 0; k < b->plan->ncircuit; k++)
+	for (uint32_t k = 0; k < b->plan->ncircuit; k++) {
+		struct cuda_tail *t = b->circuit[k].tail;
+
 		cuda_store_matrices(b, &b->circuit[k], false, u);
+		if (t)
+			tail_observables_absorb(&t->observables,
+				u + b->plan->set.offset[t->observables.step->matrix]);
+	}
 	b->holds = -1;
 }
 
@@ -493,11 +560,6 @@ static void range_end(const struct cuda_state *b)
 		cuda_range_end();
 }
 
-static uint64_t blocks(const struct cuda_launch *l, uint32_t nsample)
-{
-	return (uint64_t)(nsample >> l->args.nnear) << l->args.nouter;
-}
-
 /* With inputs that are on the device. */
 static void evolve(struct cuda_state *b, uint32_t number, const struct unit_input *in)
 {
@@ -507,8 +569,8 @@ static void evolve(struct cuda_state *b, uint32_t number, const struct unit_inpu
 	cuda_mark(b, EVENT_PHASE, PHASE_ENCODING);
 	for (uint32_t k = 0; k < c->plan->nstage; k++) {
 		range_begin(b, "forward stage", k);
-		for (const struct cuda_launch *l = c->forward[k]; l; l = l->next)
-			cuda_launch_forward(b->stream, &l->args, blocks(l, c->nsample), b->twice);
+		for (const struct cuda_launch *l = cuda_launches(c, k, false); l; l = l->next)
+			cuda_launch_forward(b->stream, &l->args, cuda_blocks(l, c->nsample), b->twice);
 		range_end(b);
 		cuda_mark(b, EVENT_FORWARD, number << 16 | k);
 	}
@@ -522,7 +584,6 @@ void cuda_state_forward(struct cuda_state *b, uint32_t number, const struct unit
 	bool keep, double *readout)
 {
 	struct cuda_circuit *c = &b->circuit[number];
-	size_t from, to;
 	bool good;
 
 	cuda_stream_enter(b->stream);
@@ -530,18 +591,16 @@ void cuda_state_forward(struct cuda_state *b, uint32_t number, const struct unit
 		cuda_split_forward(b, number, in, readout);
 		return;
 	}
-	cuda_place(b, in->count, keep && b->gradient);
-	from = c->readout_sum;
-	to = from + in->count * (1 + c->nsum_readout);
+	cuda_place(b, in->count, keep && b->gradient, in->whole);
 	cuda_range_begin("circuit, forward", number);
 	put_inputs(b, number, in, false);
 	cuda_mark(b, EVENT_PHASE, PHASE_NONE);
 	upload_inputs(b, c->input, c->matrix[1]);
 	evolve(b, number, in);
-	cuda_clear_sums(b, from, to);
+	cuda_clear_sums(b, c->readout_sum, c->readout_end);
 	cuda_sum_readouts(b, c, in->count);
 	cuda_mark(b, EVENT_PHASE, PHASE_FORWARD);
-	cuda_fetch_sums(b, from, to);
+	cuda_fetch_sums(b, c->readout_sum, c->readout_end);
 	good = cuda_finish(b);
 	cuda_range_end();
 	cuda_read_readouts(b, c, in->count, good, readout);
@@ -550,8 +609,8 @@ void cuda_state_forward(struct cuda_state *b, uint32_t number, const struct unit
 
 /* ---- backward ---- */
 
-/* s[d * d] (anti_hermitian.h) of the step from the sums of an op, whose rows are in another order. */
-static void step_sums(const struct cuda_state *b, const struct cuda_placed *p, size_t first,
+/* Rows of the op are in another order. */
+void cuda_step_sums(const struct cuda_state *b, const struct cuda_placed *p, size_t first,
 	double scale, double *s)
 {
 	unsigned d = 1u << p->step->ntarget;
@@ -599,7 +658,7 @@ static void add_step(const struct cuda_state *b, const struct cuda_placed *p, si
 	unsigned d = 1u << p->step->ntarget;
 	double s[MATRIX_ENTRIES_MAX];
 
-	step_sums(b, p, first, scale, s);
+	cuda_step_sums(b, p, first, scale, s);
 	if (p->step->adjoint)
 		before_adjoint(d, u, s);
 	for (unsigned e = 0; e < d * d; e++)
@@ -635,7 +694,7 @@ void cuda_begin_backward(struct cuda_state *b, uint32_t number, const struct uni
 {
 	struct cuda_circuit *c = &b->circuit[number];
 
-	cuda_place(b, in->count, true);
+	cuda_place(b, in->count, true, in->whole);
 	b->holds = -1;
 	cuda_put_matrices(b, c, true, in);
 	cuda_mark(b, EVENT_PHASE, PHASE_NONE);
@@ -650,8 +709,9 @@ static void back_from_lambda(struct cuda_state *b, uint32_t number)
 
 	for (uint32_t k = c->plan->nstage; k-- > 0;) {
 		range_begin(b, "backward stage", k);
-		for (struct cuda_launch *l = c->back[k]; l; l = l->next)
-			cuda_launch_backward(b->stream, &l->args, blocks(l, c->nsample), b->twice);
+		for (struct cuda_launch *l = cuda_launches(c, k, true); l; l = l->next)
+			cuda_launch_backward(b->stream, &l->args, cuda_blocks(l, c->nsample),
+				b->twice);
 		range_end(b);
 		cuda_mark(b, EVENT_BACKWARD, number << 16 | k);
 	}
@@ -684,7 +744,7 @@ void cuda_add_sums(const struct cuda_state *b, uint32_t number, const struct uni
 	const struct cuda_circuit *c = &b->circuit[number];
 
 	for (uint32_t k = c->plan->nstage; k-- > 0;)
-		for (const struct cuda_launch *l = c->back[k]; l; l = l->next)
+		for (const struct cuda_launch *l = cuda_launches(c, k, true); l; l = l->next)
 			for (uint32_t i = 0; i < l->nplaced; i++)
 				if (l->placed[i].sum >= 0
 					&& (which == CUDA_SUMS_ALL || l->placed[i].of_sample))
@@ -718,7 +778,7 @@ bool cuda_state_backward(struct cuda_state *b, uint32_t number, const struct uni
 	cuda_put_factors(b, c, in->count, dreadout);
 	cuda_mark(b, EVENT_COPY, CUDA_TO_DEVICE);
 	cuda_upload(b->stream, b->factor + c->factor, b->factor_host + c->factor,
-		c->nsample * c->nsum_readout * sizeof *b->factor);
+		(c->factor_end - c->factor) * sizeof *b->factor);
 	cuda_lambda(b, c);
 	good = cuda_sum_backward(b, number);
 	cuda_range_end();
@@ -797,7 +857,7 @@ void cuda_state_pass(struct cuda_state *b, const struct cuda_pass *pass,
 
 	b->pass = *pass;
 	cuda_stream_enter(b->stream);
-	cuda_place(b, in->count, back);
+	cuda_place(b, in->count, back, in->whole);
 	for (uint32_t k = 0; k < b->plan->ncircuit; k++)
 		put_inputs(b, k, in, back);
 	cuda_range_begin(back ? "circuits, forward and backward" : "circuits, forward", in->count);

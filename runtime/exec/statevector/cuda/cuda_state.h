@@ -8,6 +8,7 @@
 #include "runtime/exec/statevector/cuda/cuda.h"
 #include "runtime/exec/statevector/cuda/cuda_launch.h"
 #include "runtime/exec/statevector/cuda/cuda_layout.h"
+#include "runtime/exec/statevector/tail_observables.h"
 
 struct cuda_pauli {
 	uint64_t flip, sign; /* bits of the state's index */
@@ -22,6 +23,14 @@ struct cuda_probs {
 	size_t sum; /* the first of its sums */
 };
 
+/* heisenberg_tail: of a circuit that has one, and of the samples that went forward last. */
+struct cuda_tail {
+	struct tail_observables observables;
+	struct cuda_launch *sum;     /* of P */
+	struct cuda_launch *last[2]; /* of the last stage: forward, back */
+	cplx *p, *lambda;            /* (samples, d, d): P; the matrices that make lambda of psi */
+};
+
 struct cuda_circuit {
 	const struct plan_circuit *plan;
 	/* Of the index of one sample's state, of a split state's part for one rank as planned; of the number of the sample, or
@@ -29,6 +38,7 @@ struct cuda_circuit {
 	unsigned nbit, nsample_bits;
 	/* Of each stage, forward; and backward, from the last to the first. */
 	struct cuda_launch **forward, **back; /* (plan->nstage) */
+	struct cuda_tail *tail;               /* or NULL */
 	uint32_t *noise; /* (plan->nstep) number of the step among those of all circuits */
 	uint32_t npauli;
 	struct cuda_pauli *pauli; /* their sums come first, in this order */
@@ -42,10 +52,12 @@ struct cuda_circuit {
 	uint32_t nsample;
 	size_t input, matrix[2],
 		input_end; /* bytes: its vectors, then matrices of samples, forward and back */
-	size_t readout_sum, norm_sum, sum; /* integers: of readouts, of norms, of the backward pass */
-	size_t factor, norm_factor;        /* numbers */
-	int exponent;                      /* 2^exponent divides lambda (cuda_lambda) */
-	const struct cuda_state *state;    /* that it is of */
+	size_t readout_sum, readout_end, norm_sum,
+		sum; /* integers: of readouts, of norms, of the backward pass */
+	size_t factor, factor_end, norm_factor; /* numbers: what makes lambda; norms */
+	bool takes_tail;
+	int exponent;                   /* 2^exponent divides lambda (cuda_lambda) */
+	const struct cuda_state *state; /* that it is of */
 };
 
 /* A part of the memory: on the device, and what the host copies from there and to there. */
@@ -84,8 +96,8 @@ struct cuda_state {
 	cplx *u;          /* (nmatrix_entry) constant and shared matrices */
 	int64_t holds;    /* circuit whose final states psi has, or -1 */
 	uint32_t nsample; /* samples that these are of */
-	uint32_t placed;  /* samples that cuda_place was called for, with `back` */
-	bool placed_back;
+	uint32_t placed;  /* samples that cuda_place was called for, with `back` and `whole` */
+	bool placed_back, placed_whole;
 	struct cuda_stream *stream;
 	struct cuda_graphs *graph[2]; /* of passes forward, and of those with a backward pass */
 	struct cuda_pass pass;
@@ -101,10 +113,12 @@ struct cuda_state {
 	/* The parts. */
 	void *psi, *lambda;
 	/* Integers. A count of bad parts, then sums: of readouts so for each sample; of the backward pass once, those of all samples
-	 * together, then those of each sample. First all circuits' of readouts, then of the backward pass, then norms. */
+	 * together, then those of each sample; where the tail is taken, of readouts once, then P of each sample. First all circuits' of
+	 * readouts, then of the backward pass, then norms. */
 	long long *sum, *sum_host;
 	double *factor,
-		*factor_host; /* of each circuit (samples, nsum_readout); then of norms (samples) */
+		*factor_host; /* of each circuit (samples, nsum_readout), or the matrices of the launch that makes lambda; then
+				 of norms (samples) */
 	/* Of each circuit: complex numbers of the vectors of a start, sample by sample; matrices of samples, in the kernels' precision,
 	 * launch by launch. */
 	char *input, *input_host;
@@ -207,8 +221,19 @@ void cuda_state_cache_free(struct backend_state *b);
 /* Samples of which memory is worked on for `count` of them: whole tiles. */
 uint32_t cuda_run_samples(const struct cuda_state *b, const struct cuda_circuit *c, uint32_t count);
 
-/* Where each circuit's part of the memory is for units of `count` samples. back: a backward pass follows. */
-void cuda_place(struct cuda_state *b, uint32_t count, bool back);
+/* Where each circuit's part of the memory is for units of `count` samples. back: a backward pass follows. whole: no tail is taken. */
+void cuda_place(struct cuda_state *b, uint32_t count, bool back, bool whole);
+/* The launches of stage k. */
+static inline struct cuda_launch *cuda_launches(const struct cuda_circuit *c, uint32_t k, bool back)
+{
+	if (c->takes_tail && k + 1 == c->plan->nstage)
+		return c->tail->last[back];
+	return (back ? c->back : c->forward)[k];
+}
+static inline uint64_t cuda_blocks(const struct cuda_launch *l, uint32_t nsample)
+{
+	return (uint64_t)(nsample >> l->args.nnear) << l->args.nouter;
+}
 
 /* What the stream was asked for since the mark before is of that kind (profile.h). */
 void cuda_mark(struct cuda_state *b, enum profile_kind kind, uint32_t id);
@@ -221,6 +246,9 @@ void cuda_begin_backward(struct cuda_state *b, uint32_t number, const struct uni
 bool cuda_sum_backward(struct cuda_state *b, uint32_t number);
 /* Those that samples share: adds those of another device. */
 void cuda_join_sums(struct cuda_state *to, uint32_t number, const struct cuda_state *from);
+/* s[d * d] (anti_hermitian.h) of the step from the sums of an op, which are number `first` and those behind. */
+void cuda_step_sums(const struct cuda_state *b, const struct cuda_placed *p, size_t first,
+	double scale, double *s);
 /* From sum_host to reduced transition matrices; of each sample alone: those that samples share are on another device. */
 enum cuda_sums { CUDA_SUMS_ALL = 1, CUDA_SUMS_OF_SAMPLES };
 void cuda_add_sums(const struct cuda_state *b, uint32_t number, const struct unit_input *in,
@@ -243,6 +271,28 @@ void cuda_store_matrices(struct cuda_state *b, struct cuda_circuit *c, bool samp
 void cuda_put_matrices(struct cuda_state *b, struct cuda_circuit *c, bool back,
 	const struct unit_input *in);
 
+/* and what makes lambda of psi where the tail is taken, from the host's matrices of it. */
+void cuda_put_tail(struct cuda_state *b, struct cuda_circuit *c);
+
+/* cuda_tail.c: what the functions of cuda_readout.c do where the tail is taken. */
+void cuda_compile_tail(struct cuda_state *b, struct cuda_circuit *c);
+static inline size_t cuda_tail_entries(const struct cuda_circuit *c) /* of P */
+{
+	return (size_t)c->tail->observables.d * c->tail->observables.d;
+}
+/* Numbers of a sample that make lambda. */
+size_t cuda_tail_factors(const struct cuda_state *b, const struct cuda_circuit *c);
+void cuda_tail_sum(struct cuda_state *b, const struct cuda_circuit *c);
+void cuda_tail_read(const struct cuda_state *b, const struct cuda_circuit *c, uint32_t count,
+	bool good, double *readout);
+void cuda_tail_put(struct cuda_state *b, struct cuda_circuit *c, uint32_t count,
+	const double *dreadout);
+/* g[nreadout * d * d] += P of the samples, times dreadout. */
+void cuda_tail_add(const struct cuda_circuit *c, uint32_t count, const double *dreadout, cplx *g);
+/* Adds the tail's own reduced transition matrix, from g of all samples. */
+void cuda_tail_gradient(const struct cuda_state *b, const struct cuda_circuit *c, const cplx *g,
+	double *anti_hermitian_shared);
+
 /* cuda_readout.c. Readouts and their gradients are those of `count` samples. */
 void cuda_compile_readouts(struct cuda_state *b, struct cuda_circuit *c);
 void cuda_sum_readouts(struct cuda_state *b, const struct cuda_circuit *c, uint32_t count);
@@ -258,7 +308,7 @@ struct cuda_bins cuda_bins_of(const struct cuda_state *b, const struct cuda_circ
 void cuda_read_sums(const struct cuda_state *b, const struct cuda_circuit *c, size_t sum, bool good,
 	double *readout);
 /* lambda = sum dreadout O psi, divided by 2^c->exponent (dreadout NULL: 0): the factors of the host, which are uploaded in between. */
-void cuda_put_factors(struct cuda_state *b, const struct cuda_circuit *c, uint32_t count,
+void cuda_put_factors(struct cuda_state *b, struct cuda_circuit *c, uint32_t count,
 	const double *dreadout);
 void cuda_lambda(struct cuda_state *b, const struct cuda_circuit *c);
 /* With which the norms of all samples' sum up to at most 1. */

@@ -7,7 +7,8 @@
 const struct target target_cuda = { .device = "cuda",
 	.kernels = "cuda",
 	.version = 1,
-	.capabilities = TARGET_SINGLE | TARGET_STAGES | TARGET_SPLIT | TARGET_STATE_CACHE,
+	.capabilities = TARGET_SINGLE | TARGET_STAGES | TARGET_HEISENBERG_TAIL | TARGET_SPLIT
+		| TARGET_STATE_CACHE,
 	.vector_bytes = 64,
 	.block_bytes = 32 << 10,
 	.unit_bits = 20,

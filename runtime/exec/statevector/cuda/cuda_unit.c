@@ -75,6 +75,23 @@ static void add_parts(const struct cuda_team *t, uint32_t c, struct part *part, 
 			scale, shared, sample + part[k].first);
 }
 
+/* Of the matrix that no state goes through: the samples in their order. */
+static void add_tail(const struct cuda_team *t, uint32_t c, const struct part *part,
+	const double *dreadout, double *shared)
+{
+	const struct cuda_circuit *first = &t->device[0]->circuit[c];
+	cplx *g;
+
+	if (!first->takes_tail || !first->tail->observables.step->transition)
+		return;
+	g = mem_alloc(first->plan->nreadout * cuda_tail_entries(first), sizeof *g);
+	for (unsigned k = 0; k < t->n; k++)
+		cuda_tail_add(&t->device[k]->circuit[c], part[k].in.count,
+			dreadout + (size_t)part[k].first * first->plan->nreadout, g);
+	cuda_tail_gradient(t->device[0], first, g, shared);
+	free(g);
+}
+
 void cuda_unit_backward(const struct cuda_team *t, uint32_t c, const struct unit_input *in,
 	const double *dreadout, double *anti_hermitian_shared, double *const *anti_hermitian_sample)
 {
@@ -96,6 +113,7 @@ void cuda_unit_backward(const struct cuda_team *t, uint32_t c, const struct unit
 				       exponent)
 				&& good;
 	add_parts(t, c, part, good, exponent, anti_hermitian_shared, anti_hermitian_sample);
+	add_tail(t, c, part, dreadout, anti_hermitian_shared);
 	for (unsigned k = 0; k < t->n; k++)
 		part_release(&part[k]);
 	free(part);
@@ -107,6 +125,9 @@ bool cuda_unit_pass(const struct cuda_team *t, const struct cuda_pass *pass,
 	if (t->n > 1 || recorder_on() || t->device[0]->plan->nrank_bit)
 		return false;
 	cuda_state_pass(t->device[0], pass, anti_hermitian_shared, anti_hermitian_sample);
+	for (uint32_t c = 0; c < t->device[0]->plan->ncircuit && pass->losses; c++)
+		add_tail(t, c, &(struct part){ .in = *pass->in }, pass->dreadout[c],
+			anti_hermitian_shared);
 	return true;
 }
 

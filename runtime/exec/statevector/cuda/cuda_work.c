@@ -83,7 +83,7 @@ static void add_launch(const struct cuda_state *b, const struct cuda_launch *l, 
 
 	w->launch++;
 	w->blocks += ldexp(1, a->nouter - a->nnear);
-	w->read += (back ? 2 : 1) * n * amplitude;
+	w->read += (back && a->lambda_from == CUDA_LAMBDA_STORED ? 2 : 1) * n * amplitude;
 	w->written += a->save ? (back ? 2 : 1) * n * amplitude : 0;
 	for (uint32_t k = 0; k < l->nplaced; k++) {
 		add_op(w, l, &l->placed[k], &a->op[k], back, b->twice, n);
@@ -164,6 +164,10 @@ static void add_readouts(const struct cuda_state *b, const struct cuda_circuit *
 {
 	double n = state_amplitudes(c), amplitude = b->twice ? 16 : 8;
 
+	if (c->takes_tail) {
+		add_launch(b, c->tail->sum, true, w);
+		return;
+	}
 	add_expectations(b, c, c->npauli, c->ngroup, w);
 	add_state_launches(c, c->nprobs, w);
 	w->read += c->nprobs * n * amplitude;
@@ -213,7 +217,7 @@ static void work_forward(const struct cuda_state *b, const struct cuda_circuit *
 	struct plan_device_work *w)
 {
 	for (uint32_t k = 0; k < c->plan->nstage; k++)
-		add_launches(b, c->forward[k], false, &w[k]);
+		add_launches(b, cuda_launches(c, k, false), false, &w[k]);
 	add_start(b, c, &w[nstage + PLAN_DEVICE_START]);
 	if (plan_deep(c->plan))
 		add_norm(b, c, &w[nstage + PLAN_DEVICE_START]);
@@ -234,9 +238,16 @@ static void work_back(const struct cuda_state *b, const struct cuda_circuit *c, 
 			add_work(start, &forward[k]);
 		add_work(start, &forward[nstage + PLAN_DEVICE_START]);
 	}
-	add_lambda(b, c, outputs);
+	if (!c->takes_tail)
+		add_lambda(b, c, outputs);
 	for (uint32_t k = 0; k < c->plan->nstage; k++)
-		add_launches(b, c->back[k], true, &w[k]);
+		add_launches(b, cuda_launches(c, k, true), true, &w[k]);
+}
+
+/* Numbers of a sample that make lambda. */
+static size_t factors(const struct cuda_state *b, const struct cuda_circuit *c)
+{
+	return c->takes_tail ? cuda_tail_factors(b, c) : c->nsum_readout;
 }
 
 /* Bytes between host and device, of all circuits at once: their copies are counted by ask_once. forward, back: the parts behind the
@@ -248,9 +259,14 @@ static void copy_circuit(const struct cuda_state *b, const struct cuda_circuit *
 
 	forward[PLAN_DEVICE_START].copied += (double)c->nsample_entry[0] * amplitude
 		+ (double)cuda_vector_entries(c->plan) * 2 * NUMBER;
-	forward[PLAN_DEVICE_OUTPUTS].copied += (double)(1 + c->nsum_readout) * NUMBER;
+	if (c->takes_tail) { /* P of whole groups of samples, unlike readouts */
+		forward[PLAN_DEVICE_OUTPUTS].copied += (double)cuda_tail_entries(c) * NUMBER;
+		forward[PLAN_DEVICE_OUTPUTS].copied_once += NUMBER;
+	} else {
+		forward[PLAN_DEVICE_OUTPUTS].copied += (double)(1 + c->nsum_readout) * NUMBER;
+	}
 	back[PLAN_DEVICE_OUTPUTS].copied += (double)c->nsample_entry[1] * amplitude
-		+ (any_back ? (double)c->nsum_readout * NUMBER : 0);
+		+ (any_back ? (double)factors(b, c) * NUMBER : 0);
 	if (goes_back(c)) {
 		back[PLAN_DEVICE_OUTPUTS].copied += (double)c->nsample_sum * NUMBER;
 		back[PLAN_DEVICE_OUTPUTS].copied_once += (double)(1 + c->nsum_back) * NUMBER;
@@ -258,26 +274,27 @@ static void copy_circuit(const struct cuda_state *b, const struct cuda_circuit *
 }
 
 /* Inputs, readouts, gradients with respect to these, and sums are copied once each, and the host computes losses between the passes. */
-static void ask_once(bool any_input, bool any_back, struct plan_device_work *forward,
-	struct plan_device_work *back)
+static void ask_once(bool any_input, bool any_factor, bool any_back,
+	struct plan_device_work *forward, struct plan_device_work *back)
 {
 	forward[PLAN_DEVICE_START].copy += any_input;
 	forward[PLAN_DEVICE_OUTPUTS].clear++;
 	forward[PLAN_DEVICE_OUTPUTS].copy++;
 	forward[PLAN_DEVICE_OUTPUTS].wait++;
 	back[PLAN_DEVICE_OUTPUTS].call++;
-	back[PLAN_DEVICE_OUTPUTS].copy += any_back ? 2 : 0;
+	back[PLAN_DEVICE_OUTPUTS].copy += any_back ? 1u + any_factor : 0;
 }
 
 void cuda_work(struct plan *pl)
 {
 	struct cuda_state *b = cuda_state_layout(pl, true, (struct cuda_process){ 0 });
-	bool any_input = false, any_back = false;
+	bool any_input = false, any_factor = false, any_back = false;
 
 	for (uint32_t k = 0; k < pl->ncircuit; k++) {
 		const struct cuda_circuit *c = &b->circuit[k];
 
 		any_input = any_input || c->nsample_entry[0] || cuda_vector_entries(c->plan);
+		any_factor = any_factor || factors(b, c);
 		any_back = any_back || goes_back(c);
 	}
 	for (uint32_t k = 0; k < pl->ncircuit; k++) {
@@ -295,7 +312,7 @@ void cuda_work(struct plan *pl)
 		work_back(b, c, nstage, k + 1 < pl->ncircuit, w[0], w[1]);
 		copy_circuit(b, c, any_back, w[0] + nstage, w[1] + nstage);
 		if (!k)
-			ask_once(any_input, any_back, w[0] + nstage, w[1] + nstage);
+			ask_once(any_input, any_factor, any_back, w[0] + nstage, w[1] + nstage);
 		pl->circuit[k].device = d;
 	}
 	cuda_state_free(b);

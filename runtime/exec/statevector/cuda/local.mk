@@ -19,6 +19,7 @@ libgpu_a_SOURCES = \
 	runtime/exec/statevector/cuda/cuda_stage.h \
 	runtime/exec/statevector/cuda/cuda_state.h \
 	runtime/exec/statevector/cuda/cuda_state_cache.c \
+	runtime/exec/statevector/cuda/cuda_tail.c \
 	runtime/exec/statevector/cuda/cuda_target.c \
 	runtime/exec/statevector/cuda/cuda_unit.c \
 	runtime/exec/statevector/cuda/cuda_work.c

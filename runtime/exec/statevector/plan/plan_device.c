@@ -53,7 +53,7 @@ static double samples(const struct plan_circuit *c, uint32_t part, bool back, ui
 {
 	uint32_t group = c->device->group;
 
-	if (part == c->nstage + PLAN_DEVICE_OUTPUTS && !back)
+	if (part == c->nstage + PLAN_DEVICE_OUTPUTS && !back && !plan_has_tail(c))
 		return count;
 	return (double)(((uint64_t)count + group - 1) / group * group);
 }

@@ -82,6 +82,21 @@ static bool take(struct tail *t, const struct plan_step *s, bool gradient)
 	return true;
 }
 
+/* Of a device, in the operations an amplitude that it does meanwhile: on the backward pass lambda is neither written, nor psi read, by
+ * a pass of its own, nor lambda read by the last stage's; but in each pass a matrix of each sample goes between host and device. */
+static double device_gain(const struct tail *t, bool gradient)
+{
+	enum { AMPLITUDE_BYTES = 8 };
+	const struct plan_limits l = plan_usual_limits(t->b->pl->target, 1);
+	double passes = gradient ? 2 : 1;
+
+	if (!(t->b->pl->target->usual_stream_gb_s > 0))
+		return 0;
+	return (gradient ? 3 : 0) * AMPLITUDE_BYTES * l.single_gflop_s / l.stream_gb_s
+		- passes * ldexp(AMPLITUDE_BYTES, 2 * (int)count(t->bits) - (int)t->c->nbit)
+		* l.single_gflop_s / l.link_gb_s;
+}
+
 /* Mark the steps of the tail that saves most; its bits, or 0 where none saves anything. */
 static uint64_t find(struct tail *t, bool *mine)
 {
@@ -101,7 +116,8 @@ static uint64_t find(struct tail *t, bool *mine)
 		if (!take(t, s, gradient))
 			break;
 		mine[k] = true;
-		g = t->off + (gradient ? 2 : 1) * (READ_FLOPS - (8 << count(t->bits)));
+		g = t->off + (gradient ? 2 : 1) * (READ_FLOPS - (8 << count(t->bits)))
+			+ device_gain(t, gradient);
 		if (g > gain) {
 			gain = g;
 			best = t->bits;

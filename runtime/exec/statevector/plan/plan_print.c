@@ -103,7 +103,7 @@ static void print_part(const struct plan *pl, const struct plan_limits *l, struc
 		any = true;
 	}
 	if (!any)
-		buf_str(out, "    no launches: its steps are done in those before\n");
+		buf_str(out, "    no launches: its steps are done in others\n");
 }
 
 /* Stage k, or with k = nstage what comes behind the last: operations, bytes between the state and blocks, seconds expected. */

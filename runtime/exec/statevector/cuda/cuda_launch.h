@@ -67,14 +67,16 @@ struct cuda_terms {
 };
 /* Probabilities: bit k of the bin is bit[k] of the index. The launch sets the rest: the bins of a
  * chunk's amplitudes differ in bits near_bin[] of their number, which are bits near_at[] of an
- * amplitude's number in the chunk. */
+ * amplitude's number in the chunk (near_mask); bits warp_at[] of it number warps whose bins are the same. */
 struct cuda_bins {
 	struct cuda_readout to;
 	uint32_t nbin;
 	uint8_t bit[CUDA_BITS_MAX];
 	struct cuda_chunk chunk;
 	uint8_t near_at[CUDA_CHUNK_BITS], near_bin[CUDA_CHUNK_BITS];
-	uint32_t nnear;
+	uint32_t nnear, near_mask;
+	uint8_t warp_at[CUDA_THREAD_BITS - 5];
+	uint32_t nwarp;
 };
 
 /* A product of Pauli matrices of a sum of such, number `form`. */

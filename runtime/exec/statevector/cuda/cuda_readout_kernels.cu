@@ -237,8 +237,26 @@ __global__ void __launch_bounds__(CUDA_THREADS) lambda_terms(const cuda_terms __
 
 /* ---- probabilities ---- */
 
-/* Reads each amplitude. A block sums the bins of its amplitudes in shared memory: they are few,
- * since amplitudes of a chunk differ in bits that no bin has where there are such (place_bins). */
+/* Sums over the values whose numbers differ in bits that no bin has (mask: those that some have): a thread's own, then those
+ * of other lanes. They are then in the value and lane whose numbers have none of these bits. */
+template <int N> DEVICE void sum_bins(long long (&x)[N], uint32_t mask)
+{
+#pragma unroll
+	for (int s = 1; s < N; s *= 2)
+#pragma unroll
+		for (int i = 0; i < N; i++)
+			if (!(i & s) && !(mask >> CUDA_THREAD_BITS & s))
+				x[i] += x[i | s];
+#pragma unroll
+	for (int s = 1; s < 32; s *= 2)
+#pragma unroll
+		for (int i = 0; i < N; i++)
+			if (!(mask & s) && !(i & ~(mask >> CUDA_THREAD_BITS)))
+				x[i] += __shfl_xor_sync(0xffffffffu, x[i], s);
+}
+
+/* Reads each amplitude. A warp sums the bins of its amplitudes, which are few since amplitudes of a chunk differ in bits that no
+ * bin has where there are such (place_bins); then the block sums those of its warps. */
 template <class R>
 __global__ void __launch_bounds__(CUDA_THREADS) bins(const cuda_bins __grid_constant__ a)
 {
@@ -250,19 +268,38 @@ __global__ void __launch_bounds__(CUDA_THREADS) bins(const cuda_bins __grid_cons
 	long long *const near = (long long *)smem_raw;
 	long long *const sums = a.to.sum + c.sample * (1 + a.to.stride);
 	long long *const far = sums + 1 + a.to.first + gather(c.first, a.bit, a.nbin);
+	constexpr int N = 1 << (CHUNK_BITS - CUDA_THREAD_BITS);
+	long long x[N];
 
-	for (uint32_t k = t; k < 1u << a.nnear; k += CUDA_THREADS)
-		near[k] = 0;
-	__syncthreads();
-	for (uint32_t k = t; k < 1u << bits; k += CUDA_THREADS) {
-		const amplitude<R> x = psi[index_of(c, a.chunk, k)];
-		const double p = mad((double)x.x, (double)x.x, (double)x.y * x.y);
+#pragma unroll
+	for (int i = 0; i < N; i++) {
+		const uint32_t k = t + i * CUDA_THREADS;
 
-		add_fixed(near + gather(k, a.near_at, a.nnear), fixed_of(p, (unsigned *)sums));
+		x[i] = 0;
+		if (k < 1u << bits) {
+			const amplitude<R> z = psi[index_of(c, a.chunk, k)];
+
+			x[i] = fixed_of(mad((double)z.x, (double)z.x, (double)z.y * z.y),
+				(unsigned *)sums);
+		}
+	}
+	sum_bins(x, a.near_mask);
+#pragma unroll
+	for (int i = 0; i < N; i++) {
+		const uint32_t k = t + i * CUDA_THREADS;
+
+		if (!(i & ~(a.near_mask >> CUDA_THREAD_BITS)) && !(t & 31 & ~a.near_mask))
+			near[gather(t, a.warp_at, a.nwarp) << a.nnear | gather(k, a.near_at, a.nnear)] =
+				x[i];
 	}
 	__syncthreads();
-	for (uint32_t k = t; k < 1u << a.nnear; k += CUDA_THREADS)
-		add_fixed(far + scatter(k, a.near_bin, a.nnear), near[k]);
+	for (uint32_t k = t; k < 1u << a.nnear; k += CUDA_THREADS) {
+		long long sum = 0;
+
+		for (uint32_t w = 0; w < 1u << a.nwarp; w++)
+			sum += near[w << a.nnear | k];
+		add_fixed(far + scatter(k, a.near_bin, a.nnear), sum);
+	}
 }
 
 template <class R>
@@ -411,13 +448,17 @@ static void place_bins(struct cuda_bins *a)
 	for (uint32_t k = 0; k < a->nbin; k++)
 		of_bins |= (uint64_t)1 << a->bit[k];
 	choose_chunk(a->to.nbit, ~of_bins, &a->chunk);
-	a->nnear = 0;
+	a->nnear = a->near_mask = a->nwarp = 0;
 	for (uint32_t k = 0; k < a->nbin; k++)
 		for (uint32_t j = 0; j < bits; j++)
 			if (a->chunk.at[j] == a->bit[k]) {
 				a->near_at[a->nnear] = (uint8_t)j;
 				a->near_bin[a->nnear++] = (uint8_t)k;
+				a->near_mask |= 1u << j;
 			}
+	for (uint32_t j = 5; j < CUDA_THREAD_BITS; j++)
+		if (!(a->near_mask >> j & 1))
+			a->warp_at[a->nwarp++] = (uint8_t)j;
 }
 
 void cuda_launch_bins(struct cuda_stream *s, const struct cuda_bins *a, bool twice)
@@ -425,7 +466,7 @@ void cuda_launch_bins(struct cuda_stream *s, const struct cuda_bins *a, bool twi
 	struct cuda_bins b = *a;
 
 	place_bins(&b);
-	const size_t nbyte = sizeof(long long) << b.nnear;
+	const size_t nbyte = sizeof(long long) << (b.nnear + b.nwarp);
 
 	if (twice)
 		launch(s, bins<double>, &b, chunks(b.to.nbit, b.to.nsample), nbyte);

@@ -8,9 +8,10 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 gpus="h100 h200 a100 rtx4090"
 
-# name | circuit | samples | line of the plan: forward or gradient | precision
+# name | circuit | samples | line of the plan: forward or gradient | precision | exact optimisations, or none
 cat >"$work/jobs" <<'END'
 QCNN, 23 qubits, gradient|--circuit=qcnn --qubits=23|1|gradient|single
+the same with heisenberg_tail|--circuit=qcnn --qubits=23|1|gradient|single|heisenberg_tail
 the same in double precision|--circuit=qcnn --qubits=23|1|gradient|double
 QCNN, 8 qubits, batch 65,536, gradient|--circuit=qcnn --qubits=8|65536|gradient|single
 QCNN, 8 qubits, batch 32, gradient|--circuit=qcnn --qubits=8|32|gradient|single
@@ -25,7 +26,7 @@ END
 
 # plan GPU: of the job in $circuit, $samples, $line, $precision.
 plan() {
-	"$qcnn" compile --emit=plan --device=cuda --gpu="$1" --batch="$samples" --precision="$precision" --optimizations=none \
+	"$qcnn" compile --emit=plan --device=cuda --gpu="$1" --batch="$samples" --precision="$precision" --optimizations="${optimisations:-none}" \
 		--no-pass=cone $([ "$line" = forward ] && echo --forward) "$work/model.qcnn" >"$work/plan"
 }
 
@@ -45,7 +46,7 @@ limits() {
 
 jobs() {
 	printf '| job | H100 | H200 | A100 | RTX 4090 | launches | copies | waits | memory | readouts on H100 |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n'
-	while IFS='|' read -r name circuit samples line precision; do
+	while IFS='|' read -r name circuit samples line precision optimisations; do
 		# shellcheck disable=SC2086
 		"$qcnn" bench $circuit --show >"$work/model.qcnn"
 		printf '| %s ' "$name"

@@ -16,8 +16,11 @@
 /* Bytes that are read besides those of the plan: sectors of matrices and vectors of which a launch needs only a part. */
 static const double PARTS = 0.01;
 
-/* Circuits of no more qubits are evaluated again, by graphs. */
+/* Circuits of no more qubits, or with a tail, are evaluated again, by graphs. */
 enum { NWIRE_AGAIN = 6 };
+
+static unsigned optimisations; /* that are taken wherever they can */
+static unsigned ntail;         /* circuits with a tail so far */
 
 static int dreadout(void *ctx, uint32_t sample, const double *readout, double *out, double *head)
 {
@@ -95,6 +98,8 @@ static void check(const char *name, const struct program *p, enum precision prec
 	struct evaluator_options o = { .precision = precision,
 		.nthread = 1,
 		.target = target_find("cuda", NULL),
+		.optimisations = optimisations,
+		.optimisations_always = true,
 		.gradient = gradient ? GRADIENT_ADJOINT : GRADIENT_NONE };
 	struct pool *pool = pool_threads_new(1);
 	double *weight = mem_alloc(p->nweight + 1, sizeof *weight),
@@ -121,9 +126,10 @@ static void check(const char *name, const struct program *p, enum precision prec
 	counted = since(&before);
 	struct plan_device_work planned = plan_device_work(statevector_plan(ev), nsample, gradient);
 
+	ntail += plan_tail_qubits(statevector_plan(ev)) > 0;
 	compare(whole, &planned, &counted);
 	tap_ok(!counted.graphs, "%s: the first time without graphs", whole);
-	if (program_nwire(p) <= NWIRE_AGAIN)
+	if (program_nwire(p) <= NWIRE_AGAIN || plan_tail_qubits(statevector_plan(ev)))
 		check_graphs(whole, ev, pool, &planned, weight, gradient ? out : NULL);
 	evaluator_free(ev);
 	pool->ops->free(pool);
@@ -216,7 +222,11 @@ int main(void)
 	test_text("products of 14 qubits", products, "14", 2);
 	test_text("a deep circuit", deep, "2", 3);
 	test_text("more samples than a unit has", qcnn, "2", 1030);
+	optimisations = OPTIMISATION_HEISENBERG_TAIL;
+	test_text("QCNN of 13 qubits and its tail", qcnn, "13", 1);
+	test_text("QCNN of 11 qubits and its tail", qcnn, "11", 3);
 	for (uint64_t seed = 1; seed <= 8; seed++)
 		test_random(seed, seed % 4 == 3 ? 13 : 2 + (unsigned)seed, 1 + (uint32_t)seed % 3);
+	tap_ok(ntail >= 4, "%u of them have a tail", ntail);
 	return tap_done();
 }

@@ -167,7 +167,7 @@ struct pending {
 	uint64_t moved, looked;    /* bits of the circuit */
 	uint32_t targets, control; /* tile bits: dense targets, controls */
 	bool diagonal, of_sample, done;
-	bool tail; /* makes lambda: before everything else */
+	bool tail; /* makes lambda; what may be done before has sums of 0 with any lambda */
 };
 
 struct todo {
@@ -218,7 +218,7 @@ static void add_item(struct todo *w, const struct plan_step *s)
 	if (s->op != STEP_UNITARY || never_acts(&w->t, s))
 		return;
 	w->item[w->n++] = (struct pending){ .step = s,
-		.moved = tail ? UINT64_MAX : plan_moved(w->t.pl, s),
+		.moved = plan_moved(w->t.pl, s),
 		.looked = plan_looked(w->t.pl, s),
 		.targets = diagonal ? 0 : tile_mask(&w->t, plan_moved(w->t.pl, s)),
 		.control = tile_mask(&w->t, s->control_mask),

@@ -82,6 +82,7 @@ check_PROGRAMS += tests/train/test_trajectory
 check_PROGRAMS += tests/train/test_weights
 check_PROGRAMS += tests/compiler/test_asm
 check_PROGRAMS += tests/cli/test_profile_advice
+check_PROGRAMS += tests/cli/test_captures
 check_PROGRAMS += tests/cli/test_profile_page
 check_PROGRAMS += tests/cli/test_bench_reliable
 check_PROGRAMS += tests/data/test_csv

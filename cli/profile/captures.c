@@ -191,6 +191,7 @@ static struct profile *collect(struct captures *c)
 		(void)c->pool->ops->recorded(c->pool, p, &e);
 	if (c->rank)
 		split_recorded(c->rank, p);
+	profile_order_messages(p);
 	from_zero(p, began);
 	c->describe(c->ctx, p);
 	return p;

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a job makes of the profiles that its workers recorded: no message is received before it is sent. */
+#include "config.h"
+#include "cli/profile/captures.h"
+
+#include <stdlib.h>
+
+#include "tests/base/sample_profile.h"
+#include "tests/tap.h"
+
+enum { LATE_NS = 500000 }; /* by which a worker's clock is taken for later than it is */
+
+static int begin_nowhere(struct pool *p, int level, uint64_t bytes_max, struct err *e)
+{
+	(void)p, (void)level, (void)bytes_max, (void)e;
+	return 0;
+}
+
+static int record_both(struct pool *p, struct profile *into, struct err *e)
+{
+	struct profile *own = sample_profile(), *part = sample_part(-LATE_NS);
+	int code = profile_merge(into, own, e);
+
+	(void)p;
+	code = code ? code : profile_merge(into, part, e);
+	profile_free(own);
+	profile_free(part);
+	return code;
+}
+
+static size_t early_receives(const struct profile *p, size_t *n)
+{
+	struct profile_message *m;
+	size_t early = 0;
+
+	*n = profile_messages(p, &m);
+	for (size_t k = 0; k < *n; k++)
+		early += m[k].receive->end < m[k].send->begin;
+	free(m);
+	return early;
+}
+
+static void describe(void *ctx, struct profile *p) { (void)ctx, (void)p; }
+
+static void keep(void *ctx, struct profile *p) { *(struct profile **)ctx = p; }
+
+int main(void)
+{
+	static const struct pool_ops ops = { .record = begin_nowhere, .recorded = record_both };
+	struct pool pool = { .ops = &ops };
+	struct captures *c = captures_new(describe, NULL, &pool, NULL);
+	struct profile *p = NULL;
+	uint64_t moved = 0;
+	size_t n, early;
+
+	captures_ask(c,
+		&(struct capture_order){
+			.level = PROFILE_LAYERS, .steps = 1, .bytes_max = PROFILE_BYTES_DEFAULT },
+		keep, &p);
+	captures_step(c, 1);
+	captures_step(c, 1);
+	tap_ok(p && p->nprocess == 3, "the profile has what workers recorded");
+	if (!p)
+		tap_bail("no profile");
+	early = early_receives(p, &n);
+	tap_ok(!early && n > 0, "none of %zu messages is received before it is sent", n);
+	for (uint32_t k = 0; k < p->nprocess; k++)
+		moved += p->process[k].moved_events;
+	tap_is_int((long long)moved, SAMPLE_STEPS, "those that were moved for that are counted");
+	captures_end(c);
+	captures_free(c);
+	profile_free(p);
+	return tap_done();
+}

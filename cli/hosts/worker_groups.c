@@ -150,7 +150,7 @@ static int start(struct worker_group *g, const struct wire_job *job, struct eval
 	if (strlen(g->text) != job->nplaces || !get_places(g->text, job->nrank, &places))
 		return err_set(e, -ERR_PROTOCOL,
 			"the coordinator sent places of processes that make no sense");
-	if (!target_has_memory(o->target))
+	if (!target_has_memory(target_or_best(o->target)))
 		o->memory_limit = cpus_memory_available() / (job->share ? job->share : 1);
 	code = ranks_start(o, job->nrank, &places, &g->ranks, e);
 	g->first = *o;

@@ -136,7 +136,7 @@ int link_limits(const char *text, bool is_split, struct plan_limits *l, struct e
 		return 0;
 	if (!is_split)
 		return err_set(e, -ERR_USAGE,
-			"--link is for states that are split: give --ranks, or set run.split");
+			"--link is for states that are split: set run.split (train), or give --ranks (compile)");
 	l->exchange_gb_s = strtod(text, &end);
 	if (end != text && *end == ',') {
 		const char *us = end + 1;

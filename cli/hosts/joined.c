@@ -102,7 +102,7 @@ int joined_check_mpi(const struct options *o, const struct config *config, struc
 		return 0;
 	if (!o->given[OPT_RANKS])
 		return err_set(e, -ERR_USAGE,
-			"--transport=mpi is for processes that hold each state together: give --ranks");
+			"--transport=mpi (cluster.transport: mpi) is for processes that hold each state together: give --ranks");
 	if (o->given[OPT_ENCRYPT] && strcmp(o->value[OPT_ENCRYPT], "off"))
 		return err_set(e, -ERR_USAGE,
 			"MPI does not encrypt what it sends: leave out --encrypt, or --transport=mpi");

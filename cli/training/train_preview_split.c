@@ -39,6 +39,11 @@ int preview_split_check(const struct preview *p, struct err *e)
 {
 	struct plan_limits any = { 0 };
 
+	if (p->cli->options.given[OPT_LINK] && p->job->train.exec.split > 1
+		&& target_has_memory(target_or_best(p->job->train.exec.target)))
+		return err_set(e, -ERR_USAGE,
+			"the time that GPUs take for split states is not predicted: without --link, the dry run has the exchanges "
+			"and their bytes");
 	return link_limits(p->cli->options.value[OPT_LINK], p->job->train.exec.split > 1, &any, e);
 }
 

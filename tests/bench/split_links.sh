@@ -103,3 +103,7 @@ row "QCNN, 22 qubits" 8 20 forward --circuit=qcnn --qubits=22
 row "one entangling layer, 22 qubits" 8 20 gradient --circuit=sel --qubits=22
 row "QCNN, 22 qubits" 16 5 forward --circuit=qcnn --qubits=22
 row "QCNN, 22 qubits" 16 10 gradient --circuit=qcnn --qubits=22
+row "QCNN, 24 qubits" 2 500 forward --circuit=qcnn --qubits=24
+row "QCNN, 24 qubits" 2 500 gradient --circuit=qcnn --qubits=24
+row "QCNN, 24 qubits" 2 1000 forward --circuit=qcnn --qubits=24
+row "QCNN, 24 qubits" 2 1000 gradient --circuit=qcnn --qubits=24

@@ -143,5 +143,5 @@ done
 tap_has err 'limits are stream, write, l2, single and double' "names the limits"
 tap_exit 2 "--machine with --measure" plan --measure --machine=single=1 layer.qcnn
 tap_exit 2 "a link without ranks" plan --link=1 layer.qcnn
-tap_has err '--link is for states that are split: give --ranks' "is refused"
+tap_has err '--link is for states that are split: set run.split (train), or give --ranks' "is refused"
 tap_done

@@ -352,10 +352,9 @@ static int basis_begin(void *state, struct err *e)
 			memory_text((double)need, 0, needed), k->r, program_nwire(k->pl->program),
 			memory_text((double)have, 0, available));
 	k->ncached = 0;
-	if (cache->reserve(k->sv->state, k->r, e))
-		return -ERR_CONFIG;
-	k->ncached = k->r;
-	return 0;
+	code = cache->reserve(k->sv->state, k->r, e);
+	k->ncached = code ? 0 : k->r;
+	return code;
 }
 
 static void basis_run(void *state, const struct unit_job *job)

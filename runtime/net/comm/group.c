@@ -139,8 +139,10 @@ int group_open(struct group_offer *offer, unsigned rank, unsigned size, const ch
 	free(offer);
 	if (!code) {
 		code = liveness_start(&c->live, transport, c->t, size, g.options.deadline_ms, e);
-		if (code)
+		if (code) {
+			transport->abort(c->t, rank, e->text);
 			transport->close(c->t);
+		}
 	}
 	if (code) {
 		free(c);

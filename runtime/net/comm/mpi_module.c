@@ -102,11 +102,12 @@ static void cancel(struct mpi_requests *r, unsigned slot)
 /* Open MPI looks at the requests, and then moves messages if it has found none that has ended: the second look finds them. */
 static unsigned test(struct mpi_requests *r, unsigned first, unsigned n, struct mpi_ended *ended)
 {
-	int count = 0, nbyte, code = MPI_SUCCESS;
+	int count = 0, nbyte, code = MPI_SUCCESS, kind;
 
 	for (int look = 0; look < 2 && !count; look++)
 		code = MPI_Testsome((int)n, r->request + first, &count, r->index, r->status);
-	if (count == MPI_UNDEFINED || (code && code != MPI_ERR_IN_STATUS))
+	MPI_Error_class(code, &kind);
+	if (count == MPI_UNDEFINED || (kind != MPI_SUCCESS && kind != MPI_ERR_IN_STATUS))
 		return 0;
 	for (int k = 0; k < count; k++) {
 		nbyte = 0;

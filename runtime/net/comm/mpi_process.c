@@ -22,7 +22,7 @@ enum stage {
 };
 /* For the others to exit, too. They have nothing to do any more; but rank 0 may have, and where it fails the launcher ends them. */
 static const double END_S = 15, END_LATER_S = 300;
-enum { LEADER_S = 5 }; /* for the leader of a group that has lost a rank to say so */
+enum { LEADER_S = 60 }; /* for the leader of a group that has lost a rank to say so */
 
 static struct mpi_process process = { .lock = PTHREAD_MUTEX_INITIALIZER };
 static struct {
@@ -95,11 +95,13 @@ static bool start_thread(void)
 
 /* ---- exit ---- */
 
-static void end(double until)
+static void end(double until, int status)
 {
 	pthread_mutex_lock(&now.lock);
 	set(STAGE_ENDING);
 	await(STAGE_ENDING, until);
+	if (now.stage == STAGE_ENDING) /* MPI is still at it: nothing of it may be taken away */
+		_exit(status);
 	pthread_mutex_unlock(&now.lock);
 }
 
@@ -111,7 +113,7 @@ static void leave_job(int status, void *ctx)
 		return;
 	fflush(NULL);
 	if (now.stage == STAGE_STARTED)
-		end(clock_seconds() + (process.rank ? END_LATER_S : END_S));
+		end(clock_seconds() + (process.rank ? END_LATER_S : END_S), status);
 	else if (now.leads && status)
 		process.module->abort(status);
 	else if (now.lost && !now.leads)

@@ -323,17 +323,6 @@ static void copy(void *to, const void *from, size_t n)
 	memcpy(to, from, n);
 }
 
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, enum cudaMemcpyKind kind,
-	cudaStream_t s)
-{
-	BEGIN(cudaErrorUnknown);
-	if (!is_stream(s) || s->device != device || emu_on_device(to) == (kind == cudaMemcpyDeviceToHost)
-		|| emu_on_device(from) == (kind == cudaMemcpyHostToDevice))
-		return cudaErrorInvalidValue;
-	s->work.push_back([=] { copy(to, from, n); });
-	return cudaSuccess;
-}
-
 /* Memory of the host must be such as copies use directly. */
 static bool is_usable(const void *p, size_t n)
 {
@@ -345,12 +334,26 @@ static bool is_usable(const void *p, size_t n)
 		&& (const char *)p + n <= (const char *)(--a)->first + a->second;
 }
 
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, enum cudaMemcpyKind kind,
+	cudaStream_t s)
+{
+	BEGIN(cudaErrorUnknown);
+	if (!is_stream(s) || s->device != device)
+		return cudaErrorInvalidValue;
+	if (kind == cudaMemcpyDefault ? !is_usable(to, n) || !is_usable(from, n)
+				      : emu_on_device(to) == (kind == cudaMemcpyDeviceToHost)
+			|| emu_on_device(from) == (kind == cudaMemcpyHostToDevice))
+		return cudaErrorInvalidValue;
+	s->work.push_back([=] { copy(to, from, n); });
+	return cudaSuccess;
+}
+
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_apart, const void *from, size_t from_apart,
 	size_t width, size_t n, enum cudaMemcpyKind kind, cudaStream_t s)
 {
 	BEGIN(cudaErrorUnknown);
 	if (!is_stream(s) || s->device != device || kind != cudaMemcpyDefault || !n || !width
-		|| width > to_apart || width > from_apart
+		|| width > to_apart || width > from_apart || to_apart >> 31 || from_apart >> 31
 		|| !is_usable(to, (n - 1) * to_apart + width)
 		|| !is_usable(from, (n - 1) * from_apart + width))
 		return cudaErrorInvalidValue;

@@ -6,13 +6,10 @@
  * chunks: neither depends on when that is. */
 #include "config.h"
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include "runtime/exec/statevector/cpu/cpu_state.h"
 #include "runtime/exec/statevector/split/split.h"
-
-enum {
-	PARTS_LEAST = 16 /* of a process' part of a state, so that a thread for its exchange pays */
-};
 
 /* Chunks of a process that are computed beside an exchange, in an order. */
 struct beside {
@@ -240,9 +237,10 @@ struct cpu_overlap *cpu_overlap_begin(struct backend_state *b, const struct cpu_
 	struct cpu_overlap *o;
 	unsigned nplace;
 	const uint8_t *place;
+	sigset_t all, before;
 
 	if (!b->shared || !b->rank_bits || !g
-		|| (x->circuit->nrow >> b->rank_bits) * cpu_row_bytes(b) / PARTS_LEAST
+		|| (x->circuit->nrow >> b->rank_bits) * cpu_row_bytes(b) / PLAN_PARTS_LEAST
 			< split_part_bytes)
 		return NULL;
 	blocks = blocks_of_pieces(b, x, done);
@@ -259,7 +257,10 @@ struct cpu_overlap *cpu_overlap_begin(struct backend_state *b, const struct cpu_
 		order_before(o, blocks_of(x, false));
 	order_behind(o, behind);
 	b->exchanging.begun++;
+	sigfillset(&all); /* signals are for the other threads */
+	pthread_sigmask(SIG_SETMASK, &all, &before);
 	o->alone = pthread_create(&o->thread, NULL, run, o);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (o->alone && done)
 		run(o);
 	return o;

@@ -412,7 +412,10 @@ void cuda_copy_rows(struct cuda_stream *s, struct cuda_rows to, struct cuda_rows
 	size_t nbyte, size_t nrow)
 {
 	assert(!s->graph);
-	if (!s->call)
+	if (!s->call && nrow == 1) /* however far apart rows would be: CUDA allows less than 2^31 bytes */
+		keep(s, "cudaMemcpyAsync",
+			cudaMemcpyAsync(to.first, from.first, nbyte, cudaMemcpyDefault, s->handle));
+	else if (!s->call)
 		keep(s, "cudaMemcpy2DAsync",
 			cudaMemcpy2DAsync(to.first, to.apart, from.first, from.apart, nbyte, nrow,
 				cudaMemcpyDefault, s->handle));

@@ -152,6 +152,9 @@ struct plan_sent {
 struct plan_sent plan_exchange(const struct plan *pl, const struct plan_circuit *c, uint32_t n);
 /* Of a sample in all circuits, forward, or of both states in the backward pass alone; *n: exchanges. */
 struct plan_sent plan_exchanges(const struct plan *pl, bool back, uint32_t *n);
+/* Bytes of a part of a message, at least where a state is exchanged by several pieces beside stages; and how many of these a process
+ * has of a state, at least, so that a thread for the exchange pays. */
+enum { PLAN_PART_BYTES = 64 << 10, PLAN_PARTS_LEAST = 16 };
 /* How the rows of a rank's part are cut where bits at some places of their numbers (local) change places with rank bits, and
  * bits at others (piece) number pieces, which are exchanged one after the other: rows that agree in all of these make up
  * 2^nother parts of a message, numbered by the bits at `other`. A part is 2^nbit runs of 2^run rows: the bits from `low` on number runs. */

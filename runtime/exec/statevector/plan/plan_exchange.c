@@ -125,15 +125,14 @@ static double chunks_of(const struct plan *pl) { return fmax(1, ldexp(64, -(int)
 /* Pieces by which a state is exchanged beside stages (cpu_exchange.c): parts of messages have some size, and a rank some chunks. */
 static double pieces_of(const struct pass *p, uint32_t n)
 {
-	enum { PART_BYTES = 64 << 10, PARTS_LEAST = 16 };
 	const struct plan *pl = p->pl;
 	unsigned nlocal = p->c->segment[n].nswap;
 	double part = ldexp(pl->precision == PRECISION_DOUBLE ? 16 : 8,
 		(int)(plan_stored_bits(pl, p->c->nbit) - pl->nrank_bit));
 
-	if (pl->shape != SHAPE_SHARED || p->c->device || part < PARTS_LEAST * PART_BYTES)
+	if (pl->shape != SHAPE_SHARED || p->c->device || part < PLAN_PARTS_LEAST * PLAN_PART_BYTES)
 		return 1;
-	return fmin(chunks_of(pl), fmax(1, ldexp(part, -(int)nlocal) / PART_BYTES));
+	return fmin(chunks_of(pl), fmax(1, ldexp(part, -(int)nlocal) / PLAN_PART_BYTES));
 }
 
 /* Computing that waits for all that has arrived. */

@@ -39,7 +39,7 @@ static void swap_rows(const struct split_state *s, size_t nrow, unsigned high, u
 
 /* ---- between processes ---- */
 
-size_t split_part_bytes = 64 << 10;
+size_t split_part_bytes = PLAN_PART_BYTES;
 
 static size_t spread(size_t number, const uint8_t *place, unsigned n)
 {

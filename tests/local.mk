@@ -279,6 +279,7 @@ soak_tests += tests/cli/soak_examples.sh
 soak_tests += tests/cli/soak_resume.sh
 soak_tests += tests/kernels/soak_processors.sh
 soak_tests += tests/kernels/soak_depth.sh
+soak_tests += tests/kernels/soak_split.sh
 perf_tests =
 perf_tests += tests/cli/perf_whole.sh
 perf_tests += tests/cli/perf_checkpoint.sh

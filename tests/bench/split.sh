@@ -97,7 +97,7 @@ Calls over slow links beside what their plans predict. Each rank has one thread,
 [this machine](README.md), whose link tbf holds to a rate in the direction in which it sends; ranks talk by tcp, encrypted. The prediction has the limits that
 `compile --measure` finds for one thread, or its share of them where more ranks than processors run, and a link of 1448 bytes of
 payload in packets of 1514, with 100 µs a message: `--link=0.005975,100` for 50 Mbit/s. Measured is the fastest of five calls of `qcnn bench`.
-Nothing else ran. In the last four rows computing takes a third to a half of the time of sending: with the overlap, calls take no longer
+Nothing else ran. In the last four rows computing takes a quarter to a half of the time of sending: with the overlap, calls take no longer
 than 1.15 of the larger of both and half of the other. `tests/bench/split_links.sh` is the command; `make bench-split` runs it.
 
 | circuit | ranks | pass | link | computing | sending | predicted | measured | × |

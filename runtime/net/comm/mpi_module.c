@@ -23,7 +23,7 @@ static int failed(int code, char text[MPI_TEXT_MAX])
 	if (code == MPI_SUCCESS)
 		return 0;
 	MPI_Error_string(code, said, &n);
-	snprintf(text, MPI_TEXT_MAX, "%s", said);
+	snprintf(text, MPI_TEXT_MAX, "%.*s", MPI_TEXT_MAX - 1, said);
 	return code;
 }
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "runtime/exec/statevector/cuda/cuda_device.h"
 #include "runtime/exec/statevector/plan/plan.h"
 #include "runtime/exec/statevector/statevector.h"
 #include "runtime/net/scheduler/pool_threads.h"
@@ -213,8 +214,36 @@ static void test_random(uint64_t seed, unsigned nwire, uint32_t nsample)
 	program_free(p);
 }
 
+/* CUDA copies rows that are less than 2^31 bytes apart; exchanges of parts of 2 GiB have one that is not. */
+static void test_far_rows(void)
+{
+	enum { NBYTE = 64 };
+	unsigned number[CUDA_DEVICES_MAX];
+	struct cuda_stream *s = (cuda_device_list(0, number), cuda_stream_new(number[0]));
+	char *device, *host;
+	const char *why = NULL, *call;
+
+	cuda_stream_enter(s);
+	device = cuda_malloc(s, NBYTE);
+	host = cuda_host_malloc(s, 2 * NBYTE);
+	for (unsigned k = 0; k < NBYTE; k++)
+		host[k] = (char)k;
+	cuda_upload(s, device, host, NBYTE);
+	cuda_copy_rows(s, (struct cuda_rows){ host + NBYTE, NBYTE },
+		(struct cuda_rows){ device, (size_t)1 << 31 }, NBYTE, 1);
+	cuda_wait(s);
+	call = cuda_stream_failure(s, &why);
+	tap_ok(!call && !memcmp(host, host + NBYTE, NBYTE),
+		"one row is copied, however far others would be%s%s", call ? ": " : "",
+		call ? call : "");
+	cuda_host_free(s, host);
+	cuda_free(s, device);
+	cuda_stream_free(s);
+}
+
 int main(void)
 {
+	test_far_rows();
 	test_text("QCNN of 8 qubits", qcnn, "8", 20);
 	test_text("QCNN of 13 qubits", qcnn, "13", 1);
 	test_text("entangling layers of 13 qubits", layers, "13", 1);

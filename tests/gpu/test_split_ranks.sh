@@ -107,6 +107,9 @@ tap_ok "without ranks, gates are a Heisenberg tail" grep -q ' tail$' tail-1
 tap_ok "with ranks, none is" [ -z "$(grep -E ' tail$|heisenberg_tail' tail-2)" ]
 tap_exit 2 "how long it takes" "$emu/qcnn-fast" compile --emit=plan --device=cuda --ranks=8 --link=25 deep.qcnn
 tap_has err "not predicted: without --gpu and --link" "is not predicted"
+tap_exit 2 "how long a step takes" "$emu/qcnn-fast" train --dry-run --link=25 deep.yaml
+tap_has err "not predicted: without --link, the dry run" "is not predicted either"
+tap_ok "before anything is tried" [ ! -s out ]
 
 grep -v ' x;\|each x' deep.qcnn >large.qcnn
 sed -i 's/n = 14/n = 30/' large.qcnn

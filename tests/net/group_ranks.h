@@ -39,7 +39,7 @@ void ranks_wait(const struct ranks *r, struct rank_end *end);
 /* Both; the first code that is not 0, with its rank in front of the text.  Descriptors that are left are an error. */
 int ranks_run(const struct ranks *r, struct err *e);
 
-/* Instead, in a process that an MPI's launcher has started, `size` of them: its own part. *end is told to `said` when the body, or the
+/* Instead, in a process that an MPI's launcher has started, `size` of them: its own part. *end is given to `said` when the body, or the
  * opening, has ended; the group is closed after that. */
 void ranks_launched(const struct ranks *r, struct rank_end *end,
 	void (*said)(const struct rank_end *end, unsigned rank, void *ctx), void *ctx);

@@ -719,23 +719,18 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t x, cudaStream_t s)
 	return cudaSuccess;
 }
 
-/* What has been launched is done first; memory is given back even by a call that fails. */
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t x)
+/* Memory is given back even by a call that fails. */
+template<class T> static cudaError_t destroy(std::set<T *> &all, T *x, const char *call)
 {
 	const std::lock_guard<std::recursive_mutex> turn(lock);
 
-	if (!execs.erase(x))
+	if (!all.erase(x))
 		return cudaErrorInvalidValue;
 	delete x;
-	return begin(__func__, cudaErrorUnknown);
+	return begin(call, cudaErrorUnknown);
 }
 
-cudaError_t cudaGraphDestroy(cudaGraph_t g)
-{
-	const std::lock_guard<std::recursive_mutex> turn(lock);
+/* What has been launched is done first. */
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t x) { return destroy(execs, x, __func__); }
 
-	if (!graphs.erase(g))
-		return cudaErrorInvalidValue;
-	delete g;
-	return begin(__func__, cudaErrorUnknown);
-}
+cudaError_t cudaGraphDestroy(cudaGraph_t g) { return destroy(graphs, g, __func__); }

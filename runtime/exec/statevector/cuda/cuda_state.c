@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Units on one device: memory, circuits stage by stage, sums of the backward pass. */
+ * Units on one device: circuits stage by stage, sums of the backward pass. */
 #include "config.h"
 #include "runtime/exec/statevector/cuda/cuda_state.h"
 
@@ -66,8 +66,6 @@ bool cuda_finish(struct cuda_state *b)
 	record_marks(b);
 	return !cuda_stream_failure(b->stream, &why);
 }
-
-static size_t amplitude_bytes(const struct cuda_state *b) { return b->twice ? 16 : 8; }
 
 uint64_t cuda_vector_entries(const struct plan_circuit *c)
 {
@@ -190,153 +188,6 @@ static void compile(struct cuda_state *b, const struct plan_circuit *pc, uint32_
 
 /* ---- memory ---- */
 
-uint32_t cuda_run_samples(const struct cuda_state *b, const struct cuda_circuit *c, uint32_t count)
-{
-	unsigned tile = CUDA_THREAD_BITS + (b->twice ? CUDA_REGS_DOUBLE : CUDA_REGS_SINGLE);
-	uint32_t near = c->nbit < tile ? UINT32_C(1) << (tile - c->nbit) : 1;
-
-	return (count + near - 1) & ~(near - 1);
-}
-
-/* Sums of the backward pass. */
-static size_t sums_of(const struct cuda_circuit *c)
-{
-	return 1 + c->nsum_back + c->nsample_sum * c->nsample;
-}
-
-static bool goes_back(const struct cuda_circuit *c) { return c->nsum_back || c->nsample_sum; }
-
-static void set_pointers(const struct cuda_state *b, const struct cuda_circuit *c,
-	struct cuda_launch *l, bool back, size_t *nsum)
-{
-	for (; l; l = l->next) {
-		l->args.psi = b->psi;
-		l->args.lambda = b->lambda;
-		l->args.bad = (unsigned *)(b->sum + c->sum);
-		l->args.sum = b->sum + c->sum + 1 + *nsum;
-		l->args.sample_sum = b->sum + c->sum + 1 + c->nsum_back + l->sum_before * c->nsample;
-		if (l->makes_lambda) {
-			l->args.sample_matrix = b->factor + c->factor;
-			l->matrix_host = (char *)(b->factor_host + c->factor);
-		} else {
-			size_t at =
-				c->matrix[back] + l->entry_before * c->nsample * amplitude_bytes(b);
-
-			l->args.sample_matrix = b->input + at;
-			l->matrix_host = b->input_host + at;
-		}
-		*nsum += l->args.nsum;
-	}
-}
-
-static void set_tail_pointers(const struct cuda_state *b, const struct cuda_circuit *c)
-{
-	struct cuda_launch *l = c->tail->sum;
-	long long *sum = b->sum + c->readout_sum;
-
-	l->args.psi = b->psi;
-	l->args.bad = (unsigned *)sum;
-	l->args.sum = l->args.sample_sum = sum + 1;
-}
-
-static void place_inputs(const struct cuda_state *b, struct cuda_circuit *c, bool back, size_t *at)
-{
-	c->input = *at;
-	c->matrix[0] = c->input + c->nsample * cuda_vector_entries(c->plan) * sizeof(cplx);
-	c->matrix[1] = c->matrix[0] + c->nsample * c->nsample_entry[0] * amplitude_bytes(b);
-	c->input_end =
-		c->matrix[1] + (back ? c->nsample * c->nsample_entry[1] * amplitude_bytes(b) : 0);
-	*at = c->input_end;
-}
-
-/* Of each circuit, and the ends of the parts. */
-static void place_all(struct cuda_state *b, uint32_t count, bool back, bool whole, size_t *input,
-	size_t *sum, size_t *factor)
-{
-	struct cuda_circuit *end = b->circuit + b->plan->ncircuit;
-	size_t nparts = cuda_nparts(b);
-
-	*input = *sum = *factor = 0;
-	for (struct cuda_circuit *c = b->circuit; c < end; c++) {
-		c->nsample = cuda_run_samples(b, c, count);
-		c->takes_tail = c->tail && !whole;
-		place_inputs(b, c, back, input);
-		c->readout_sum = *sum;
-		*sum += c->takes_tail ? 1 + c->nsample * cuda_tail_entries(c)
-				      : count * nparts * (1 + c->nsum_readout);
-		c->readout_end = *sum;
-		c->factor = *factor;
-		*factor += c->nsample * nparts
-			* (c->takes_tail ? cuda_tail_factors(b, c) : c->nsum_readout);
-		c->factor_end = *factor;
-	}
-	for (struct cuda_circuit *c = b->circuit; c < end; c++) {
-		c->sum = *sum;
-		*sum += back && goes_back(c) ? sums_of(c) : 0;
-	}
-	for (struct cuda_circuit *c = b->circuit; c < end; c++) {
-		c->norm_sum = *sum;
-		c->norm_factor = *factor;
-		*sum += plan_deep(c->plan) ? 2 * c->nsample * nparts : 0;
-		*factor += plan_deep(c->plan) ? c->nsample : 0;
-	}
-}
-
-void cuda_place(struct cuda_state *b, uint32_t count, bool back, bool whole)
-{
-	size_t input, sum, factor;
-
-	if (b->placed == count && b->placed_back == back && b->placed_whole == whole)
-		return;
-	b->placed = count;
-	b->placed_back = back;
-	b->placed_whole = whole;
-	place_all(b, count, back, whole, &input, &sum, &factor);
-	for (uint32_t k = 0; k < b->plan->ncircuit; k++) {
-		struct cuda_circuit *c = &b->circuit[k];
-		size_t none = 0, nsum = 0;
-
-		for (uint32_t i = 0; i < c->plan->nstage; i++) {
-			set_pointers(b, c, cuda_launches(c, i, false), false, &none);
-			set_pointers(b, c, cuda_launches(c, i, true), true, &nsum);
-		}
-		if (c->takes_tail)
-			set_tail_pointers(b, c);
-	}
-}
-
-/* Amplitudes that are on their way to other processes at once: an eighth of the state, a power of two, and at most as many. */
-enum { STAGING = 1 << 22 };
-
-/* Of the largest unit. */
-static void measure(struct cuda_state *b)
-{
-	size_t input, sum, factor, tail_sum, tail_factor;
-
-	place_all(b, b->plan->width, b->gradient, true, &input, &sum, &factor);
-	place_all(b, b->plan->width, b->gradient, false, &input, &tail_sum, &tail_factor);
-	sum = tail_sum > sum ? tail_sum : sum;
-	factor = tail_factor > factor ? tail_factor : factor;
-	for (uint32_t k = 0; k < b->plan->ncircuit; k++) {
-		struct cuda_circuit *c = &b->circuit[k];
-		size_t nbyte =
-			((c->nsample * (size_t)cuda_nparts(b)) << c->nbit) * amplitude_bytes(b);
-
-		b->part[CUDA_PSI].nbyte =
-			nbyte > b->part[CUDA_PSI].nbyte ? nbyte : b->part[CUDA_PSI].nbyte;
-		c->state = b;
-	}
-	b->part[CUDA_LAMBDA].nbyte = b->gradient ? b->part[CUDA_PSI].nbyte : 0;
-	b->part[CUDA_SUM].nbyte = sum * sizeof *b->sum;
-	b->part[CUDA_FACTOR].nbyte = factor * sizeof *b->factor;
-	b->part[CUDA_INPUT].nbyte = input;
-	if (b->plan->nrank_bit)
-		b->part[CUDA_STAGING].nbyte =
-			b->part[CUDA_PSI].nbyte / 8 < STAGING * amplitude_bytes(b)
-			? b->part[CUDA_PSI].nbyte / 8
-			: STAGING * amplitude_bytes(b);
-}
-
 struct cuda_state *cuda_state_layout(const struct plan *pl, bool gradient, struct cuda_process process)
 {
 	struct cuda_state *b = mem_alloc(1, sizeof *b);
@@ -353,7 +204,7 @@ struct cuda_state *cuda_state_layout(const struct plan *pl, bool gradient, struc
 		b->part[k].copied = true;
 	for (uint32_t k = 0; k < pl->ncircuit; k++)
 		compile(b, &pl->circuit[k], &nstep, &b->circuit[k]);
-	measure(b);
+	cuda_measure(b);
 	return b;
 }
 
@@ -698,7 +549,7 @@ void cuda_begin_backward(struct cuda_state *b, uint32_t number, const struct uni
 	b->holds = -1;
 	cuda_put_matrices(b, c, true, in);
 	cuda_mark(b, EVENT_PHASE, PHASE_NONE);
-	cuda_clear_sums(b, c->sum, c->sum + sums_of(c));
+	cuda_clear_sums(b, c->sum, c->sum + cuda_sums_back(c));
 	cuda_upload(b->stream, b->input + c->matrix[1], b->input_host + c->matrix[1],
 		c->input_end - c->matrix[1]);
 }
@@ -724,7 +575,7 @@ bool cuda_sum_backward(struct cuda_state *b, uint32_t number)
 	cuda_mark(b, EVENT_PHASE, PHASE_BACKWARD);
 	back_from_lambda(b, number);
 	cuda_mark(b, EVENT_PHASE, PHASE_BACKWARD);
-	cuda_fetch_sums(b, c->sum, c->sum + sums_of(c));
+	cuda_fetch_sums(b, c->sum, c->sum + cuda_sums_back(c));
 	return cuda_finish(b);
 }
 
@@ -826,7 +677,7 @@ static void ask_backward(struct cuda_state *b, const struct unit_input *in)
 	cuda_upload(b->stream, b->factor, b->factor_host,
 		b->circuit[0].norm_factor * sizeof *b->factor);
 	for (uint32_t k = b->plan->ncircuit; k-- > 0;) {
-		if (!goes_back(&b->circuit[k]))
+		if (!cuda_has_sums_back(&b->circuit[k]))
 			continue;
 		if (b->holds != k)
 			evolve(b, k, in);
@@ -842,7 +693,7 @@ static void add_pass(const struct cuda_state *b, bool good, double *shared, doub
 	for (uint32_t k = 0; k < b->plan->ncircuit; k++) {
 		const struct cuda_circuit *c = &b->circuit[k];
 
-		if (goes_back(c))
+		if (cuda_has_sums_back(c))
 			cuda_add_sums(b, k, b->pass.in, CUDA_SUMS_ALL,
 				good && !b->sum_host[c->sum] ? ldexp(1, c->exponent) : NAN, shared,
 				sample);
@@ -891,7 +742,7 @@ void cuda_state_amplitudes(struct cuda_state *b, uint32_t number, uint32_t s, cp
 {
 	const struct cuda_circuit *c = &b->circuit[number];
 	const struct plan_circuit *pc = c->plan;
-	size_t nbyte = amplitude_bytes(b) << c->nbit;
+	size_t nbyte = cuda_amplitude_bytes(b) << c->nbit;
 	void *psi;
 
 	if (b->plan->nrank_bit) {

@@ -218,11 +218,24 @@ void cuda_state_cache_free(struct backend_state *b);
 
 /* ---- for the files beside it ---- */
 
-/* Samples of which memory is worked on for `count` of them: whole tiles. */
+/* cuda_place.c. Samples of which memory is worked on for `count` of them: whole tiles. */
 uint32_t cuda_run_samples(const struct cuda_state *b, const struct cuda_circuit *c, uint32_t count);
 
 /* Where each circuit's part of the memory is for units of `count` samples. back: a backward pass follows. whole: no tail is taken. */
 void cuda_place(struct cuda_state *b, uint32_t count, bool back, bool whole);
+/* Bytes of the parts of the memory: those of the largest unit. */
+void cuda_measure(struct cuda_state *b);
+/* Are there sums of the backward pass? */
+static inline bool cuda_has_sums_back(const struct cuda_circuit *c)
+{
+	return c->nsum_back || c->nsample_sum;
+}
+/* How many, with the one that is before them. */
+static inline size_t cuda_sums_back(const struct cuda_circuit *c)
+{
+	return 1 + c->nsum_back + c->nsample_sum * c->nsample;
+}
+
 /* The launches of stage k. */
 static inline struct cuda_launch *cuda_launches(const struct cuda_circuit *c, uint32_t k, bool back)
 {

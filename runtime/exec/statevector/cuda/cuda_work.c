@@ -192,8 +192,6 @@ static void add_lambda(const struct cuda_state *b, const struct cuda_circuit *c,
 
 /* ---- all ---- */
 
-static bool goes_back(const struct cuda_circuit *c) { return c->nsum_back || c->nsample_sum; }
-
 static void add_work(struct plan_device_work *w, const struct plan_device_work *part)
 {
 	w->launch += part->launch;
@@ -231,7 +229,7 @@ static void work_back(const struct cuda_state *b, const struct cuda_circuit *c, 
 	struct plan_device_work *outputs = &w[nstage + PLAN_DEVICE_OUTPUTS],
 				*start = &w[nstage + PLAN_DEVICE_START];
 
-	if (!goes_back(c))
+	if (!cuda_has_sums_back(c))
 		return;
 	if (again) {
 		for (uint32_t k = 0; k < nstage; k++)
@@ -267,7 +265,7 @@ static void copy_circuit(const struct cuda_state *b, const struct cuda_circuit *
 	}
 	back[PLAN_DEVICE_OUTPUTS].copied += (double)c->nsample_entry[1] * amplitude
 		+ (any_back ? (double)factors(b, c) * NUMBER : 0);
-	if (goes_back(c)) {
+	if (cuda_has_sums_back(c)) {
 		back[PLAN_DEVICE_OUTPUTS].copied += (double)c->nsample_sum * NUMBER;
 		back[PLAN_DEVICE_OUTPUTS].copied_once += (double)(1 + c->nsum_back) * NUMBER;
 	}
@@ -295,7 +293,7 @@ void cuda_work(struct plan *pl)
 
 		any_input = any_input || c->nsample_entry[0] || cuda_vector_entries(c->plan);
 		any_factor = any_factor || factors(b, c);
-		any_back = any_back || goes_back(c);
+		any_back = any_back || cuda_has_sums_back(c);
 	}
 	for (uint32_t k = 0; k < pl->ncircuit; k++) {
 		struct cuda_circuit *c = &b->circuit[k];

@@ -13,6 +13,7 @@ libgpu_a_SOURCES = \
 	runtime/exec/statevector/cuda/cuda_layout.c \
 	runtime/exec/statevector/cuda/cuda_layout.h \
 	runtime/exec/statevector/cuda/cuda_matrix.c \
+	runtime/exec/statevector/cuda/cuda_place.c \
 	runtime/exec/statevector/cuda/cuda_readout.c \
 	runtime/exec/statevector/cuda/cuda_split.c \
 	runtime/exec/statevector/cuda/cuda_state.c \

@@ -24,8 +24,8 @@ static void set_pointers(const struct cuda_state *b, const struct cuda_circuit *
 			l->args.sample_matrix = b->factor + c->factor;
 			l->matrix_host = (char *)(b->factor_host + c->factor);
 		} else {
-			size_t at =
-				c->matrix[back] + l->entry_before * c->nsample * cuda_amplitude_bytes(b);
+			size_t at = c->matrix[back]
+				+ l->entry_before * c->nsample * cuda_amplitude_bytes(b);
 
 			l->args.sample_matrix = b->input + at;
 			l->matrix_host = b->input_host + at;
@@ -49,8 +49,8 @@ static void place_inputs(const struct cuda_state *b, struct cuda_circuit *c, boo
 	c->input = *at;
 	c->matrix[0] = c->input + c->nsample * cuda_vector_entries(c->plan) * sizeof(cplx);
 	c->matrix[1] = c->matrix[0] + c->nsample * c->nsample_entry[0] * cuda_amplitude_bytes(b);
-	c->input_end =
-		c->matrix[1] + (back ? c->nsample * c->nsample_entry[1] * cuda_amplitude_bytes(b) : 0);
+	c->input_end = c->matrix[1]
+		+ (back ? c->nsample * c->nsample_entry[1] * cuda_amplitude_bytes(b) : 0);
 	*at = c->input_end;
 }
 

@@ -61,6 +61,7 @@ libexec_a_SOURCES = \
 	runtime/exec/statevector/split/split_exchange.c \
 	runtime/exec/statevector/split/split_profile.c \
 	runtime/exec/statevector/split/split_profile.h \
+	runtime/exec/statevector/plan/plan_products.c \
 	runtime/exec/statevector/plan/plan_segment.c \
 	runtime/exec/statevector/plan/plan_stage.c \
 	runtime/exec/statevector/plan/plan_stage.h \

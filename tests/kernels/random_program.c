@@ -266,6 +266,24 @@ static void add_products(struct maker *m, uint32_t c, unsigned nwire)
 	}
 }
 
+/* Products with x or y on most wires, or on all, in one sum. */
+static void add_long(struct maker *m, uint32_t c, unsigned nwire)
+{
+	enum { MOST = 8 };
+	struct pauli_factor factor[MOST][64];
+	struct pauli_term term[MOST];
+
+	for (unsigned t = 0; t < m->r->nlong; t++) {
+		term[t] = (struct pauli_term){ .coefficient = real(&m->dice, 1), .factor = factor[t] };
+		for (unsigned w = 0; w < nwire; w++)
+			if (!t || below(&m->dice, 4))
+				factor[t][term[t].nfactor++] = (struct pauli_factor){ w,
+					(uint8_t)(1 + below(&m->dice, 2 + t % 2)) };
+	}
+	if (m->r->nlong)
+		build_pauli(&m->b, c, m->r->nlong, term);
+}
+
 /* Outputs of the wires seen[0..n) alone, of all kinds or of one. */
 static void add_seen(struct maker *m, uint32_t c, const uint32_t *seen, unsigned n)
 {
@@ -322,6 +340,7 @@ static void add_circuit(struct maker *m, uint32_t c)
 	if (!m->r->no_probs)
 		build_probs(&m->b, c, nwire < 2 ? 1 : 2, wire);
 	build_z(&m->b, c, below(&m->dice, nwire));
+	add_long(m, c, nwire);
 }
 
 struct program *random_program(const struct random_shape *r)

@@ -243,23 +243,24 @@ static struct exchanges least(const struct steps *s, unsigned nlocal)
 
 /* ---- the planner ---- */
 
-/* false: a product is on more qubits than a part has. */
+/* false: a product is on more qubits than a part has beside the lanes, and read behind CX gates. */
 static bool planned(const struct program *p, const struct plan_options *o, struct exchanges *out)
 {
 	struct err e = { 0, "" };
 	struct plan *pl = plan_new(p, o, &e);
 	const struct plan_circuit *c;
+	bool swaps = true;
 
-	if (!pl && strstr(e.text, "a product of x or y on"))
-		return false;
 	if (!pl)
 		tap_bail("no plan: %s", e.text);
 	c = pl->circuit;
 	*out = (struct exchanges){ c->nsegment - 1, 0 };
-	for (uint32_t k = 1; k < c->nsegment; k++)
+	for (uint32_t k = 1; k < c->nsegment; k++) {
 		out->parts += 1 - ldexp(1, -(int)c->segment[k].nswap);
+		swaps = swaps && !c->segment[k].flip;
+	}
 	plan_free(pl);
-	return true;
+	return swaps;
 }
 
 static void test_against_search(const struct target *target, enum precision precision,

@@ -456,10 +456,8 @@ static void read_amplitudes(const struct backend_state *b, unsigned worker, uint
 	const void *psi = cpu_whole(b, &b->circuit[c], b->worker[worker].psi[b->nslot == 1 ? 0 : c]);
 	unsigned rank_at = b->circuit[c].nbit - b->rank_bits;
 	for (uint64_t i = 0; i < n; i++) {
-		size_t at = 0;
+		size_t at = plan_index(pc, first + i);
 		double re = 0, im = 0;
-		for (uint32_t w = 0; w < pc->nbit; w++)
-			at |= (((first + i) >> w) & 1) << pc->place[pc->bit_of_wire[w]];
 		unsigned lane = b->lane_bits ? (unsigned)(at & (b->k->lanes - 1)) : s;
 		if (!b->rank_bits || at >> rank_at == b->rank)
 			b->k->get(psi, at >> b->lane_bits, lane, &re, &im);

@@ -299,24 +299,15 @@ static void compile_stages(struct backend_state *b, struct cpu_circuit *c)
 	compile_stage(b, c, &whole, pc->place, c->stage);
 }
 
-static struct kernel_term compile_term(const struct backend_state *b, const struct plan_circuit *c,
-	const struct pauli_term *t, uint32_t segment)
+static struct kernel_term compile_term(const struct backend_state *b, const struct plan_product *p)
 {
-	const uint8_t *place = c->segment[segment].place;
-	uint64_t flip = 0, sign = 0;
-	struct kernel_term k = { 0 };
-	for (uint32_t f = 0; f < t->nfactor; f++) {
-		uint64_t bit = UINT64_C(1) << place[t->factor[f].wire];
-		flip |= t->factor[f].letter != 3 ? bit : 0;
-		sign |= t->factor[f].letter != 1 ? bit : 0;
-		k.ny += t->factor[f].letter == 2;
-	}
-	k.ny %= 4;
-	k.flip_row = flip >> b->lane_bits;
-	k.sign_row = sign >> b->lane_bits;
-	k.flip_lane = (unsigned)(flip & ((UINT64_C(1) << b->lane_bits) - 1));
-	k.sign_lane = (unsigned)(sign & ((UINT64_C(1) << b->lane_bits) - 1));
-	return k;
+	uint64_t lanes = (UINT64_C(1) << b->lane_bits) - 1;
+
+	return (struct kernel_term){ .flip_row = p->flip >> b->lane_bits,
+		.sign_row = p->sign >> b->lane_bits,
+		.flip_lane = (unsigned)(p->flip & lanes),
+		.sign_lane = (unsigned)(p->sign & lanes),
+		.ny = p->ny };
 }
 
 /* Row bits give consecutive bins; where these and the lanes lie in the readout's index is kept beside. */
@@ -357,13 +348,13 @@ static void compile_terms(struct backend_state *b, struct cpu_circuit *c, bool z
 		}
 		for (uint32_t t = 0; t < o->nterm; t++)
 			if (is_z(&o->term[t]) == z) {
-				uint32_t segment = plan_reading(c->plan, &o->term[t]);
-				c->term[c->nterm++] = (struct cpu_term){
-					.kernel = compile_term(b, c->plan, &o->term[t], segment),
-					.coefficient = o->term[t].coefficient,
-					.readout = readout,
-					.segment = segment
-				};
+				struct plan_product p = plan_product(c->plan, &o->term[t]);
+
+				c->term[c->nterm++] =
+					(struct cpu_term){ .kernel = compile_term(b, &p),
+						.coefficient = o->term[t].coefficient,
+						.readout = readout,
+						.segment = p.segment };
 			}
 		readout++;
 	}

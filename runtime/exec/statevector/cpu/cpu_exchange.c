@@ -62,6 +62,9 @@ void cpu_exchange(struct backend_state *b, const struct cpu_exchange *x)
 		if (g->nswap)
 			split_exchange(b->split, s, 1 + (x->lambda != NULL), g->swap, g->nswap,
 				place_of(b, x, g));
+		if (g->flip)
+			split_flip(b->split, s, 1 + (x->lambda != NULL), g->control, g->flip,
+				place_of(b, x, g));
 	}
 }
 

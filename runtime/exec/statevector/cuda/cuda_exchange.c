@@ -173,6 +173,108 @@ static void exchange(struct cuda_state *b, void *state, const struct places *x)
 	}
 }
 
+/* ---- flips of rank bits ---- */
+
+/* Parts of a state that a process has: 2^nbit amplitudes each, of which those with 1 at a place
+ * are exchanged. */
+struct flip {
+	struct cuda_state *b;
+	char *state;
+	struct places x;
+	uint32_t nparts, other; /* part k goes to k ^ other */
+	unsigned peer;          /* difference of the processes' numbers; 0: in the process */
+};
+
+static char *flip_part(const struct flip *f, uint32_t part)
+{
+	return f->state + (cuda_amplitude_bytes(f->b) << f->x.nbit) * part;
+}
+
+static void copy_one(const struct flip *f, uint32_t part, size_t k, size_t n, void *beside, bool back)
+{
+	copy(f->b, flip_part(f, part), &f->x, 1, k, n, beside, back);
+}
+
+static void flip_inside(const struct flip *f)
+{
+	size_t size = cuda_amplitude_bytes(f->b), run = bit(f->x.local[0]),
+	       all = bit(f->x.nbit - 1), n = f->b->part[CUDA_STAGING].nbyte / size;
+
+	n = n < all ? n : all;
+	for (uint32_t part = 0; part < f->nparts; part++)
+		for (size_t k = 0; part < (part ^ f->other) && k < all; k += n) {
+			size_t at = index_of(&f->x, 1, k) * size, width = n < run ? n : run;
+			struct cuda_rows from = { flip_part(f, part ^ f->other) + at, 2 * run * size },
+					 to = { flip_part(f, part) + at, 2 * run * size };
+
+			copy_one(f, part, k, n, f->b->staging, false);
+			cuda_copy_rows(f->b->stream, to, from, width * size, n / width);
+			copy_one(f, part ^ f->other, k, n, f->b->staging, true);
+		}
+}
+
+/* Batch k of `each` amplitudes, by the half of the memory for it; the lower process of two
+ * counts its own parts, the other those to which they go. */
+static void copy_flipped(const struct flip *f, size_t k, size_t each, bool back)
+{
+	size_t per_part = bit(f->x.nbit - 1) / each;
+	uint32_t part = (uint32_t)(k / per_part);
+	unsigned own = f->b->split->rank;
+
+	part ^= own < (own ^ f->peer) ? 0 : f->other;
+	copy_one(f, part, k % per_part * each, each,
+		f->b->staging_host + (k & 1) * each * cuda_amplitude_bytes(f->b), back);
+}
+
+static int send_flipped(const struct flip *f, size_t k, size_t each)
+{
+	struct split_rank *r = f->b->split;
+	size_t nbyte = each * cuda_amplitude_bytes(f->b);
+	struct comm_part part = { .peer = r->rank ^ f->peer,
+		.data = f->b->staging_host + (k & 1) * nbyte,
+		.run_bytes = nbyte,
+		.nrun = 1,
+		.stride_bytes = nbyte };
+
+	return comm_exchange(r->comm, &part, 1, &r->error);
+}
+
+static void flip_between(const struct flip *f)
+{
+	struct cuda_state *b = f->b;
+	size_t all = bit(f->x.nbit - 1),
+	       room = b->part[CUDA_STAGING].nbyte / cuda_amplitude_bytes(b) / 2,
+	       each = room < all ? room : all, n = all / each * f->nparts;
+
+	copy_flipped(f, 0, each, false);
+	for (size_t k = 0; k < n; k++) {
+		cuda_wait(b->stream);
+		if (!cuda_goes_on(b))
+			return;
+		if (k + 1 < n)
+			copy_flipped(f, k + 1, each, false);
+		b->split->code = send_flipped(f, k, each);
+		if (!cuda_goes_on(b))
+			return;
+		copy_flipped(f, k, each, true);
+	}
+}
+
+static void flip_segment(struct cuda_state *b, const struct cuda_circuit *c, void *state,
+	const struct plan_segment *g)
+{
+	struct flip f = { .b = b, .state = state, .x = { .nbit = c->nbit }, .nparts = cuda_nparts(b) };
+	uint64_t rank = g->flip >> c->nbit;
+
+	add_place(&f.x, g->control, 0);
+	f.other = (uint32_t)(rank & (f.nparts - 1));
+	f.peer = (unsigned)(rank / f.nparts);
+	if (f.peer)
+		flip_between(&f);
+	else
+		flip_inside(&f);
+}
+
 /* ---- exchanges of a plan ---- */
 
 static void exchange_segment(struct cuda_state *b, const struct cuda_circuit *c, void *state,
@@ -180,6 +282,10 @@ static void exchange_segment(struct cuda_state *b, const struct cuda_circuit *c,
 {
 	struct places x = { .nbit = c->nbit + b->plan->nrank_bit - b->process.nbit };
 
+	if (g->flip) {
+		flip_segment(b, c, state, g);
+		return;
+	}
 	for (unsigned k = 0; k < g->nswap; k++)
 		if (g->swap[k].rank < x.nbit)
 			swap_inside(b, state, x.nbit, g->swap[k].local, g->swap[k].rank);
@@ -200,7 +306,7 @@ void cuda_exchange(struct cuda_state *b, uint32_t number, void *state, uint32_t 
 		struct comm_statistics before = { 0 };
 		int64_t began;
 
-		if (!g->nswap)
+		if (!g->nswap && !g->flip)
 			continue;
 		if (!b->split) {
 			exchange_segment(b, c, state, g);

@@ -11,36 +11,25 @@
 static struct cuda_pauli compile_term(const struct plan_circuit *c, const struct pauli_term *t,
 	uint32_t readout)
 {
-	enum { PAULI_X = 1, PAULI_Y = 2, PAULI_Z = 3 };
-	struct cuda_pauli p = { .readout = readout, .coefficient = t->coefficient };
-	const uint8_t *place = c->place;
+	struct plan_product p = plan_product(c, t);
 
-	if (c->nsegment > 1) {
-		p.segment = plan_reading(c, t);
-		place = c->segment[p.segment].place;
-	}
-	for (uint32_t f = 0; f < t->nfactor; f++) {
-		uint64_t bit = UINT64_C(1) << place[t->factor[f].wire];
-
-		p.flip |= t->factor[f].letter != PAULI_Z ? bit : 0;
-		p.sign |= t->factor[f].letter != PAULI_X ? bit : 0;
-		p.ny += t->factor[f].letter == PAULI_Y;
-	}
-	return p;
+	return (struct cuda_pauli){ .readout = readout,
+		.segment = p.segment,
+		.coefficient = t->coefficient,
+		.flip = p.flip,
+		.sign = p.sign,
+		.ny = p.ny };
 }
 
 static void compile_output(struct cuda_circuit *c, const struct output *o, uint32_t *readout)
 {
-	const uint8_t *place = c->plan->place;
-
 	if (o->kind == OUTPUT_PROBS) {
+		uint32_t last = plan_segment_of(c->plan, c->plan->nstage);
 		struct cuda_probs *p = &c->probs[c->nprobs++];
 
 		*p = (struct cuda_probs){ .readout = *readout, .nbin = o->nwire };
-		if (c->plan->nsegment > 1)
-			place = c->plan->segment[plan_segment_of(c->plan, c->plan->nstage)].place;
 		for (uint32_t k = 0; k < o->nwire; k++)
-			p->bit[k] = place[o->wire[k]];
+			p->bit[k] = c->plan->segment[last].place[o->wire[k]];
 		*readout += UINT32_C(1) << o->nwire;
 		return;
 	}
@@ -131,7 +120,7 @@ struct cuda_terms cuda_terms_of(const struct cuda_state *b, const struct cuda_ci
 		const struct cuda_pauli *p = &c->pauli[k];
 
 		a.term[a.nterm++] =
-			(struct cuda_term){ .flip = p->flip, .sign = p->sign, .ny = p->ny % 4 };
+			(struct cuda_term){ .flip = p->flip, .sign = p->sign, .ny = p->ny };
 	}
 	return a;
 }

@@ -394,10 +394,8 @@ void cuda_split_amplitudes(struct cuda_state *b, uint32_t number, uint64_t first
 		good = cuda_goes_on(b);
 	}
 	for (uint64_t i = 0; i < n; i++) {
-		uint64_t at = 0;
+		uint64_t at = plan_index(pc, first + i);
 
-		for (uint32_t w = 0; w < pc->nbit; w++)
-			at |= ((first + i) >> w & 1) << pc->place[pc->bit_of_wire[w]];
 		out[i] = good && at >> nbit == b->process.number
 			? cuda_amplitude(b, b->shown, at & ((UINT64_C(1) << nbit) - 1))
 			: 0;

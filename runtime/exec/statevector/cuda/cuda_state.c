@@ -138,6 +138,7 @@ static const struct plan_circuit *in_one_stage(struct cuda_state *b, const struc
 	unsigned tile = CUDA_THREAD_BITS + (b->twice ? CUDA_REGS_DOUBLE : CUDA_REGS_SINGLE);
 	unsigned nstored = plan_stored_bits(b->plan, pc->nbit);
 	struct plan_circuit *one;
+	struct plan_segment *segment;
 	struct plan_stage *stage;
 	uint8_t *place;
 
@@ -148,10 +149,13 @@ static const struct plan_circuit *in_one_stage(struct cuda_state *b, const struc
 	place = arena_alloc(&b->arena, nstored, sizeof *place);
 	for (unsigned k = 0; k < nstored; k++)
 		place[k] = (uint8_t)k;
+	segment = arena_copy(&b->arena, pc->segment, 1, sizeof *segment);
+	segment->place = place;
 	*stage = (struct plan_stage){
 		.first = pc->stage[0].first, .count = pc->nstep - pc->stage[0].first, .place = place
 	};
 	*one = *pc;
+	one->segment = segment;
 	one->stage = stage;
 	one->nstage = 1;
 	one->place = place;

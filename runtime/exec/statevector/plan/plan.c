@@ -399,8 +399,7 @@ static int make_stages(struct plan_build *b, struct err *e)
 		if (plan_stored_bits(pl, c->nbit) > 63)
 			return err_set(e, -ERR_CONFIG, "a state vector of %u qubits does not fit any machine", c->nbit);
 		plan_start(pl, c);
-		if (plan_segments(pl, c, e))
-			return -ERR_CONFIG;
+		plan_segments(pl, c);
 		if (!target_can(pl->target, TARGET_STAGES) || pl->shape == SHAPE_SAMPLES)
 			continue;
 		if (!b->o->random)
@@ -418,6 +417,7 @@ static int make_stages(struct plan_build *b, struct err *e)
 		plan_tail_last(&pl->circuit[i]);
 		plan_backward_pass(pl, &pl->circuit[i]);
 		plan_place(pl, &pl->circuit[i], b->o->random);
+		plan_products(pl, &pl->circuit[i]);
 	}
 	return 0;
 }

@@ -58,7 +58,11 @@ struct plan_segment {
 	uint64_t rank;
 	uint8_t nswap; /* the exchange before it: pairs of places whose bits change places, none twice */
 	const struct plan_swap *swap;
-	const uint8_t *place; /* (bits as stored) of bits at its end */
+	/* Or CX gates on rank bits: where the bit at place `control`, a local one, is 1, those
+	 * at the places in `flip` change. */
+	uint8_t control;
+	uint64_t flip;        /* 0: none */
+	const uint8_t *place; /* (bits as stored) of bits at its end, but for CX gates */
 };
 
 /* What a device with memory of its own is asked for in a part of a circuit, as its backend counts it (backend.h, work). Launches, copies,
@@ -95,7 +99,7 @@ struct plan_circuit {
 	uint32_t nprepare; const struct apply **prepare;   /* AMPLITUDES and STATE applies, each before all unitaries on its wires */
 	uint32_t nstage; struct plan_stage *stage;         /* SHAPE_STATE and SHAPE_SHARED */
 	/* One where nothing is split. Behind the last that has stages may be others, where readouts are read whose x and y
-	 * are on rank bits before (plan_reading). */
+	 * are on rank bits before (plan_product). */
 	uint32_t nsegment;
 	struct plan_segment *segment;
 	uint32_t noutput; struct output *output;           /* the circuit's outputs with wires turned into bits */
@@ -140,9 +144,19 @@ struct plan {
 /* Is the state normalised after the last step?  Readouts then have a pass of their own, and there is no heisenberg_tail. */
 static inline bool plan_deep(const struct plan_circuit *c) { return c->nstep >= PLAN_DEEP_STEPS; }
 
-/* The segment in which a product of Pauli operators (on bits) is read: the first from that of the last stage on where its x
- * and y are on no rank bits. */
-uint32_t plan_reading(const struct plan_circuit *c, const struct pauli_term *t);
+/* A product of Pauli operators on places of the index, P psi [i] = (-i)^ny (-1)^|i & sign| psi[i
+ * ^ flip], as it is in the segment in which it is read: the first from that of the last stage on
+ * where `flip` has no rank bits. */
+struct plan_product {
+	uint64_t flip, sign;
+	unsigned ny; /* modulo 4 */
+	uint32_t segment;
+};
+/* Of a product on bits. */
+struct plan_product plan_product(const struct plan_circuit *c, const struct pauli_term *t);
+/* Where the amplitude with this index, by wires, lies in the state that is left when all
+ * products are read. */
+uint64_t plan_index(const struct plan_circuit *c, uint64_t index);
 /* What each rank sends where as many ranks take part as are planned for: bytes of states; messages, one to each partner of an
  * exchange. */
 struct plan_sent {

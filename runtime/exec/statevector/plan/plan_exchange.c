@@ -66,6 +66,8 @@ struct plan_sent plan_exchange(const struct plan *pl, const struct plan_circuit 
 	uint8_t row[PLAN_RANK_BITS_MAX];
 	uint64_t rows = 0;
 
+	if (g->flip)
+		return (struct plan_sent){ part / 2, 1 };
 	for (unsigned k = 0; k < g->nswap; k++)
 		rows |= UINT64_C(1) << (g->swap[k].local - nlane);
 	for (; rows; rows &= rows - 1)

@@ -128,22 +128,46 @@ static void print_wires(struct buf *out, uint64_t bits)
 		buf_printf(out, " %d", __builtin_ctzll(bits));
 }
 
+/* Bits at these places. */
+static void print_places(struct buf *out, const struct plan_circuit *c, const uint8_t *place,
+	uint64_t places)
+{
+	for (unsigned b = 0; b < c->nbit; b++)
+		if (places >> place[b] & 1)
+			buf_printf(out, " %u", b);
+}
+
+static void print_exchange(struct buf *out, const struct plan_circuit *c, uint32_t n)
+{
+	const struct plan_segment *g = &c->segment[n];
+	uint64_t before = g[-1].rank;
+
+	if (g->flip) {
+		buf_str(out, "  exchange   cx of local bit");
+		print_places(out, c, g->place, UINT64_C(1) << g->control);
+		buf_str(out, " on rank bits");
+		print_places(out, c, g->place, g->flip);
+		buf_str(out, ", for a product of x or y");
+		return;
+	}
+	buf_str(out, "  exchange   rank bits");
+	print_wires(out, before & ~g->rank);
+	buf_str(out, " become local, and local bits");
+	print_wires(out, g->rank & ~before);
+	buf_str(out, " rank bits");
+}
+
 /* The exchange before segment n, and its rank bits. */
 static void print_segment(const struct plan *pl, struct buf *out, const struct plan_circuit *c,
 	uint32_t n)
 {
 	const struct plan_segment *g = &c->segment[n];
-	uint64_t before = n ? g[-1].rank : g->rank;
 
 	if (n) {
 		struct plan_sent x = plan_exchange(pl, c, n);
 
-		buf_printf(out, "  exchange   rank bits");
-		print_wires(out, before & ~g->rank);
-		buf_str(out, " become local, and local bits");
-		print_wires(out, g->rank & ~before);
-		buf_printf(out,
-			" rank bits; each rank sends %.4g bytes of a state in %.0f message%s\n",
+		print_exchange(out, c, n);
+		buf_printf(out, "; each rank sends %.4g bytes of a state in %.0f message%s\n",
 			x.bytes, x.messages, x.messages == 1 ? "" : "s");
 	}
 	buf_printf(out, "  segment %-2u rank bits:", n);

@@ -316,15 +316,6 @@ uint32_t plan_segment_of(const struct plan_circuit *c, uint32_t k)
 	return c->nstage ? c->stage[c->nstage - 1].segment : 0;
 }
 
-uint32_t plan_reading(const struct plan_circuit *c, const struct pauli_term *t)
-{
-	uint32_t n = plan_segment_of(c, c->nstage);
-
-	while (n + 1 < c->nsegment && (flipped(t) & c->segment[n].rank))
-		n++;
-	return n;
-}
-
 /* Bits that are never rank bits, of the product with the most x and y, where these leave too few other bits for the lanes. */
 static uint64_t bits_of_products(const struct segments *s)
 {
@@ -412,17 +403,15 @@ static void cut(struct cutting *t)
 	free(root.done);
 }
 
-/* Can each product be read with these bits always local? */
-static int check_products(const struct segments *s, struct err *e)
+/* Products on too many bits are not read in these segments. */
+static void leave_out(struct segments *s)
 {
-	for (uint32_t k = s->c->nstep; k < s->n; k++)
-		if (count(s->moved[k] | s->always) > s->nlocal)
-			return err_set(e, -ERR_CONFIG,
-				"a product of x or y on %u of %u qubits cannot be read from a state that is "
-				"split over %u ranks, which have %u qubits each: split it over fewer, or end the circuit with h for x, or sdg and "
-				"h for y, on these qubits and read the product of z",
-				count(s->moved[k]), s->c->nbit, 1u << s->pl->nrank_bit, s->nlocal);
-	return 0;
+	uint32_t n = s->c->nstep;
+
+	for (uint32_t k = n; k < s->n; k++)
+		if (count(s->moved[k] | s->always) <= s->nlocal)
+			s->moved[n++] = s->moved[k];
+	s->n = n;
 }
 
 /* What steps and products change and look at. */
@@ -448,9 +437,8 @@ static void add_steps(struct segments *s)
 		}
 }
 
-int plan_segments(struct plan *pl, struct plan_circuit *c, struct err *e)
+void plan_segments(struct plan *pl, struct plan_circuit *c)
 {
-	int code = 0;
 	struct growing g = { 0 };
 	unsigned nreal = pl->nrank_bit, nlane = (unsigned)__builtin_ctz(plan_lanes(pl));
 	struct segments s = { .pl = pl, .c = c, .all = (UINT64_C(1) << c->nbit) - 1 };
@@ -467,10 +455,10 @@ int plan_segments(struct plan *pl, struct plan_circuit *c, struct err *e)
 		s.nlocal = c->nbit - nreal;
 		s.nlane = nlane > free_local ? nlane - free_local : 0;
 		add_steps(&s);
+		leave_out(&s);
 		s.always = bits_of_products(&s);
-		code = check_products(&s, e);
-		if (!code)
-			cut(&(struct cutting){ &s, &g, order, 0, spare_rank(pl, c, nreal) });
+		leave_out(&s);
+		cut(&(struct cutting){ &s, &g, order, 0, spare_rank(pl, c, nreal) });
 		free(s.moved);
 		free(s.looked);
 		arena_release(&s.arena);
@@ -481,5 +469,4 @@ int plan_segments(struct plan *pl, struct plan_circuit *c, struct err *e)
 	c->nsegment = g.n;
 	c->segment = arena_copy(&pl->arena, g.segment, g.n, sizeof *g.segment);
 	free(g.segment);
-	return code;
 }

@@ -42,8 +42,8 @@ void plan_start(struct plan *pl, struct plan_circuit *c);
 
 /* Where states are split over ranks: reorder c's steps (only past steps that they commute with by their bits) and set its
  * segments, but for places and exchanges; else, one segment. Prepare steps come first. After plan_start, before plan_cut.
- * -ERR_CONFIG where an output cannot be read from parts. */
-int plan_segments(struct plan *pl, struct plan_circuit *c, struct err *e);
+ * Products with x or y on too many bits for a part are left to plan_products. */
+void plan_segments(struct plan *pl, struct plan_circuit *c);
 enum { PLAN_SPLIT_LOCAL_MIN = 4 /* bits of a state that are no rank bits, at least */ };
 
 /* Bits whose steps were left behind hold back those that do not commute with them. */
@@ -76,6 +76,9 @@ struct plan_seconds plan_usual_seconds(const struct plan *pl, const struct plan_
 /* Once steps stay where they are and the backward pass is known: fill the blocks of c's stages up, and set where bits lie in the state, of stages and in
  * the end (without stages: bit b at b).  random: any legal places (tests). */
 void plan_place(struct plan *pl, struct plan_circuit *c, uint64_t random);
+/* After plan_place: segments behind the last, for products with x or y that cannot be read in
+ * one that is there. */
+void plan_products(struct plan *pl, struct plan_circuit *c);
 
 /* Bits of the index at their places. */
 uint64_t plan_places(const uint8_t *place, uint64_t bits);

@@ -56,7 +56,12 @@ struct split_place {
 void split_exchange(struct split_rank *r, const struct split_state *s, unsigned nstate,
 	const struct plan_swap *swap, unsigned nswap, struct split_place place);
 
-/* The same cut into pieces, for a thread that exchanges beside those that compute. */
+/* CX gates on rank bits: amplitudes whose bit at the local place `control` is 1 go where bits at
+ * the places in `flip`, which number ranks, are the other ones. In all processes at once. */
+void split_flip(struct split_rank *r, const struct split_state *s, unsigned nstate,
+	unsigned control, uint64_t flip, struct split_place place);
+
+/* An exchange cut into pieces, for a thread that exchanges beside those that compute. */
 struct split_cut {
 	const struct plan_swap *swap; /* borrowed */
 	unsigned nswap;

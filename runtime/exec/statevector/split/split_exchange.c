@@ -295,6 +295,89 @@ void split_exchange(struct split_rank *r, const struct split_state *s, unsigned 
 	recorder_mark(PHASE_EXCHANGE);
 }
 
+/* ---- flips of rank bits ---- */
+
+/* Runs of `run` rows whose bit `run` is 1, in blocks of `block` rows, of which the process has
+ * nblock; block k goes to k ^ other. */
+struct flip {
+	size_t run, block, nblock, other;
+	unsigned peer; /* difference of the ranks' numbers; 0: inside a process */
+};
+
+static struct flip flip_of(const struct split_rank *r, const struct split_state *s,
+	unsigned control, uint64_t flip)
+{
+	unsigned low = low_place(r, s),
+		 lowest = (unsigned)__builtin_ctzll(flip | UINT64_C(1) << low),
+		 block = lowest - s->lane_bits;
+
+	return (struct flip){ .run = bit(control - s->lane_bits),
+		.block = bit(block),
+		.nblock = bit(low - lowest),
+		.other = (size_t)((flip & ((UINT64_C(1) << low) - 1)) >> lowest),
+		.peer = (unsigned)(flip >> low) };
+}
+
+/* The first row of a block with bit `run`. */
+static char *flip_rows(const struct split_state *s, const struct flip *f, size_t block)
+{
+	return (char *)s->part + (block * f->block + f->run) * s->row_bytes;
+}
+
+static void flip_inside(const struct split_state *s, const struct flip *f)
+{
+	for (size_t k = 0; k < f->nblock; k++)
+		for (size_t row = 0; k < (k ^ f->other) && row < f->block; row += 2 * f->run)
+			swap_bytes(flip_rows(s, f, k) + row * s->row_bytes,
+				flip_rows(s, f, k ^ f->other) + row * s->row_bytes,
+				f->run * s->row_bytes);
+}
+
+/* The lower rank of two counts its own blocks, the other those to which they go. */
+static int flip_between(struct split_rank *r, const struct split_state *s, unsigned nstate,
+	const struct flip *f)
+{
+	unsigned peer = r->rank ^ f->peer, npart = 0;
+	struct comm_part *part = mem_alloc(nstate * f->nblock, sizeof *part);
+	int code;
+
+	for (unsigned i = 0; i < nstate; i++)
+		for (size_t k = 0; k < f->nblock; k++)
+			part[npart++] = (struct comm_part){ .peer = peer,
+				.data = flip_rows(&s[i], f, r->rank < peer ? k : k ^ f->other),
+				.run_bytes = f->run * s[i].row_bytes,
+				.nrun = f->block / f->run / 2,
+				.stride_bytes = 2 * f->run * s[i].row_bytes };
+	code = comm_exchange(r->comm, part, npart, &r->error);
+	free(part);
+	return code;
+}
+
+void split_flip(struct split_rank *r, const struct split_state *s, unsigned nstate,
+	unsigned control, uint64_t flip, struct split_place place)
+{
+	struct flip f = flip_of(r, s, control, flip);
+	struct comm_statistics before;
+	int64_t began;
+
+	if (!f.peer)
+		for (unsigned i = 0; i < nstate; i++)
+			flip_inside(&s[i], &f);
+	if (!r)
+		return;
+	before = r->comm->statistics;
+	recorder_mark(r->pass);
+	began = recorder_begin();
+	if (f.peer && !r->code)
+		r->code = flip_between(r, s, nstate, &f);
+	recorder_exchange(place.id, place.back, began, recorder_begin(),
+		r->comm->statistics.sent_bytes - before.sent_bytes,
+		r->comm->statistics.wait_seconds - before.wait_seconds);
+	recorder_mark(PHASE_EXCHANGE);
+}
+
+/* ---- sums ---- */
+
 void split_gather(struct split_rank *r, double *sum, size_t n, unsigned first, unsigned end,
 	unsigned each)
 {

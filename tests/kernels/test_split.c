@@ -348,6 +348,117 @@ static void test_same_bits(unsigned size, uint32_t split, const char *transport,
 		target->device, transport, size, split, overlap ? ", while they compute" : "");
 }
 
+/* ---- memory for a basis ---- */
+
+enum { BASIS = 48 };
+
+/* Of 2 * BASIS samples, the second half copies. */
+static int evaluate_basis(const struct program *p, const struct evaluator_options *o,
+	struct outcome *out, struct err *e)
+{
+	double weight[3], *input = mem_alloc(2 * BASIS, p->ninput * sizeof *input);
+	size_t half = (size_t)BASIS * p->ninput;
+	int code;
+
+	random_numbers(3, 2, p->nweight, weight);
+	random_numbers(4, 2, half, input);
+	memcpy(input + half, input, half * sizeof *input);
+	code = outcome_of(p, o, 2 * BASIS, weight, input, out, e);
+	free(input);
+	return code;
+}
+
+static struct program *basis_program(void)
+{
+	struct build b = build_new(1, 8, 1);
+	uint32_t angle = build_weight(&b, 0);
+
+	build_wires(&b, 0, 8);
+	for (uint32_t w = 0; w < 8; w++) {
+		uint32_t x = build_input(&b, w);
+
+		build_apply(&b, 0, build_gate(&b, GATE_RPAULI, 1, &x), 1, &w);
+	}
+	for (uint32_t w = 0; w < 8; w++)
+		build_apply(&b, 0, build_gate(&b, GATE_RPAULI, 2, &angle), 1, &w);
+	build_z(&b, 0, 0);
+	return build_done(&b);
+}
+
+/* What the leader of two ranks is told where the other has `more` bytes of memory besides its states. */
+static bool reserves(struct comm *c, const struct target *target, bool enough)
+{
+	struct split_rank r = { .rank = 0, .nrank = 2, .comm = c, .turn = PTHREAD_MUTEX_INITIALIZER };
+	struct program *p = basis_program();
+	struct evaluator_options o = { .nthread = 1,
+		.gradient = GRADIENT_ADJOINT,
+		.target = target,
+		.split = 2,
+		.optimisations = OPTIMISATION_BATCH_RANK,
+		.optimisations_always = true,
+		.rank = &r };
+	struct outcome out = outcome_new(p, 2 * BASIS);
+	struct err e = { 0, "" };
+	int code = evaluate_basis(p, &o, &out, &e);
+	bool good = enough ? !code && out.nstate == BASIS
+			   : code == -ERR_CONFIG
+			&& strstr(e.text,
+				"batch_rank needs 3.4 MiB for parts of 48 states side by side, "
+				"3.0 MiB available: switch it off");
+
+	if (!good)
+		tap_note("%d: %u states: %s", code, out.nstate, e.text);
+	split_end(&r);
+	outcome_release(&out);
+	program_free(p);
+	return good;
+}
+
+/* Sums of overlaps take 1.3 MiB of memory, and 2.0 MiB while two ranks exchange them. */
+static void test_reserved(const struct target *target, bool enough)
+{
+	struct evaluator_options o = {
+		.nthread = 1, .gradient = GRADIENT_ADJOINT, .target = target, .split = 2
+	};
+	struct program *p = basis_program();
+	struct plan *pl = statevector_plan_new(p, &o, NULL);
+	uint64_t states = backend_of(target)->bytes(pl, 1, true, 2);
+	struct meeting m = meeting_new(2);
+	pid_t child[2];
+	bool ok = true;
+
+	plan_free(pl);
+	program_free(p);
+	fflush(stdout);
+	for (unsigned r = 0; r < 2; r++) {
+		struct err e = { 0, "" };
+		struct split_host host = { .local = 1,
+			.nthread = 1,
+			.memory_limit = states + (enough ? 4 << 20 : 3 << 20) };
+		struct comm *c;
+		bool good;
+
+		child[r] = fork();
+		if (child[r])
+			continue;
+		if (meet(&m, r, 2, "shm", &usual, &c, &e))
+			_exit(100);
+		good = r ? !split_follow(c, &host, &e) : reserves(c, target, enough);
+		comm_close(c);
+		fflush(stdout);
+		_exit(!good);
+	}
+	for (unsigned r = 0; r < 2; r++) {
+		int status;
+
+		waitpid(child[r], &status, 0);
+		ok = ok && WIFEXITED(status) && !WEXITSTATUS(status);
+	}
+	meeting_close(&m, 2);
+	tap_ok(ok, "a rank with %s memory for a basis, with sums that it gets: %s",
+		enough ? "enough" : "too little", enough ? "it is used" : "refused, with the sizes");
+}
+
 /* Plans for more ranks than can compute. */
 static void test_plans_alone(void)
 {
@@ -387,6 +498,10 @@ int main(int argc, char **argv)
 		test_same_bits(4, 8, group_transports[t], target, 1);
 		if (!t)
 			test_same_bits(2, 4, group_transports[t], target, 2);
+	}
+	if (!few) {
+		test_reserved(target, false);
+		test_reserved(target, true);
 	}
 	for (unsigned k = 0; (target = target_of(few ? argv[1] : "cpu", k)); k++) {
 		if (target_obstacle(target)) {

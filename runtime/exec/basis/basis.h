@@ -23,7 +23,9 @@ enum {
 	RANK_ENTRIES_MAX =
 		1 << 22 /* numbers of the tables by readouts and pairs, of the projections' weights */
 };
-#define RANK_BYTES_MAX (UINT64_C(1) << 33) /* of the states side by side */
+/* Of the states side by side. Of split states, those of all ranks together: what is computed depends neither on how many
+ * processes take part nor on groups, and with several of these one process has whole states. */
+#define RANK_BYTES_MAX (UINT64_C(1) << 33)
 
 struct basis {
 	struct statevector *sv; /* the engine below: its batch is that of the basis while this one evaluates */

@@ -76,10 +76,17 @@ static uint64_t part_bytes(const struct plan *pl, uint32_t nstate)
 		: tiles_of(nstate) * CPU_CHUNKS * TILE * TILE * sizeof(cplx);
 }
 
+/* While sums of overlaps are gathered (split_gather): what a process sends, and what all have sent. */
+static uint64_t gather_bytes(const struct plan *pl, uint32_t nstate, unsigned nrank)
+{
+	return nrank > 1 ? part_bytes(pl, nstate) / nrank * (nrank + 1) : 0;
+}
+
 static uint64_t cache_bytes(const struct plan *pl, uint32_t nstate, unsigned nrank)
 {
 	const struct kernels *k = kernels_of(pl);
-	uint64_t sum = part_bytes(pl, nstate);
+	uint64_t sum = part_bytes(pl, nstate) + gather_bytes(pl, nstate, nrank);
+
 	for (uint32_t c = 0; c < pl->ncircuit; c++)
 		if (__builtin_add_overflow(sum, units_of(pl, nstate) * state_bytes(pl, k, c, nrank),
 			    &sum))

@@ -280,9 +280,24 @@ static void split_amplitudes(struct backend_state *b, unsigned worker, uint32_t 
 
 /* ---- states side by side ---- */
 
+/* Overlaps, and factors of a mixture: (nform, nstate, nstate). */
+static size_t count_factors(const struct plan_circuit *c, uint32_t nstate)
+{
+	return forms_count(c) * nstate * nstate;
+}
+
+/* With those of a circuit at a time, of which the leader sends the factors. */
 static uint64_t split_cache_bytes(const struct plan *pl, uint32_t nstate, unsigned nrank)
 {
-	return backend_of(pl->target)->state_cache->bytes(pl, nstate, nrank);
+	uint64_t most = 0, sum;
+
+	for (uint32_t c = 0; c < pl->ncircuit; c++) {
+		uint64_t n = count_factors(&pl->circuit[c], nstate) * sizeof(cplx);
+
+		most = n > most ? n : most;
+	}
+	sum = backend_of(pl->target)->state_cache->bytes(pl, nstate, nrank);
+	return __builtin_add_overflow(sum, most, &sum) ? UINT64_MAX : sum;
 }
 
 static int split_reserve(struct backend_state *b, uint32_t nstate, struct err *e)
@@ -325,12 +340,6 @@ static int split_overlaps(struct backend_state *b, uint32_t c, uint32_t nstate, 
 	code = b->inner->state_cache->overlaps(b->state, c, nstate, m, e);
 	pthread_mutex_unlock(&b->rank->turn);
 	return code ? code : split_failure(b, e);
-}
-
-/* Factors of a mixture: (nform, nstate, nstate). */
-static size_t count_factors(const struct plan_circuit *c, uint32_t nstate)
-{
-	return forms_count(c) * nstate * nstate;
 }
 
 static void split_mixed(struct backend_state *b, unsigned worker, uint32_t c,
@@ -524,7 +533,7 @@ static void take_buffers(struct followed *f)
 static int check_reserve(const struct follower *w, const struct followed *f, uint32_t nstate,
 	struct err *e)
 {
-	uint64_t need = f->b.inner->state_cache->bytes(f->pl, nstate, w->rank.nrank), taken = 0, have;
+	uint64_t need = split_cache_bytes(f->pl, nstate, w->rank.nrank), taken = 0, have;
 	char needed[MEMORY_TEXT_MAX], available[MEMORY_TEXT_MAX];
 
 	if (w->host.memory_limit)

@@ -189,6 +189,19 @@ static int await_addresses(struct ranks *r, union rank_start *s, struct err *e)
 	}
 }
 
+/* While the group is opened: 0, or one has ended. */
+static int watch(void *ctx, struct err *e)
+{
+	struct ranks *r = ctx;
+
+	for (unsigned k = 1; k < r->nrank; k++) {
+		relay(r, k);
+		if (launch_reap(&r->process[k]))
+			return lost(r, k, e);
+	}
+	return 0;
+}
+
 static void give(struct ranks *r, unsigned rank, const void *bytes, size_t n)
 {
 	if (r->places.joined)
@@ -199,7 +212,10 @@ static void give(struct ranks *r, unsigned rank, const void *bytes, size_t n)
 
 static int open_group(struct ranks *r, union rank_start *s, struct err *e)
 {
-	struct group_options o = { .encrypt = s->encrypt, .bind = *s->leader ? s->leader : NULL };
+	struct group_options o = { .encrypt = s->encrypt,
+		.bind = *s->leader ? s->leader : NULL,
+		.watch = r->places.joined ? NULL : watch,
+		.watch_ctx = r };
 	char address[SPLIT_RANKS_MAX][GROUP_ADDRESS_MAX];
 	const char *list[SPLIT_RANKS_MAX];
 	struct group_offer *offer;

@@ -31,7 +31,15 @@ cell_run() {
 	case " $cell_status " in *" $split_status "*) [ $cell_ms -le 20000 ] ;; *) false ;; esac
 	cell_told $? "ends with $split_status after $cell_ms ms (expected: $cell_status)"
 	case $split_status in
-	69 | 75) grep -q 'rank [0-9]' err; cell_told $? "a rank is named: $(grep error err | tail -1)" ;;
+	69 | 75)
+		case $cell_what:$cell_rank in
+		memory:0) grep -q 'memory.*; the same command goes on from the last checkpoint' err; cell_told $? "what is missing is named, and what to do" ;;
+		*) grep -q 'rank [0-9]' err; cell_told $? "a rank is named: $(grep error err | tail -1)" ;;
+		esac
+		;;
+	esac
+	case $cell_place:$cell_what:$cell_rank in
+	open:kill:[1-9]) grep -q 'ended before it was ready' err; cell_told $? "its end is noticed, and not its silence" ;;
 	esac
 	case $cell_what:$cell_rank:$split_status in
 	memory:[1-9]:75) grep -qiE 'out of memory|no memory' err; cell_told $? "and why it ended: $(grep -iE 'out of memory|no memory' err)" ;;

@@ -26,6 +26,10 @@ struct group_options {
 	unsigned deadline_ms; /* 0: GROUP_DEADLINE_MS */
 	size_t buffer_bytes; /* of a rank, for chunks on their way; 0: GROUP_BUFFER_BYTES. The same for all ranks */
 	const char *bind; /* numeric address to listen on; NULL: that of the loopback interface */
+	/* Called some times a second while group_open waits for others: 0, or the code and
+	 * reason with which it gives up, where the caller knows that one has ended. NULL: none. */
+	int (*watch)(void *ctx, struct err *e);
+	void *watch_ctx;
 };
 
 struct group_offer;

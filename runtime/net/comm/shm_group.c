@@ -276,13 +276,17 @@ static int host_turn(struct host *h, struct err *e)
 	struct pollfd f[1 + PENDING_MAX + GROUP_RANKS_MAX];
 	unsigned npending = h->npending, n = 0;
 	double now;
+	int code;
 
 	f[n++] = (struct pollfd){ .fd = h->offer->listener, .events = POLLIN };
 	for (unsigned i = 0; i < npending; i++)
 		f[n++] = (struct pollfd){ .fd = h->pending[i].fd, .events = POLLIN };
 	for (unsigned r = 0; r < h->g->size; r++)
 		f[n++] = (struct pollfd){ .fd = h->member[r], .events = POLLIN };
-	poll(f, n, milliseconds_until(h->g->until));
+	poll(f, n, group_opening_ms(h->g, clock_seconds()));
+	code = group_opening_watch(h->g, e);
+	if (code)
+		return code;
 	for (unsigned r = 0; r < h->g->size; r++)
 		if (h->member[r] >= 0 && f[1 + npending + r].revents)
 			return err_set(e, -ERR_UNREACHABLE,

@@ -426,8 +426,9 @@ static int join_turn(struct join *j, struct err *e)
 		f[1 + n + r] =
 			(struct pollfd){ .fd = link_events(&j->link[r]) ? j->link[r].peer.fd : -1,
 				.events = POLLIN };
-	poll(f, 1 + n + j->g->size, left < 1 ? (int)(left * 1e3) + 1 : 1000);
+	poll(f, 1 + n + j->g->size, group_opening_ms(j->g, clock_seconds()));
 	code = watch_links(j);
+	code = code ? code : group_opening_watch(j->g, e);
 	/* From the last on, since one that ends is replaced by the last. */
 	for (unsigned i = n; i-- > 0 && !code;) {
 		if (f[1 + i].revents)

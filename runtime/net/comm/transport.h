@@ -30,6 +30,18 @@ struct group_opening {
 	double until; /* clock_seconds() at which open gives up */
 };
 
+/* Milliseconds to wait for an event until open looks again, and what the caller knows then. */
+static inline int group_opening_ms(const struct group_opening *g, double now)
+{
+	double left = (g->until - now) * 1e3, most = g->options.watch ? 200 : 1000;
+
+	return left <= 0 ? 0 : left > most ? (int)most : (int)left + 1;
+}
+static inline int group_opening_watch(const struct group_opening *g, struct err *e)
+{
+	return g->options.watch ? g->options.watch(g->options.watch_ctx, e) : 0;
+}
+
 enum { GROUP_REASON_MAX = 256 }; /* bytes of the reason of an abort, its NUL included */
 enum { CHUNKS_IN_FLIGHT = 4, CHUNK_BYTES_MIN = 4096 };
 

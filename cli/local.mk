@@ -170,6 +170,8 @@ libcli_a_SOURCES = \
 	cli/report/report_page.c \
 	cli/signals.c \
 	cli/signals.h \
+	cli/exhausted.c \
+	cli/exhausted.h \
 	cli/stack.c \
 	cli/stack.h \
 	cli/training/backup.c \

@@ -10,14 +10,8 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/exhausted.h"
 #include "cli/stack.h"
-#include "runtime/base/arena.h"
-
-static void exhausted(size_t nbytes)
-{
-	fprintf(stderr, "qcnn: error: out of memory: %zu bytes cannot be had\n", nbytes);
-	_exit(err_exit_status(-ERR_CONFIG));
-}
 
 /* Occupy those of the descriptors 0 to 2 that are closed, so that no file that is opened later gets one of their numbers and
  * receives messages. Reading from stdin and writing to stdout and stderr still fail with EBADF. */
@@ -41,7 +35,7 @@ static void aborted(int signal_number)
 
 static void handlers(void)
 {
-	mem_on_exhausted(exhausted);
+	exhausted_ends();
 	signal(SIGABRT, aborted);
 	/* A closed pipe is a failed write with a message, not a silent death in the middle of a run. */
 	signal(SIGPIPE, SIG_IGN);

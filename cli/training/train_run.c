@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/exhausted.h"
 #include "cli/job/record.h"
 #include "cli/job/train_callbacks.h"
 #include "cli/profile/profile_files.h"
@@ -96,6 +97,11 @@ static uint64_t step_samples(const struct train_job *j, uint64_t step)
 	return train_samples(j, epoch, k + 1) - train_samples(j, epoch, k);
 }
 
+static void between_steps(const struct training *t)
+{
+	exhausted_in(t->backup.count ? EXHAUSTED_IN_TRAINING : EXHAUSTED_IN_STEPS);
+}
+
 static int on_between(void *ctx, const struct train_state *s, struct err *e)
 {
 	struct training *t = ctx;
@@ -103,21 +109,25 @@ static int on_between(void *ctx, const struct train_state *s, struct err *e)
 	uint64_t samples = s->nrunning && s->running->step
 		? step_samples(&t->job->train, s->running->step)
 		: t->subject.batch_size;
+	bool first; /* step of a new run: a checkpoint of split states is there from then on */
 	int code;
 
 	if (s->failed)
 		return backup_save(&t->backup, s, t->log, &norms, 0, e);
+	first = !t->stepped && !t->backup.count;
 	t->stepped = true;
+	between_steps(t);
 	if (t->profile_first && s->nrunning && s->running->step + 1 == t->profile_first)
 		ask_profile(t);
 	captures_step(t->captures, samples);
 	if (profiling_step(t->cli, samples))
 		return err_set(e, -ERR_STOPPED, "the profile is complete");
-	if (!backup_is_due(&t->backup))
+	if (!backup_is_due(&t->backup) && !(t->job->train.exec.rank && first))
 		return 0;
 	if (t->report)
 		norms.value = train_report_norms(t->report, &norms.n);
 	code = backup_save(&t->backup, s, t->log, &norms, norms.value != NULL, e);
+	between_steps(t);
 	recorder_mark(PHASE_CHECKPOINT);
 	return code;
 }
@@ -440,8 +450,11 @@ static int train_and_keep(struct training *t)
 	code = open_writers(t, &e);
 	if (!code)
 		first_profile(t);
-	if (!code)
+	if (!code) {
+		exhausted_in(t->resume.note ? EXHAUSTED_IN_TRAINING : EXHAUSTED_IN_FIRST_STEP);
 		code = train_run(&t->job->train, &o, &r, &e);
+		exhausted_in(EXHAUSTED_IN_NONE);
+	}
 	close_captures(t);
 	close_writers(t, !code);
 	train_workers_free(t->workers);

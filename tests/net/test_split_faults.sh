@@ -25,6 +25,9 @@ tcp 2 1 end 1 stop 0
 tcp 2 0 checkpoint 2 stop 75
 shm 2 1 segment 900 memory 75
 tcp 2 1 readout 300 memory 75
+shm 2 0 segment 900 memory 75
+tcp 2 0 exchange 400 memory 75
+tcp 2 0 segment 10 memory 78
 tcp 4 1 exchange 400 cut 75
 tcp 2 1 segment 900 mute 75
 END

@@ -6,6 +6,7 @@
  *   segment     it has got a command from the leader, and is about to compute
  *   exchange    bytes of an exchange have come, others have not
  *   readout     it is about to gather sums
+ *   answer      it is about to answer whether it has the memory that the leader asked for
  *   checkpoint  the leader is about to write a checkpoint, and waits until the fault has happened
  *   end         it is about to leave the group
  * and WHAT is
@@ -183,9 +184,14 @@ static int exchange(struct comm *c, const struct comm_part *part, unsigned npart
 	return inner->exchange(c, part, npart, &own, e);
 }
 
+/* A code and a text (split_group.c). */
+enum { ANSWER_BYTES = sizeof(int32_t) + ERR_TEXT_MAX };
+
 static int gather(struct comm *c, const void *mine, size_t bytes, void *all, struct err *e)
 {
 	at_place("readout");
+	if (bytes == ANSWER_BYTES)
+		at_place("answer");
 	return inner->gather(c, mine, bytes, all, e);
 }
 

@@ -32,4 +32,23 @@ tcp 4 1 exchange 400 cut 75
 tcp 2 1 segment 900 mute 75
 END
 split_cells 28 10 <cells
+
+# A basis of batch_rank is reserved in the first step of each process: here of one that goes on.
+mkdir basis
+cd basis || exit 1
+QCNN_SPLIT_OPTIONS="${QCNN_SPLIT_OPTIONS:-} --set=train.batch_size=112"
+split_open 2 shm 20
+SPLIT_QCNN=$top_builddir/tests/net/split_faulty
+FAULT="0 checkpoint 2 kill" split_start
+split_wait
+FAULT="1 answer 2 kill" split_start
+split_wait
+tap_is $split_status 75 "a rank that is lost while a basis is reserved"
+tap_has err "step 2 (epoch 2): the state was lost: gather" "is named, with the step"
+unset SPLIT_QCNN
+split_start
+split_wait
+tap_has err "9 states instead of 112 in every batch" "the same command uses the basis"
+split_same >cmp.out 2>&1
+tap_is $? 0 "and gives the bits of one process"
 tap_done

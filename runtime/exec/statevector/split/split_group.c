@@ -109,6 +109,13 @@ static int agree(struct split_rank *r, int code, struct err *e)
 	return 0;
 }
 
+static int split_failure(const struct backend_state *b, struct err *e)
+{
+	return b->rank->code
+		? err_set(e, -ERR_STOPPED, "the state was lost: %s", b->rank->error.text)
+		: 0;
+}
+
 static int split_supports(const struct plan *pl, struct err *e)
 {
 	return backend_of(pl->target)->supports(pl, e);
@@ -234,13 +241,6 @@ static void split_backward(struct backend_state *b, unsigned worker, uint32_t c,
 	pthread_mutex_unlock(&b->rank->turn);
 }
 
-static int split_failure(const struct backend_state *b, struct err *e)
-{
-	return b->rank->code
-		? err_set(e, -ERR_STOPPED, "the state was lost: %s", b->rank->error.text)
-		: 0;
-}
-
 /* Amplitudes first .. first+n-1 of circuit c: each is one rank's, the others have 0. */
 static void collect(struct backend_state *b, uint32_t c, uint64_t first, uint64_t n, cplx *out)
 {
@@ -289,29 +289,28 @@ static size_t count_factors(const struct plan_circuit *c, uint32_t nstate)
 /* With those of a circuit at a time, of which the leader sends the factors. */
 static uint64_t split_cache_bytes(const struct plan *pl, uint32_t nstate, unsigned nrank)
 {
-	uint64_t most = 0, sum;
+	uint64_t sum = backend_of(pl->target)->state_cache->bytes(pl, nstate, nrank), most = 0, n;
 
 	for (uint32_t c = 0; c < pl->ncircuit; c++) {
-		uint64_t n = count_factors(&pl->circuit[c], nstate) * sizeof(cplx);
-
+		n = count_factors(&pl->circuit[c], nstate) * sizeof(cplx);
 		most = n > most ? n : most;
 	}
-	sum = backend_of(pl->target)->state_cache->bytes(pl, nstate, nrank);
-	return __builtin_add_overflow(sum, most, &sum) ? UINT64_MAX : sum;
+	return sum > UINT64_MAX - most ? UINT64_MAX : sum + most;
 }
 
 static int split_reserve(struct backend_state *b, uint32_t nstate, struct err *e)
 {
+	struct head head = { .command = COMMAND_RESERVE, .handle = b->handle, .nstate = nstate };
 	struct err failed = { 0, "" };
 	int code;
 
 	pthread_mutex_lock(&b->rank->turn);
-	tell(b->rank,
-		(struct head){ .command = COMMAND_RESERVE, .handle = b->handle, .nstate = nstate },
-		NULL, 0);
+	tell(b->rank, head, NULL, 0);
 	code = b->rank->code ? 0 : b->inner->state_cache->reserve(b->state, nstate, &failed);
 	code = agree(b->rank, code, &failed);
 	pthread_mutex_unlock(&b->rank->turn);
+	if (split_failure(b, e))
+		return -ERR_STOPPED;
 	return code ? err_set(e, code, "%s", failed.text) : 0;
 }
 

@@ -3,7 +3,7 @@
  * rank bits for local ones between them.
  *
  * Diagonal steps, controls and products of Z may refer to rank bits, since a rank knows its own. A product with x or y is read when
- * all steps are done and its x and y are on local bits.
+ * all steps are done and its x and y are on local bits; one with too many of them is read later (plan_products.c).
  *
  * An exchange moves less than the whole state however many bits it exchanges, so exchanges are made as few as can be, and
  * then their bytes. A beam search goes from segment to segment and tries sets of local bits: those that steps want first, and

@@ -113,14 +113,11 @@ static int unknown_command(struct cli *c, const char *name)
 
 static int no_command(struct cli *c)
 {
-	struct buf names = BUF_INIT;
-	int status;
+	buf_auto names = BUF_INIT;
 
 	for (const struct command *const *k = commands; *k; k++)
 		buf_printf(&names, "%s%s", k == commands ? "" : ", ", (*k)->name);
-	status = cli_usage(c, "missing command: one of %s", names.data);
-	buf_release(&names);
-	return status;
+	return cli_usage(c, "missing command: one of %s", names.data);
 }
 
 static int dispatch(void *ctx)

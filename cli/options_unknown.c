@@ -163,7 +163,7 @@ static void print_suggestion(const struct meanings *m, const char *word, const c
 {
 	const char *elsewhere = alias_find(word, m->word, m->n),
 		   *near = diag_nearest(word, m->word, m->n);
-	struct buf others = BUF_INIT;
+	buf_auto others = BUF_INIT;
 	size_t nth = position(m, near ? near : "");
 
 	print_commands(word, &others);
@@ -180,15 +180,15 @@ static void print_suggestion(const struct meanings *m, const char *word, const c
 		buf_char(out, '?');
 	}
 	if (others.len)
-		buf_printf(out, "%s an option of %s", near || elsewhere ? " It is" : ": it is", others.data);
-	buf_release(&others);
+		buf_printf(out, "%s an option of %s", near || elsewhere ? " It is" : ": it is",
+			others.data);
 }
 
 int options_unknown(enum command_bit command, const char *dashes, const char *word, size_t len, const char *value,
 	const char *next, struct err *e)
 {
 	struct meanings m = { .n = 0 };
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 
 	if (len > WORD_MAX)
 		len = WORD_MAX;
@@ -196,7 +196,6 @@ int options_unknown(enum command_bit command, const char *dashes, const char *wo
 	find_meanings(&m, command, memchr(word, '.', len));
 	print_suggestion(&m, with_dashes(&m.a, word, len), value, next, &b);
 	err_set(e, -ERR_USAGE, "%s", b.data);
-	buf_release(&b);
 	arena_release(&m.a);
 	free(m.word);
 	free(m.of);

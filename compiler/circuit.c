@@ -293,8 +293,8 @@ void calls_fold(struct design *d, struct calls *c, const char *name, uint32_t la
 
 	if (!foldable(c, wire, &nwire, &nunitary))
 		return;
-	uint8_t *local = mem_alloc(c->nwire, sizeof *local);
-	struct item *item = mem_alloc(nunitary, sizeof *item);
+	mem_auto uint8_t *local = mem_alloc(c->nwire, sizeof *local);
+	mem_auto struct item *item = mem_alloc(nunitary, sizeof *item);
 	for (unsigned k = 0; k < nwire; k++)
 		local[wire[k]] = (uint8_t)k;
 	for (uint32_t i = 0; i < c->n; i++) {
@@ -307,8 +307,6 @@ void calls_fold(struct design *d, struct calls *c, const char *name, uint32_t la
 	struct apply all = { .op = APPLY_UNITARY, .nwire = (uint16_t)nwire, .layer = layer, .span = place };
 	all.matrix = design_matrix(d, name, nwire, item, n);
 	all.wire = arena_copy(d->arena, wire, nwire, sizeof *wire);
-	free(item);
-	free(local);
 	for (uint32_t i = 0; i < c->n; i++)
 		if (c->v[i].op != APPLY_UNITARY)
 			c->v[kept++] = c->v[i];

@@ -35,12 +35,11 @@ static void add_signature(struct resolver *r, struct buf *b, const struct node *
 
 static void show_signature(struct resolver *r, struct diag *g, const struct node *decl)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 
 	add_signature(r, &b, decl);
 	diag_second(g, decl->name_span, "declared here");
 	diag_note(g, "signature: `%s`", b.data);
-	buf_release(&b);
 }
 
 static const char *plural(uint64_t n)

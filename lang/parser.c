@@ -335,7 +335,7 @@ static struct node *broken_file(struct parser *p, uint32_t file)
 
 struct ast *lang_parse(struct diags *d, uint32_t file, const struct lang_options *o)
 {
-	struct parser *p = mem_alloc(1, sizeof *p);
+	mem_auto struct parser *p = mem_alloc(1, sizeof *p);
 	struct ast *t = mem_alloc(1, sizeof *t);
 
 	arena_init(&t->arena);
@@ -352,6 +352,5 @@ struct ast *lang_parse(struct diags *d, uint32_t file, const struct lang_options
 	}
 	if (!t->file)
 		t->file = broken_file(p, file);
-	free(p);
 	return t;
 }

@@ -338,7 +338,7 @@ static void survey(struct resolver *r, const struct node *file)
 
 void lang_resolve(struct ast *t, struct diags *d)
 {
-	struct resolver *r = mem_alloc(1, sizeof *r);
+	mem_auto struct resolver *r = mem_alloc(1, sizeof *r);
 
 	r->tree = t;
 	r->diags = d;
@@ -353,5 +353,4 @@ void lang_resolve(struct ast *t, struct diags *d)
 	arena_release(&r->arena);
 	free(r->dropped);
 	free(r->order);
-	free(r);
 }

@@ -211,7 +211,7 @@ static void add_hints(struct parser *p, struct diag *g, const char *const *want,
 
 static void unexpected(struct parser *p, const char *got, const char *const *want, size_t n)
 {
-	struct buf b = BUF_INIT, text = BUF_INIT;
+	buf_auto b = BUF_INIT, text = BUF_INIT;
 	const struct seen *last = &p->last;
 	struct diag *g;
 	size_t nshown;
@@ -234,8 +234,6 @@ static void unexpected(struct parser *p, const char *got, const char *const *wan
 		diag_label(g, "cannot stand here");
 	add_opener(p, g, want, n);
 	add_hints(p, g, want, n);
-	buf_release(&b);
-	buf_release(&text);
 }
 
 void parser_syntax_error(struct parser *p, const char *got, const char *const *want, size_t n)

@@ -146,18 +146,14 @@ static void put_old(const json_t *old, struct buf *out)
 /* The file has nothing that was measured here: the first case of each side tells in what they differ. */
 static int none_alike(const struct bench_report *r, const json_t *results, struct err *e)
 {
-	struct buf mine = BUF_INIT, theirs = BUF_INIT;
-	int code;
+	buf_auto mine = BUF_INIT, theirs = BUF_INIT;
 
 	put_case(r->result, &mine);
 	put_old(json_array_get(results, 0), &theirs);
-	code = err_set(e, -ERR_BAD_DATA,
+	return err_set(e, -ERR_BAD_DATA,
 		"it has none of the measured cases, so that nothing "
 		"can be compared: measured %s; the file has %s",
 		mine.data, json_array_size(results) ? theirs.data : "none");
-	buf_release(&mine);
-	buf_release(&theirs);
-	return code;
 }
 
 /* Times of other processors say nothing about this program. */

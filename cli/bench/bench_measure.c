@@ -178,7 +178,7 @@ struct parts_call { double seconds, parts[PHASE_COUNT]; };
 static int measure_parts(struct bench *b, struct bench_result *r, struct err *e)
 {
 	uint64_t n = b->nrun < PARTS_RUNS_MAX ? b->nrun : PARTS_RUNS_MAX, half = (n + 1) / 2;
-	struct parts_call *call_of = mem_alloc(n, sizeof *call_of);
+	mem_auto struct parts_call *call_of = mem_alloc(n, sizeof *call_of);
 	int code = 0;
 
 	for (uint64_t k = 0; !code && k < n; k++) {
@@ -206,7 +206,6 @@ static int measure_parts(struct bench *b, struct bench_result *r, struct err *e)
 #undef PHASE_CALL
 	r->passes_seconds = r->parts[PHASE_FORWARD] + r->parts[PHASE_BACKWARD]
 		+ r->parts[PHASE_EXCHANGE] + r->parts[PHASE_COMBINE];
-	free(call_of);
 	return code;
 }
 

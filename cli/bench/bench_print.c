@@ -217,11 +217,10 @@ static void cells_of(const struct bench_result *r, char cell[COLUMNS][CELL_MAX])
 {
 	char text[BENCH_TEXT_MAX];
 
-	struct buf name = BUF_INIT;
+	buf_auto name = BUF_INIT;
 
 	put_name(r, &name);
 	snprintf(cell[0], CELL_MAX, "%s", name.data);
-	buf_release(&name);
 	snprintf(cell[1], CELL_MAX, "%llu", (unsigned long long)r->qubits);
 	r->layers ? snprintf(cell[2], CELL_MAX, "%llu", (unsigned long long)r->layers) : snprintf(cell[2], CELL_MAX, "-");
 	snprintf(cell[3], CELL_MAX, "%llu", (unsigned long long)r->batch);

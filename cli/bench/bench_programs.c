@@ -63,7 +63,7 @@ static int compile_named(struct bench_programs *j, const struct bench_circuit *b
 	struct bench_program *bp = add_program(j, bc->name);
 	struct bench_size size = { n, layers == BENCH_LAYERS_N ? n : layers, j->seed,
 		bc->product || starts_as_product(j) };
-	struct buf text = BUF_INIT;
+	buf_auto text = BUF_INIT;
 	double began = clock_seconds();
 
 	if (!bp)
@@ -76,7 +76,6 @@ static int compile_named(struct bench_programs *j, const struct bench_circuit *b
 	bp->layers = size.layers;
 	bc->write(&text, &size);
 	compile_text(j, bp, &text);
-	buf_release(&text);
 	bp->compile_seconds = clock_seconds() - began;
 	if (diags_errors(j->d))
 		return cli_diags_fail(j->cli, j->d, err_exit_status(-ERR_BAD_DATA));
@@ -158,14 +157,13 @@ static int file(struct bench_programs *j, const char *path)
 /* Neither a file nor a name. */
 static int unknown_circuit(struct bench_programs *j, const char *word)
 {
-	struct buf names = BUF_INIT;
+	buf_auto names = BUF_INIT;
 	const char *near;
 	struct err e;
 
 	bench_circuit_names(word, &names, &near);
-	err_set(&e, -ERR_NO_INPUT, "there is no file %s, and no circuit of that name, but %s%s%s%s", word, names.data,
-		near ? ": did you mean `" : "", near ? near : "", near ? "`?" : "");
-	buf_release(&names);
+	err_set(&e, -ERR_NO_INPUT, "there is no file %s, and no circuit of that name, but %s%s%s%s",
+		word, names.data, near ? ": did you mean `" : "", near ? near : "", near ? "`?" : "");
 	return cli_fail(j->cli, &e);
 }
 

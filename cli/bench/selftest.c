@@ -62,7 +62,7 @@ struct program *selftest_program(const char *name, unsigned n)
 	struct diags *d = diags_new(sources);
 	struct lang_options lo = { NULL, 0 };
 	struct compile_options co = { 0 };
-	struct buf text = BUF_INIT;
+	buf_auto text = BUF_INIT;
 	struct program *p;
 	struct ast *t;
 	int file;
@@ -75,7 +75,6 @@ struct program *selftest_program(const char *name, unsigned n)
 	ast_free(t);
 	diags_free(d);
 	source_set_free(sources);
-	buf_release(&text);
 	if (!p)
 		BUG("the circuit %s of the self-test has faults", name);
 	return p;
@@ -108,8 +107,8 @@ static void numbers(uint64_t stream, size_t n, double *out)
 static int evaluate(struct program *p, const struct evaluator_options *o, uint32_t nsample,
 	const struct results *r, struct err *e)
 {
-	double *weight = mem_alloc(p->nweight + (size_t)1, sizeof *weight);
-	double *input = mem_alloc((size_t)nsample * p->ninput + 1, sizeof *input);
+	mem_auto double *weight = mem_alloc(p->nweight + (size_t)1, sizeof *weight);
+	mem_auto double *input = mem_alloc((size_t)nsample * p->ninput + 1, sizeof *input);
 	struct pool *pool = pool_threads_new(o->nthread);
 	struct evaluator *ev = NULL;
 	int code;
@@ -126,8 +125,6 @@ static int evaluate(struct program *p, const struct evaluator_options *o, uint32
 	}
 	evaluator_free(ev);
 	pool->ops->free(pool);
-	free(weight);
-	free(input);
 	return code;
 }
 
@@ -166,7 +163,7 @@ static double largest(const double *a, size_t n)
 static void digest_of(const struct program *p, uint32_t nsample, const struct results *r, char *text)
 {
 	uint8_t digest[SHA256_BYTES];
-	struct buf bytes = BUF_INIT;
+	buf_auto bytes = BUF_INIT;
 	struct sha256 h;
 
 	buf_f64s(&bytes, r->readout, (size_t)nsample * p->nreadout);
@@ -176,7 +173,6 @@ static void digest_of(const struct program *p, uint32_t nsample, const struct re
 	sha256_end(&h, digest);
 	for (unsigned k = 0; k < 8; k++)
 		snprintf(text + 2 * k, 3, "%02x", digest[k]);
-	buf_release(&bytes);
 }
 
 /* ---- expected digits ---- */

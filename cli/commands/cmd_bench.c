@@ -270,19 +270,16 @@ static int show(struct bench_job *j)
 
 static int plot(struct bench_job *j, const char *path)
 {
-	struct buf b = BUF_INIT;
-	int status;
+	buf_auto b = BUF_INIT;
 
 	bench_plot(&j->report, options_choice(&j->cli->options, OPT_PLOT_OF) == 1, &b);
-	status = cli_write(j->cli, &b, path);
-	buf_release(&b);
-	return status;
+	return cli_write(j->cli, &b, path);
 }
 
 /* What was found goes to the standard error where results for programs are on the standard output. */
 static int compare(struct bench_job *j, const char *path, bool people)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 	unsigned slower;
 	struct err e;
 	int status = 0;
@@ -293,7 +290,6 @@ static int compare(struct bench_job *j, const char *path, bool people)
 		buf_add(&j->cli->out, b.data, b.len);
 	else
 		fwrite(b.data, 1, b.len, stderr);
-	buf_release(&b);
 	return status ? status : slower != 0;
 }
 

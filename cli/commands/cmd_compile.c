@@ -96,7 +96,7 @@ static int print_circuit(struct cli *c, const struct model_file *m, struct buf *
 	const struct options *o = &c->options;
 	const struct program *p = m->program;
 	const bool own = m->weights && !o->given[OPT_WEIGHTS];
-	double *weight = mem_try((size_t)p->nweight + 1, sizeof *weight);
+	mem_auto double *weight = mem_try((size_t)p->nweight + 1, sizeof *weight);
 	struct err e;
 	int code = weight ? 0 : err_set(&e, -ERR_CONFIG, "no memory for %u weights", p->nweight);
 
@@ -115,7 +115,6 @@ static int print_circuit(struct cli *c, const struct model_file *m, struct buf *
 		cli_note(c, "no --weights: the model's initial weights of seed %s are used", o->value[OPT_SEED]);
 	if (!code)
 		code = model_print(p, weight, out, &e);
-	free(weight);
 	return code ? cli_fail(c, &e) : 0;
 }
 
@@ -124,7 +123,7 @@ static int emit_program(struct cli *c, const struct model_file *m)
 	const struct program *p = m->program;
 	const char *path = c->options.value[OPT_PROGRAM_OUT];
 	enum emit what = (enum emit)options_choice(&c->options, OPT_EMIT_PROGRAM);
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 	int status = 0;
 
 	if (what == EMIT_BYTECODE && !path && isatty(STDOUT_FILENO))
@@ -139,18 +138,17 @@ static int emit_program(struct cli *c, const struct model_file *m)
 		asm_print(p, &b);
 	if (!status)
 		status = cli_write(c, &b, path);
-	buf_release(&b);
 	return status;
 }
 
 static int compile(struct cli *c)
 {
-	struct buf dump = BUF_INIT;
+	buf_auto dump = BUF_INIT;
 	const struct model_wish wish = { .path = c->options.operand[0], .dump = c->options.value[OPT_DUMP], .dump_out = &dump,
 		/* The light cone keeps observables right, not the state. */
 		.without = options_choice(&c->options, OPT_EMIT_PROGRAM) == EMIT_CIRCUIT ? "cone" : NULL };
 	struct named_model m;
-	struct buf weights = BUF_INIT;
+	buf_auto weights = BUF_INIT;
 	int status = named_model_open(c, &wish, &m);
 
 	if (!status)
@@ -159,8 +157,6 @@ static int compile(struct cli *c)
 		fwrite(dump.data, 1, dump.len, stderr);
 	if (!status)
 		status = emit_program(c, &m.model);
-	buf_release(&dump);
-	buf_release(&weights);
 	named_model_release(&m);
 	return status;
 }

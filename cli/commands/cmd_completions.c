@@ -90,12 +90,11 @@ static void bash_choices(const char *command, unsigned bit, struct buf *out)
 static void bash_operands(struct buf *out)
 {
 	for (const struct command *const *c = commands; *c; c++) {
-		struct buf b = BUF_INIT;
+		buf_auto b = BUF_INIT;
 
 		verbs_of(*c, &b);
 		if (b.len)
 			buf_printf(out, "    %s:1) words='%s' ;;\n", (*c)->name, b.data);
-		buf_release(&b);
 	}
 	buf_printf(out, "    runs:*) words=$%s ;;\n", run_names);
 }
@@ -147,7 +146,7 @@ static void bash(struct buf *out)
 /* '--name=[hint]:ARGUMENT:(words)' for _arguments. */
 static void zsh_option(const struct option_row *r, struct buf *out)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 	char text[80];
 
 	hint(r->text, text, sizeof text);
@@ -165,7 +164,6 @@ static void zsh_option(const struct option_row *r, struct buf *out)
 	}
 	buf_str(out, " \\\n        ");
 	quoted(b.data, false, out);
-	buf_release(&b);
 }
 
 static void zsh_options(unsigned bit, struct buf *out)
@@ -177,7 +175,7 @@ static void zsh_options(unsigned bit, struct buf *out)
 
 static void zsh_operands(const struct command *c, struct buf *out)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 
 	verbs_of(c, &b);
 	if (b.len)
@@ -186,7 +184,6 @@ static void zsh_operands(const struct command *c, struct buf *out)
 		buf_printf(out, " \\\n        \"*:run:($%s)\" ;;\n", run_names);
 	else
 		buf_str(out, " \\\n        '*:file:_files' ;;\n");
-	buf_release(&b);
 }
 
 static void zsh(struct buf *out)
@@ -194,12 +191,11 @@ static void zsh(struct buf *out)
 	buf_str(out, "#compdef qcnn\n# zsh completion; put it into a file _qcnn in a folder of $fpath, or eval it.\n"
 		"_qcnn() {\n  local state\n  local -a commands=(");
 	for (const struct command *const *c = commands; *c; c++) {
-		struct buf b = BUF_INIT;
+		buf_auto b = BUF_INIT;
 
 		buf_printf(&b, "%s:%s", (*c)->name, (*c)->summary);
 		buf_str(out, "\n    ");
 		quoted(b.data, false, out);
-		buf_release(&b);
 	}
 	buf_str(out, "\n  )\n  local -a keys=(");
 	keys(out);
@@ -219,7 +215,7 @@ static void zsh(struct buf *out)
 
 static void fish_option(const struct option_row *r, const char *command, struct buf *out)
 {
-	struct buf words = BUF_INIT;
+	buf_auto words = BUF_INIT;
 	char text[80];
 
 	hint(r->text, text, sizeof text);
@@ -239,21 +235,20 @@ static void fish_option(const struct option_row *r, const char *command, struct 
 	buf_str(out, " -d ");
 	quoted(text, true, out);
 	buf_char(out, '\n');
-	buf_release(&words);
 }
 
 static void fish_operands(const struct command *c, struct buf *out)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 
 	verbs_of(c, &b);
 	if (b.len)
 		buf_printf(out, "complete -c qcnn -f -n '__fish_seen_subcommand_from %s; and not __fish_seen_subcommand_from %s' -a '%s'\n", c->name,
 			b.data, b.data);
 	if (c == &command_runs)
-		buf_printf(out, "complete -c qcnn -f -n '__fish_seen_subcommand_from runs; and __fish_seen_subcommand_from %s' -a \"%s\"\n",
+		buf_printf(out,
+			"complete -c qcnn -f -n '__fish_seen_subcommand_from runs; and __fish_seen_subcommand_from %s' -a \"%s\"\n",
 			b.data, run_names);
-	buf_release(&b);
 }
 
 static void fish(struct buf *out)

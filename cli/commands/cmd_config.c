@@ -8,12 +8,11 @@
 
 static void print_json(const struct config *config, struct buf *out)
 {
-	json_t *all = config_json(config, SCOPE_NONE, NULL, NULL);
+	json_auto_t *all = config_json(config, SCOPE_NONE, NULL, NULL);
 
 	json_object_set_new(all, "schema", json_integer(1));
 	json_print(all, out);
 	buf_char(out, '\n');
-	json_decref(all);
 }
 
 static int print_config(struct cli *c)

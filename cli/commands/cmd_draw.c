@@ -30,9 +30,9 @@ static int draw_program(struct cli *c, const struct program *p)
 	const char *collapse[OPTIONS_LIST_MAX];
 	struct draw_options d = { .collapse = collapse, .expand = o->given[OPT_EXPAND], .ascii = o->given[OPT_ASCII] };
 	bool svg = o->given[OPT_SVG], json = o->given[OPT_JSON];
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 	struct err e;
-	int status, code;
+	int code;
 
 	if (svg && json)
 		return cli_usage(c, "--svg and --json exclude each other");
@@ -41,9 +41,7 @@ static int draw_program(struct cli *c, const struct program *p)
 			collapse[d.ncollapse++] = o->list[i].value;
 	d.width = o->given[OPT_WIDTH] ? (unsigned)options_count(o, OPT_WIDTH) : svg ? 0 : terminal_width();
 	code = json ? draw_json(p, &d, &b, &e) : svg ? draw_svg(p, &d, &b, &e) : draw_text(p, &d, &b, &e);
-	status = code ? cli_fail(c, &e) : cli_write(c, &b, svg ? o->value[OPT_SVG] : NULL);
-	buf_release(&b);
-	return status;
+	return code ? cli_fail(c, &e) : cli_write(c, &b, svg ? o->value[OPT_SVG] : NULL);
 }
 
 static int draw(struct cli *c)

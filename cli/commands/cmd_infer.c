@@ -120,8 +120,8 @@ static bool is_checkpoint(const struct buf *folder)
 static char *noted_folder(const char *weights_path)
 {
 	const char *slash = strrchr(weights_path, '/');
-	struct buf path = BUF_INIT, text = BUF_INIT;
-	json_t *run = NULL;
+	buf_auto path = BUF_INIT, text = BUF_INIT;
+	json_auto_t *run = NULL;
 	const char *folder;
 	char *copy = NULL;
 
@@ -135,9 +135,6 @@ static char *noted_folder(const char *weights_path)
 	folder = json_string_value(json_object_get(run, "config_folder"));
 	if (folder)
 		copy = mem_strdup(folder);
-	json_decref(run);
-	buf_release(&path);
-	buf_release(&text);
 	return copy;
 }
 
@@ -203,9 +200,9 @@ static int choose_part(struct inference *f, const json_t *split, enum sample_par
 static int same_samples(struct inference *f, enum sample_part k, const json_t *wanted)
 {
 	const struct part *p = &f->samples.part[k];
-	struct buf now = BUF_INIT;
+	buf_auto now = BUF_INIT;
 	struct err e = { 0 };
-	json_t *all = NULL;
+	json_auto_t *all = NULL;
 	const char *source = json_string_value(json_object_get(wanted, "source"));
 	int code = samples_describe(&f->samples, f->config, &now, &e);
 
@@ -221,15 +218,13 @@ static int same_samples(struct inference *f, enum sample_part k, const json_t *w
 			code = err_set(&e, -ERR_BAD_DATA, "the %s rows of %s cannot be chosen again as in the training",
 				sample_part_name(k), source);
 	}
-	json_decref(all);
-	buf_release(&now);
 	return code ? cli_fail(f->cli, &e) : 0;
 }
 
 static int not_found(struct inference *f, const struct err *e)
 {
 	const struct options *o = &f->cli->options;
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 	struct err whole;
 
 	buf_printf(&b, "%s; looked for it in ", e->text);
@@ -241,7 +236,6 @@ static int not_found(struct inference *f, const struct err *e)
 	else
 		buf_str(&b, "; --data-dir names another one");
 	err_set(&whole, -ERR_NO_INPUT, "%s", b.data);
-	buf_release(&b);
 	return cli_fail(f->cli, &whole);
 }
 
@@ -359,12 +353,11 @@ static int start_workers(struct inference *f, struct evaluator_options *o, struc
 	struct cluster_work w = { .program = f->weights->program,
 		.exec = o,
 		.threads = (uint32_t)options_count_or(&f->cli->options, OPT_THREADS, 0) };
-	struct buf folder = BUF_INIT;
+	buf_auto folder = BUF_INIT;
 	int status;
 
 	path_folder(f->cli->options.operand[0], &folder);
 	status = cluster_wish(f->cli, NULL, folder.data, &f->cluster);
-	buf_release(&folder);
 	return status ? status : cluster_start(&f->cluster, &w, remote);
 }
 
@@ -425,7 +418,7 @@ static int write_predictions(struct inference *f)
 {
 	struct cli *c = f->cli;
 	const char *path = c->options.value[OPT_PREDICTIONS_OUT];
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 	struct err e;
 	int status = 0;
 
@@ -440,7 +433,6 @@ static int write_predictions(struct inference *f)
 			predictions_text(&f->p, !path, &b);
 		visible_text(&c->out, b.data ? b.data : "", b.len, VISIBLE_TABS | VISIBLE_LINES);
 	}
-	buf_release(&b);
 	return status;
 }
 

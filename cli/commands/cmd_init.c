@@ -99,7 +99,7 @@ static int make_folder(struct cli *c, const char *folder)
 /* All are looked at before one is written. */
 static int nothing_is_lost(struct cli *c, const char *folder)
 {
-	struct buf path = BUF_INIT;
+	buf_auto path = BUF_INIT;
 	struct err e;
 	int status = 0;
 
@@ -111,7 +111,6 @@ static int nothing_is_lost(struct cli *c, const char *folder)
 		err_set(&e, -ERR_CANT_CREATE, "%s already exists; --force replaces it", path.data);
 		status = cli_fail(c, &e);
 	}
-	buf_release(&path);
 	return status;
 }
 
@@ -120,9 +119,9 @@ static void add_name(const char *folder, struct buf *text)
 {
 	char *real = realpath(folder, NULL), *name = real ? strrchr(real, '/') + 1 : NULL;
 	struct ynode value = { .kind = YNODE_NONE };
-	struct buf shown = BUF_INIT;
+	buf_auto shown = BUF_INIT;
 	bool plain = name && isalpha((unsigned char)*name);
-	json_t *utf8 = name && *name ? json_string(name) : NULL;
+	json_auto_t *utf8 = name && *name ? json_string(name) : NULL;
 
 	for (const char *p = name; plain && *p; p++)
 		plain = isalnum((unsigned char)*p) || strchr("._-", *p);
@@ -133,16 +132,15 @@ static void add_name(const char *folder, struct buf *text)
 	else if (utf8)
 		buf_json_str(&shown, name);
 	if (utf8)
-		buf_printf(text, name_text, shown.data, shown.len < 24 ? (int)(25 - shown.len) : 1, "");
-	json_decref(utf8);
-	buf_release(&shown);
+		buf_printf(text, name_text, shown.data, shown.len < 24 ? (int)(25 - shown.len) : 1,
+			"");
 	free(real);
 }
 
 static int init(struct cli *c)
 {
 	const char *folder = c->options.noperand ? c->options.operand[0] : ".";
-	struct buf path = BUF_INIT, text = BUF_INIT;
+	buf_auto path = BUF_INIT, text = BUF_INIT;
 	struct err e;
 	int status = make_folder(c, folder);
 
@@ -159,9 +157,8 @@ static int init(struct cli *c)
 			status = cli_fail(c, &e);
 	}
 	if (!status)
-		cli_note(c, "wrote %s/model.qcnn and %s; now: qcnn train %s", folder, path.data, path.data);
-	buf_release(&path);
-	buf_release(&text);
+		cli_note(c, "wrote %s/model.qcnn and %s; now: qcnn train %s", folder, path.data,
+			path.data);
 	return status;
 }
 

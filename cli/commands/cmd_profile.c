@@ -31,7 +31,7 @@ static void add_list(struct options *o, enum option_id id, const char *value)
 static int profile_training(struct cli *c)
 {
 	char folder[] = "/tmp/qcnn-profile-XXXXXX";
-	struct buf set = BUF_INIT;
+	buf_auto set = BUF_INIT;
 	struct err e;
 	int status;
 
@@ -45,7 +45,6 @@ static int profile_training(struct cli *c)
 	c->options.given[OPT_FRESH] = true;
 	status = command_train.run(c);
 	profile_remove_folder(folder);
-	buf_release(&set);
 	return status;
 }
 
@@ -141,7 +140,7 @@ static int write_page(struct cli *c, const struct profile *p)
 
 static int keep(struct cli *c, const struct attached *a, const struct profile *p)
 {
-	struct buf folder = BUF_INIT;
+	buf_auto folder = BUF_INIT;
 	char stamp[32];
 	int status;
 
@@ -154,7 +153,6 @@ static int keep(struct cli *c, const struct attached *a, const struct profile *p
 	status = profile_write_files(c, p, folder.data);
 	if (!status)
 		cli_note(c, "the files of this profile are in %s", folder.data);
-	buf_release(&folder);
 	return status;
 }
 

@@ -122,7 +122,7 @@ static void add_key(const char *key, int columns, struct buf *out)
 
 static void show_value(const char *key, int columns, const json_t *v, struct buf *out)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 	const char *name;
 	json_t *member;
 
@@ -132,7 +132,6 @@ static void show_value(const char *key, int columns, const json_t *v, struct buf
 			buf_printf(&b, "%s.%s", key, name);
 			show_value(b.data, columns, member, out);
 		}
-		buf_release(&b);
 		return;
 	}
 	add_key(key, columns, out);
@@ -147,7 +146,6 @@ static void show_value(const char *key, int columns, const json_t *v, struct buf
 	else
 		json_write(v, out);
 	buf_char(out, '\n');
-	buf_release(&b);
 }
 
 static int show(struct cli *c, struct run_list *l)

@@ -67,13 +67,12 @@ static int check_device(struct cli *c, const struct job *j, const struct cluster
 /* Data may take minutes to read: a signal need not wait for that. */
 static void stop_before_training(const struct cli *c)
 {
-	struct buf line = BUF_INIT;
+	buf_auto line = BUF_INIT;
 	struct err e;
 
 	err_set(&e, -ERR_STOPPED, "stopped before training began; the same command starts again");
 	cli_fail_text(c, &e, &line);
 	stop_at_once(line.data);
-	buf_release(&line);
 }
 
 static int train(struct cli *c)

@@ -17,7 +17,7 @@ static void metadata_json(const struct weights *w, struct buf *out)
 {
 	buf_char(out, '{');
 	for (unsigned i = 0; i < w->nmeta; i++) {
-		json_t *v = json_read(w->meta[i].value, strlen(w->meta[i].value), NULL);
+		json_auto_t *v = json_read(w->meta[i].value, strlen(w->meta[i].value), NULL);
 
 		buf_str(out, i ? ", " : "");
 		buf_json_str(out, w->meta[i].key);
@@ -26,7 +26,6 @@ static void metadata_json(const struct weights *w, struct buf *out)
 			json_print(v, out);
 		else
 			buf_json_str(out, w->meta[i].value);
-		json_decref(v);
 	}
 	buf_char(out, '}');
 }

@@ -18,14 +18,13 @@ static void flatten(const json_t *v, const char *prefix, json_t *flat)
 	json_t *member;
 
 	json_object_foreach((json_t *)v, key, member) {
-		struct buf path = BUF_INIT;
+		buf_auto path = BUF_INIT;
 
 		buf_printf(&path, "%s%s%s", prefix, *prefix ? "." : "", key);
 		if (json_is_object(member))
 			flatten(member, path.data, flat);
 		else
 			json_object_set(flat, path.data, member);
-		buf_release(&path);
 	}
 }
 
@@ -145,14 +144,13 @@ static void add_row(void *ctx, const struct run_list *l, const struct row *r)
 
 static void add_paths(void *ctx, const struct run_list *l, const struct row *r)
 {
-	json_t *paths = json_array();
+	json_auto_t *paths = json_array();
 
 	for (size_t i = 0; i < l->n; i++)
 		if (r->best[i])
 			json_array_append_new(paths, json_string(l->run[i].path));
 	if (json_array_size(paths))
 		json_object_set(ctx, r->key, paths);
-	json_decref(paths);
 }
 
 json_t *runs_compare_best(const struct run_list *l)
@@ -248,7 +246,7 @@ int runs_compare_svg(struct cli *c, const struct run_list *l)
 	const char *metric = c->options.value[OPT_RUNS_METRIC];
 	struct history h[RUNS_COMPARED_MAX] = { { 0 } };
 	struct svg_series s[2 * RUNS_COMPARED_MAX];
-	struct buf out = BUF_INIT, title = BUF_INIT;
+	buf_auto out = BUF_INIT, title = BUF_INIT;
 	unsigned n = 0;
 	int status = read_histories(c, l, h);
 
@@ -264,7 +262,5 @@ int runs_compare_svg(struct cli *c, const struct run_list *l)
 	}
 	for (size_t i = 0; i < l->n; i++)
 		history_release(&h[i]);
-	buf_release(&out);
-	buf_release(&title);
 	return status;
 }

@@ -37,26 +37,23 @@ static int format_bin(struct cli *c, const struct named_model *m, const struct w
 
 static int write_bin(struct cli *c, const struct named_model *m, const struct weights_file *f, const char *target)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 	int status = format_bin(c, m, f, &b);
 
 	if (!status)
 		status = cli_write(c, &b, target);
-	buf_release(&b);
 	return status;
 }
 
 /* A weights.bin that has its own model keeps all its metadata. */
 static int copy_bin(struct cli *c, const struct weights *w, const char *target)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 	struct err e;
 	int code = weights_format(w->program, w->weight, w->meta, w->nmeta, &b);
-	int status = code ? err_set(&e, code, "%s: its metadata are too long", c->options.operand[1]), cli_fail(c, &e)
-		: cli_write(c, &b, target);
 
-	buf_release(&b);
-	return status;
+	return code ? err_set(&e, code, "%s: its metadata are too long", c->options.operand[1]),
+	       cli_fail(c, &e) : cli_write(c, &b, target);
 }
 
 static int convert(struct cli *c, const struct named_model *m)

@@ -195,7 +195,7 @@ static void path_json(const struct comparison *c, const struct path_difference *
 	shape_json(d->group[1], out);
 	buf_char(out, ']');
 	if (d->same_shape) {
-		struct buf at = BUF_INIT;
+		buf_auto at = BUF_INIT;
 
 		if (d->group[0]->count)
 			weight_path(c->file[0].program, d->at, &at);
@@ -205,7 +205,6 @@ static void path_json(const struct comparison *c, const struct path_difference *
 		buf_json_str(out, at.data ? at.data : "");
 		buf_str(out, ", \"rms\": ");
 		buf_json_f64(out, d->rms);
-		buf_release(&at);
 	}
 	buf_char(out, '}');
 }

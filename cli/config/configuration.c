@@ -390,7 +390,7 @@ struct config *config_read(uint32_t file, const struct config_change *change, un
 struct config *config_open(const char *path, const struct config_change *change, unsigned nchange,
 	struct diags *d, struct err *e)
 {
-	struct buf folder = BUF_INIT;
+	buf_auto folder = BUF_INIT;
 	struct config *c;
 	int file;
 
@@ -408,7 +408,6 @@ struct config *config_open(const char *path, const struct config_change *change,
 	c = config_read((uint32_t)file, change, nchange, d);
 	path_folder(path, &folder);
 	c->folder = arena_strdup(&c->arena, folder.data);
-	buf_release(&folder);
 	return c;
 }
 

@@ -157,7 +157,7 @@ bool schema_is_section(const char *section)
 /* Of the key or option itself; what stands in a value has no range of its own. */
 static void allowed_text(const struct check *c, struct buf *out)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 
 	if (c->option)
 		option_allowed(c->option, &b);
@@ -165,19 +165,17 @@ static void allowed_text(const struct check *c, struct buf *out)
 		schema_allowed(c->row, &b);
 	if (b.len && strcmp(b.data, "any"))
 		buf_printf(out, "; %s%s", strncmp(b.data, "one of", 6) ? "allowed: " : "", b.data);
-	buf_release(&b);
 }
 
 bool check_wrong_kind(const struct check *c, const struct ynode *v, const char *wanted)
 {
 	struct diag *g = diag_at(c->d, DIAG_CONFIG_KIND, v->at, "`%s` takes %s", c->what, wanted);
 	bool empty = v->kind == YNODE_TEXT && !*v->text;
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 
 	buf_printf(&b, "this is %s", empty ? "empty" : ynode_kind_text(v->kind));
 	allowed_text(c, &b);
 	diag_label(g, "%s", b.data);
-	buf_release(&b);
 	if (v->kind == YNODE_TEXT && !strncmp(wanted, "true", 4))
 		diag_help(g, "by YAML 1.2 only true and false are such values; on, off, yes and no are texts");
 	else if (v->kind == YNODE_REAL && !strncmp(wanted, "a whole", 7) && v->f == floor(v->f) && fabs(v->f) < 1e15)
@@ -190,7 +188,7 @@ bool check_wrong_kind(const struct check *c, const struct ynode *v, const char *
 
 bool check_number(const struct check *c, const struct ynode *v, double low, double high)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 
 	if (v->kind != YNODE_INT && v->kind != YNODE_REAL)
 		return check_wrong_kind(c, v, "a number");
@@ -201,8 +199,8 @@ bool check_number(const struct check *c, const struct ynode *v, double low, doub
 		buf_printf(&b, "at most %" PRId64, INT64_MAX);   /* what an integer here can hold */
 	else
 		range_text(low, high, &b);
-	diag_label(diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "`%s` is out of range", c->what), "%s", b.data);
-	buf_release(&b);
+	diag_label(diag_at(c->d, DIAG_CONFIG_RANGE, v->at, "`%s` is out of range", c->what), "%s",
+		b.data);
 	return false;
 }
 
@@ -263,7 +261,7 @@ bool check_one_of(const struct check *c, const struct ynode *v, struct span at, 
 {
 	const char *name[SCHEMA_NAMES_MAX], *near, *here;
 	size_t n = c->row->choices(name);
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 	struct diag *g;
 
 	for (size_t i = 0; i < n; i++)
@@ -284,7 +282,6 @@ bool check_one_of(const struct check *c, const struct ynode *v, struct span at, 
 		diag_help(g, "here it is called `%s`", here);
 	else if (near)
 		diag_help(g, "did you mean `%s`?", near);
-	buf_release(&b);
 	return false;
 }
 

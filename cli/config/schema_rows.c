@@ -109,14 +109,14 @@ struct table_row schema_chosen(enum key_type t, const struct ynode *v, const str
 /* Behind `before`: the names of a row's options, which name[TRAIN_OPTIONS_MAX] gets, too. */
 static void label_options(struct diag *g, const char *before, const struct table_row *row, const char **name)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 
 	for (unsigned i = 0; i < row->noption; i++) {
 		name[i] = row->option[i].name;
 		buf_printf(&b, "%s%s", i ? ", " : "", name[i]);
 	}
-	diag_label(g, "%s%s%s", before, row->noption ? "options: " : "it has none", row->noption ? b.data : "");
-	buf_release(&b);
+	diag_label(g, "%s%s%s", before, row->noption ? "options: " : "it has none",
+		row->noption ? b.data : "");
 }
 
 static bool unknown_option(const struct check *c, const struct table_row *row, const struct yentry *entry)
@@ -152,14 +152,13 @@ static void help_forms(struct diag *g, const struct table_row *row)
 static bool no_options(const struct check *c, const struct table_row *row, const struct ynode *v)
 {
 	const char *name[TRAIN_OPTIONS_MAX];
-	struct buf before = BUF_INIT;
+	buf_auto before = BUF_INIT;
 	struct diag *g = diag_at(c->d, DIAG_CONFIG_KIND, v->at, row->noption ? "`%s` takes a map of options" : "`%s` takes no options",
 		row->name);
 
 	buf_printf(&before, "this is %s; ", ynode_kind_text(v->kind));
 	label_options(g, before.data, row, name);
 	help_forms(g, row);
-	buf_release(&before);
 	return false;
 }
 
@@ -178,7 +177,7 @@ static bool check_list(const struct check *c, const struct train_option *o, cons
 
 static bool check_word(const struct check *c, const char *words, const struct ynode *v)
 {
-	struct buf known = BUF_INIT;
+	buf_auto known = BUF_INIT;
 	struct diag *g;
 
 	if (v->kind == YNODE_LIST || v->kind == YNODE_MAP || v->kind == YNODE_NULL)
@@ -192,7 +191,6 @@ static bool check_word(const struct check *c, const char *words, const struct yn
 	}
 	g = diag_at(c->d, DIAG_CONFIG_CHOICE, v->at, "`%s` cannot be `%s`", c->what, v->text);
 	diag_label(g, "one of: %s", known.data);
-	buf_release(&known);
 	return false;
 }
 
@@ -289,7 +287,7 @@ static void help_nested(const struct check *c, struct diag *g, const struct ynod
 	const struct yentry *first = &v->entry[0];
 	bool named = first->value->kind == YNODE_TEXT && is_choice(c, first->value->text);
 	const char *name = named ? first->value->text : first->key;
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 
 	if (is_choice(c, v->entry[1].key)) {
 		diag_help(g, "keep one of them, for example `%s: {%s: {}}`", c->row->path, name);
@@ -301,7 +299,6 @@ static void help_nested(const struct check *c, struct diag *g, const struct ynod
 		buf_printf(&b, "%s%s: %s", i > 1 ? ", " : "", v->entry[i].key, value->text && *value->text ? value->text : "...");
 	}
 	diag_help(g, "options stand in a map of their own: `{%s: {%s}}`", name, b.data);
-	buf_release(&b);
 }
 
 /* {adam: {}, sgd: {}}, or more often {adam: , learning_rate: 0.1}. */

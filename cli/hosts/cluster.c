@@ -269,7 +269,7 @@ static int own_test(const struct cluster_work *w, struct wire_ready *own, bool *
 
 static int give_job(struct cluster *k, const struct cluster_work *w, const struct cluster_files *files, struct err *e)
 {
-	struct buf program = BUF_INIT;
+	buf_auto program = BUF_INIT;
 	struct wire_ready own;
 	struct wire_job job;
 	bool done;
@@ -281,7 +281,6 @@ static int give_job(struct cluster *k, const struct cluster_work *w, const struc
 		cluster_files_name(files, &job);
 		code = coordinator_job(k->coordinator, &job, done ? &own : NULL, e);
 	}
-	buf_release(&program);
 	return code;
 }
 

@@ -37,11 +37,10 @@ static void hash_words(const struct cli *c, uint8_t out[SHA256_BYTES])
 static void hash_job(const struct join *a, uint8_t out[SHA256_BYTES])
 {
 	const char *name = join_row(a->mode)->name;
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 
 	buf_printf(&b, "qcnn job\n%s\n%s\n%u\n%u\n", name, a->job, a->size, a->port);
 	sha256_of(b.data, b.len, out);
-	buf_release(&b);
 }
 
 static const char *key_file_of(const struct options *o, const struct config *config)
@@ -202,7 +201,7 @@ static int open_and_work(struct cli *c, const struct join *a, const char *path, 
 	struct source_set *sources = source_set_new();
 	struct diags *d = diags_new(sources);
 	struct config *config = path ? config_open(path, change, nchange, d, NULL) : NULL;
-	struct buf folder = BUF_INIT;
+	buf_auto folder = BUF_INIT;
 	struct joined all;
 	int status = err_exit_status(-ERR_CONFIG);   /* what is wrong with the configuration rank 0 says */
 	int code = check_mpi(c, a, config && !diags_errors(d) ? config : NULL);
@@ -219,7 +218,6 @@ static int open_and_work(struct cli *c, const struct join *a, const char *path, 
 			status = work(c, &all);
 		joined_release(&all);
 	}
-	buf_release(&folder);
 	config_free(config);
 	diags_free(d);
 	source_set_free(sources);

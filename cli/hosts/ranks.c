@@ -116,7 +116,7 @@ static void await_end(struct launched *l, double until)
 static int lost(struct ranks *r, unsigned rank, struct err *e)
 {
 	struct launched *l = &r->process[rank];
-	struct buf how = BUF_INIT;
+	buf_auto how = BUF_INIT;
 	const char *hint;
 
 	await_end(l, clock_seconds() + END_S);
@@ -126,7 +126,6 @@ static int lost(struct ranks *r, unsigned rank, struct err *e)
 	err_set(e, -ERR_UNREACHABLE, "rank %u on %s ended before it was ready (%s)%s%s%s%s", rank,
 		host_of(r, rank), how.data, *l->last ? ": " : "", l->last, hint ? "; " : "",
 		hint ? hint : "");
-	buf_release(&how);
 	return -ERR_UNREACHABLE;
 }
 

@@ -60,12 +60,11 @@ void classes_labels(const struct part *p, struct buf *out)
 
 static void labels_of_text(const char *text, struct label_set *s)
 {
-	json_t *list = text ? json_read(text, strlen(text), NULL) : NULL;
+	json_auto_t *list = text ? json_read(text, strlen(text), NULL) : NULL;
 
 	for (size_t i = 0; i < json_array_size(list); i++)
 		if (json_is_number(json_array_get(list, i)))
 			add_label(s, json_number_value(json_array_get(list, i)));
-	json_decref(list);
 }
 
 /* Each is one of a and b. */

@@ -37,7 +37,7 @@ int device_crossover_store(double operations, unsigned nthread, struct buf *path
 {
 	const struct target *gpu = target_find("cuda", NULL);
 	struct device_about about;
-	struct buf text = BUF_INIT;
+	buf_auto text = BUF_INIT;
 	struct file_parts parts = { 0 };
 	json_t *v;
 	int code;
@@ -59,16 +59,15 @@ int device_crossover_store(double operations, unsigned nthread, struct buf *path
 	code = run_make_parents(path->data, e);
 	code = code ? code : file_parts_write(&parts, path->data, e);
 	file_parts_release(&parts);
-	buf_release(&text);
 	return code;
 }
 
 /* For that many threads; NAN: nothing was measured of this GPU. */
 static double read_crossover(const struct device_about *gpu, unsigned nthread)
 {
-	struct buf path = BUF_INIT, text = BUF_INIT;
+	buf_auto path = BUF_INIT, text = BUF_INIT;
 	const json_t *operations, *name;
-	json_t *v = NULL;
+	json_auto_t *v = NULL;
 	double threads, at = NAN;
 
 	if (crossover_folder(&path)
@@ -82,9 +81,6 @@ static double read_crossover(const struct device_about *gpu, unsigned nthread)
 			: json_is_number(operations)
 			? json_number_value(operations) / threads * nthread
 			: NAN;
-	json_decref(v);
-	buf_release(&path);
-	buf_release(&text);
 	return at;
 }
 

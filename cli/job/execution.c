@@ -100,17 +100,14 @@ static unsigned find_optimisation(const char *word)
 
 static int unknown_optimisation(const char *word, size_t len, struct err *e)
 {
-	struct buf b = BUF_INIT;
-	int code;
+	buf_auto b = BUF_INIT;
 
 	if (len == 4 && (!memcmp(word, "none", len) || !memcmp(word, "auto", len)))
 		return err_set(e, -ERR_USAGE, "`%.4s` stands alone, without other words", word);
 	for (unsigned k = 0; k < OPTIMISATIONS_COUNT; k++)
 		buf_printf(&b, ", %s", optimisation_name[k]);
-	code = err_set(e, -ERR_USAGE, "`%.*s` is no exact optimisation; there are auto, none%s",
+	return err_set(e, -ERR_USAGE, "`%.*s` is no exact optimisation; there are auto, none%s",
 		(int)len, word, b.data);
-	buf_release(&b);
-	return code;
 }
 
 int execution_optimisations(const char *text, unsigned *out, struct err *e)

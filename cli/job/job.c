@@ -71,7 +71,7 @@ int compile_words_check(struct cli *c, const struct compile_options *o)
 {
 	const struct pass_row *rows;
 	size_t n = compile_passes(&rows);
-	struct buf known = BUF_INIT;
+	buf_auto known = BUF_INIT;
 	int status = 0;
 
 	for (size_t i = 0; i < n; i++)
@@ -94,7 +94,6 @@ int compile_words_check(struct cli *c, const struct compile_options *o)
 		if (i == n)
 			status = cli_usage(c, "no pass has the letter `%c`; there are %s", *l, known.data);
 	}
-	buf_release(&known);
 	return status;
 }
 
@@ -238,12 +237,11 @@ static void check_samples(struct job *j)
 {
 	const struct train_job *t = &j->train;
 	struct span at = config_span(j->config, config_has(j->config, KEY_DATA_GENERATE) ? KEY_DATA_GENERATE : KEY_DATA_TRAIN);
-	struct buf labels = BUF_INIT;
+	buf_auto labels = BUF_INIT;
 	struct classes k;
 
 	classes_labels(&t->train, &labels);
 	classes_init(&k, j->config, t->program, labels.len ? labels.data : NULL);
-	buf_release(&labels);
 	sample_labels_check(t->program, &t->train, &t->measures, at, j->d);
 	sample_outputs_check(t->program, &t->measures, config_has(j->config, KEY_TRAIN_LOSS)
 		? config_span(j->config, KEY_TRAIN_LOSS) : at, j->d);

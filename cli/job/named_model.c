@@ -15,14 +15,13 @@ bool path_is_config(const char *path)
 /* A model alone as a configuration that says nothing else. */
 static struct config *config_of_model(struct named_model *m, const char *path, const struct config_change *change, unsigned n)
 {
-	struct buf text = BUF_INIT;
+	buf_auto text = BUF_INIT;
 	int file;
 
 	buf_str(&text, "model: {file: ");
 	buf_json_str(&text, path);
 	buf_str(&text, "}\n");
 	file = source_add(m->sources, "(--model)", text.data, text.len);
-	buf_release(&text);
 	if (file < 0)
 		BUG("no room for the name of a model");
 	return config_read((uint32_t)file, change, n, m->d);

@@ -80,11 +80,10 @@ static void heading(struct buf *out, const char *word, uint32_t n, char between)
 
 static void add_name(const struct predictions *p, double label, const struct style *s, struct buf *out)
 {
-	struct buf name = BUF_INIT;
+	buf_auto name = BUF_INIT;
 
 	classes_name(&p->classes, label, &name);
 	s->text(out, name.data);
-	buf_release(&name);
 }
 
 static void table_row(const struct predictions *p, uint32_t i, const struct style *s, struct buf *out)
@@ -173,11 +172,10 @@ static void json_labels(const struct predictions *p, uint32_t i, struct buf *out
 
 static void json_name(const struct predictions *p, double label, struct buf *out)
 {
-	struct buf name = BUF_INIT;
+	buf_auto name = BUF_INIT;
 
 	classes_name(&p->classes, label, &name);
 	buf_json_str(out, name.data);
-	buf_release(&name);
 }
 
 /* The class of the label: its number, or the place of the largest in a list. */

@@ -143,7 +143,7 @@ int record_too_long(int code, struct err *e)
 int record_weights(const struct job *j, const struct train_result *r, struct buf *out, struct err *e)
 {
 	struct metadata meta[RECORD_METADATA];
-	struct buf metrics = BUF_INIT;
+	buf_auto metrics = BUF_INIT;
 	struct record_texts t;
 	int code = record_texts(j, &t, e);
 
@@ -154,30 +154,27 @@ int record_weights(const struct job *j, const struct train_result *r, struct buf
 		code = record_too_long(weights_format(j->train.program, r->weight, meta, n, out), e);
 	}
 	record_texts_release(&t);
-	buf_release(&metrics);
 	return code;
 }
 
 void record_text_digest(const struct buf *config, char hex[SHA256_HEX + 1])
 {
 	uint8_t digest[SHA256_BYTES];
-	struct buf all = BUF_INIT;
+	buf_auto all = BUF_INIT;
 
 	buf_add(&all, config->data, config->len);
 	buf_printf(&all, "\nnumerical_version %s\n", NUMERICAL_VERSION_TEXT);
 	sha256_of(all.data, all.len, digest);
 	sha256_hex(digest, hex);
-	buf_release(&all);
 }
 
 void record_digest(const struct job *j, char hex[SHA256_HEX + 1])
 {
-	struct buf config = BUF_INIT;
+	buf_auto config = BUF_INIT;
 
 	write_and_drop(config_json(j->config, SCOPE_RESULT, execution_device(&j->train.exec),
 		execution_isa(&j->train.exec)), &config);
 	record_text_digest(&config, hex);
-	buf_release(&config);
 }
 
 /* Arguments and paths may have bytes that are not UTF-8: json_write replaces them by U+FFFD. */
@@ -218,10 +215,9 @@ static json_t *machine_json(const struct job *j)
 /* Absolute where it can be had, so that the folder is found from elsewhere. */
 static json_t *folder_json(const char *folder)
 {
-	char *absolute = realpath(folder, NULL);
+	mem_auto char *absolute = realpath(folder, NULL);
 	json_t *v = any_text(absolute ? absolute : folder);
 
-	free(absolute);
 	return v;
 }
 
@@ -284,7 +280,7 @@ void record_optimisations(const struct optimisation_use *u, json_t *into)
 /* The best epoch, as the run's metrics.jsonl has it. */
 static json_t *add_best(const struct run *run, json_t *metrics)
 {
-	struct buf text = BUF_INIT;
+	buf_auto text = BUF_INIT;
 	struct history h;
 
 	if (!run_read(run, "metrics.jsonl", HISTORY_BYTES_MAX, &text, NULL)) {
@@ -292,17 +288,15 @@ static json_t *add_best(const struct run *run, json_t *metrics)
 		run_metrics_best(metrics, &h, json_number_value(json_object_get(metrics, "start")));
 		history_release(&h);
 	}
-	buf_release(&text);
 	return metrics;
 }
 
 int record_run(struct run *run, const struct cli *c, const struct job *j, const char *state, double seconds,
 	const struct train_result *r, struct err *e)
 {
-	json_t *all = json_object();
-	struct buf b = BUF_INIT;
+	json_auto_t *all = json_object();
+	buf_auto b = BUF_INIT;
 	char now[32], hex[SHA256_HEX + 1];
-	int code;
 
 	record_digest(j, hex);
 	clock_iso(now, sizeof now);
@@ -328,8 +322,5 @@ int record_run(struct run *run, const struct cli *c, const struct job *j, const 
 		json_object_set_new(all, "metrics", add_best(run, metrics_json(&j->train, r)));
 	json_print(all, &b);
 	buf_char(&b, '\n');
-	code = run_write(run, "run.json", &b, 0, e);
-	json_decref(all);
-	buf_release(&b);
-	return code;
+	return run_write(run, "run.json", &b, 0, e);
 }

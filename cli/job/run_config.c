@@ -29,28 +29,26 @@ static json_t *read_text(const char *text, size_t len, const char *device, const
 
 json_t *run_config(const struct run_folder *f, const char *device, const char *isa)
 {
-	struct buf text = BUF_INIT;
+	buf_auto text = BUF_INIT;
 	json_t *v = NULL;
 
 	if (!folder_read_in(&text, f->path, "config.yaml", CONFIG_BYTES_MAX, NULL))
 		v = read_text(text.data, text.len, device, isa);
-	buf_release(&text);
 	return v;
 }
 
 void run_config_digest(const struct run_folder *f, char hex[SHA256_HEX + 1])
 {
 	const json_t *machine = json_object_get(f->record, "machine");
-	json_t *v = run_config(f, json_string_value(json_object_get(machine, "device")), json_string_value(json_object_get(machine, "isa")));
-	struct buf text = BUF_INIT;
+	json_auto_t *v = run_config(f, json_string_value(json_object_get(machine, "device")),
+		json_string_value(json_object_get(machine, "isa")));
+	buf_auto text = BUF_INIT;
 
 	*hex = 0;
 	if (v) {
 		json_write(v, &text);
 		record_text_digest(&text, hex);
 	}
-	json_decref(v);
-	buf_release(&text);
 }
 
 void run_config_complete(const char *text, struct buf *out)

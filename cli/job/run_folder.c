@@ -24,7 +24,7 @@
 /* The record of a folder, or NULL when it is no run's. */
 static json_t *read_record(const char *path)
 {
-	struct buf text = BUF_INIT;
+	buf_auto text = BUF_INIT;
 	json_t *v = NULL;
 
 	if (!folder_read_in(&text, path, "run.json", RUN_RECORD_BYTES_MAX, NULL))
@@ -33,7 +33,6 @@ static json_t *read_record(const char *path)
 		json_decref(v);
 		v = NULL;
 	}
-	buf_release(&text);
 	return v;
 }
 
@@ -79,18 +78,15 @@ static int newest_first(const void *x, const void *y)
 
 static bool is_unfinished(const char *path)
 {
-	struct buf checkpoint = BUF_INIT;
-	bool is;
+	buf_auto checkpoint = BUF_INIT;
 
 	buf_printf(&checkpoint, "%s/checkpoint", path);
-	is = !access(checkpoint.data, F_OK);
-	buf_release(&checkpoint);
-	return is;
+	return !access(checkpoint.data, F_OK);
 }
 
 static int read_runs(const char *dir, bool unfinished, struct run_list *l, struct err *e)
 {
-	struct buf path = BUF_INIT;
+	buf_auto path = BUF_INIT;
 	DIR *d = opendir(dir);
 	struct stat st;
 	int code = 0;
@@ -112,7 +108,6 @@ static int read_runs(const char *dir, bool unfinished, struct run_list *l, struc
 	closedir(d);
 	if (l->n > 0)
 		qsort(l->run, l->n, sizeof *l->run, newest_first);
-	buf_release(&path);
 	return code;
 }
 
@@ -152,7 +147,7 @@ static int find_beginning(const char *dir, const char *word, struct run_list *l,
 static bool name_run(const char *real, struct buf *path)
 {
 	const char *slash = strrchr(path->data, '/'), *name = strrchr(real, '/') + 1;
-	struct buf beside = BUF_INIT;
+	buf_auto beside = BUF_INIT;
 	char *same;
 	bool away;
 
@@ -162,13 +157,12 @@ static bool name_run(const char *real, struct buf *path)
 	away = !same || strcmp(same, real);
 	buf_str(path, away ? real : beside.data);
 	free(same);
-	buf_release(&beside);
 	return away;
 }
 
 int run_list_find(const char *dir, const char *word, struct run_list *l, struct err *e)
 {
-	struct buf path = BUF_INIT;
+	buf_auto path = BUF_INIT;
 	char *real;
 	bool found, away = false;
 	int code;
@@ -181,10 +175,8 @@ int run_list_find(const char *dir, const char *word, struct run_list *l, struct 
 		buf_printf(&path, "%s/%s", dir, word);
 	}
 	code = latest_check(path.data, e);
-	if (code) {
-		buf_release(&path);
+	if (code)
 		return code;
-	}
 	real = latest_run(path.data);
 	if (!real && was_begun(path.data))
 		real = realpath(path.data, NULL);
@@ -193,7 +185,6 @@ int run_list_find(const char *dir, const char *word, struct run_list *l, struct 
 	found = real && add_run(l, strrchr(real, '/') + 1, path.data);
 	if (found)
 		l->run[l->n - 1].away = away;
-	buf_release(&path);
 	free(real);
 	return found ? 0 : find_beginning(dir, word, l, e);
 }
@@ -291,7 +282,7 @@ int run_remove(const struct run_folder *r, struct err *e)
 /* The checkpoint of the run that was written last; false: there is none. */
 static bool newest_checkpoint(const char *run, struct buf *path)
 {
-	struct buf slot = BUF_INIT;
+	buf_auto slot = BUF_INIT;
 	char file[BACKUP_FILE_MAX];
 	struct timespec newest = { 0, 0 };
 	struct stat st;
@@ -307,7 +298,6 @@ static bool newest_checkpoint(const char *run, struct buf *path)
 		buf_clear(path);
 		buf_str(path, slot.data);
 	}
-	buf_release(&slot);
 	return path->len > 0;
 }
 
@@ -316,8 +306,7 @@ static int no_weights(const struct run_folder *r, struct err *e)
 {
 	const bool running = !strcmp(run_state(r), "running");
 	double epoch = run_number(r, "metrics", "epochs");
-	struct buf checkpoint = BUF_INIT, text = BUF_INIT;
-	int code;
+	buf_auto checkpoint = BUF_INIT, text = BUF_INIT;
 
 	buf_printf(&text, "the run %s (%s", r->path, run_state(r));
 	if (!isnan(epoch))
@@ -327,10 +316,7 @@ static int no_weights(const struct run_folder *r, struct err *e)
 		buf_printf(&text, "; the command that started it (`qcnn runs show %s`) continues it", r->path);
 	if (newest_checkpoint(r->path, &checkpoint))
 		buf_printf(&text, "; the weights of its last checkpoint are in %s", checkpoint.data);
-	code = err_set(e, -ERR_NO_INPUT, "%s", text.data);
-	buf_release(&checkpoint);
-	buf_release(&text);
-	return code;
+	return err_set(e, -ERR_NO_INPUT, "%s", text.data);
 }
 
 /* The run's weights.bin, which only a finished run has. */

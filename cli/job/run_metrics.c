@@ -13,14 +13,13 @@
 void run_metrics_best(json_t *metrics, const struct history *h, double start)
 {
 	struct history_best best = history_best(h, start);
-	struct buf key = BUF_INIT;
+	buf_auto key = BUF_INIT;
 
 	if (isnan(best.epoch))
 		return;
 	buf_printf(&key, "best_%s", best.column);
 	json_object_set_new(metrics, "best_epoch", json_integer((json_int_t)best.epoch));
 	json_object_set_new(metrics, key.data, json_real(best.value));
-	buf_release(&key);
 }
 
 /* ---- the last epoch ---- */

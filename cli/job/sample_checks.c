@@ -123,7 +123,7 @@ void sample_labels_check(const struct program *p, const struct part *part, const
 	const char *metric = p->noutput == 1 ? binary_metric(m) : NULL, *blind;
 	double value[CLASSES_MAX];
 	unsigned n = classes_distinct(part, value);
-	struct buf list = BUF_INIT;
+	buf_auto list = BUF_INIT;
 	struct diag *g;
 
 	if (!part->nrow || !part->data->y)
@@ -143,7 +143,6 @@ void sample_labels_check(const struct program *p, const struct part *part, const
 	} else {
 		check_range(p, part, m->loss.row, at, d);
 	}
-	buf_release(&list);
 }
 
 /* ---- outputs as probabilities ---- */
@@ -206,7 +205,7 @@ void sample_parts_check(const struct classes *k, const struct part *train, const
 {
 	double known[CLASSES_MAX], value[CLASSES_MAX];
 	unsigned nknown = classes_distinct(train, known), n = classes_distinct(other, value);
-	struct buf word = BUF_INIT;
+	buf_auto word = BUF_INIT;
 
 	for (unsigned i = 0; k->rule != CLASS_NONE && nknown > 1 && i < n; i++) {
 		struct diag *g;
@@ -218,7 +217,6 @@ void sample_parts_check(const struct classes *k, const struct part *train, const
 		diag_help(g, "if the file is sorted by class, set data.split_shuffle or data.split_stratify to true");
 		break;
 	}
-	buf_release(&word);
 }
 
 /* ---- angles ---- */
@@ -233,7 +231,7 @@ static bool keeps_size(enum expr_op op)
 /* in_angle[p->ninput]: does the number go into an angle? */
 static void find_angles(const struct program *p, bool *in_angle)
 {
-	bool *used = mem_alloc(p->nexpr + 1, sizeof *used);
+	mem_auto bool *used = mem_alloc(p->nexpr + 1, sizeof *used);
 
 	for (uint32_t i = 0; i < p->nmatrix; i++)
 		for (uint32_t k = 0; k < p->matrix[i].nitem; k++) {
@@ -254,13 +252,12 @@ static void find_angles(const struct program *p, bool *in_angle)
 		if (used[i] && e->op == EXPR_INPUT)
 			in_angle[e->a] = true;
 	}
-	free(used);
 }
 
 void sample_angles_check(const struct program *p, const struct part *part, struct span at, struct diags *d)
 {
 	const struct dataset *data = part->data;
-	bool *in_angle = mem_alloc(p->ninput + 1, sizeof *in_angle);
+	mem_auto bool *in_angle = mem_alloc(p->ninput + 1, sizeof *in_angle);
 	bool found = false;
 
 	find_angles(p, in_angle);
@@ -280,5 +277,4 @@ void sample_angles_check(const struct program *p, const struct part *part, struc
 				"`[{min_max: {low: 0, high: 3.14159}}]`");
 		}
 	}
-	free(in_angle);
 }

@@ -39,7 +39,7 @@ void sample_names_format(const struct dataset *d, struct buf *out)
 
 uint32_t sample_names_read(const char *list, struct arena *a, const char *const **name)
 {
-	json_t *names = json_read(list, strlen(list), NULL);
+	json_auto_t *names = json_read(list, strlen(list), NULL);
 	size_t n = json_array_size(names);
 	const char **copy = arena_alloc(a, n, sizeof *copy);
 
@@ -52,7 +52,6 @@ uint32_t sample_names_read(const char *list, struct arena *a, const char *const 
 		}
 		copy[i] = arena_strdup(a, s);
 	}
-	json_decref(names);
 	*name = copy;
 	return (uint32_t)n;
 }

@@ -31,12 +31,11 @@ struct reading {
 static void unknown_input(const struct input_want *want, unsigned nwant, const struct yentry *entry, struct diags *d)
 {
 	struct diag *g = diag_at(d, DIAG_CONFIG_VALUE, entry->key_at, "the model has no input `%s`", entry->key);
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 
 	for (unsigned k = 0; k < nwant; k++)
 		buf_printf(&b, "%s`%s`", k ? ", " : "", want[k].name);
 	diag_help(g, nwant ? "its inputs are: %s" : "it has no inputs%s", nwant ? b.data : "");
-	buf_release(&b);
 }
 
 static void read_inputs(const struct config *c, const struct input_want *want, unsigned nwant, struct diags *d,
@@ -378,8 +377,8 @@ static void describe_part(const struct samples *s, const struct config *c, enum 
 
 int samples_describe(const struct samples *s, const struct config *c, struct buf *out, struct err *e)
 {
-	json_t *all = json_object();
-	struct buf rows = BUF_INIT;
+	json_auto_t *all = json_object();
+	buf_auto rows = BUF_INIT;
 	int code = 0;
 
 	for (unsigned k = 0; k < PART_COUNT; k++)
@@ -387,10 +386,9 @@ int samples_describe(const struct samples *s, const struct config *c, struct buf
 			describe_part(s, c, k, all, &rows);
 	json_write(all, out);
 	if (out->len > ROWS_TEXT_MAX)
-		code = err_set(e, -ERR_CONFIG, "the shuffled split has too many rows for weights.bin; "
+		code = err_set(e, -ERR_CONFIG,
+			"the shuffled split has too many rows for weights.bin; "
 			"shuffle the file and set data.split_shuffle: false");
-	json_decref(all);
-	buf_release(&rows);
 	return code;
 }
 

@@ -34,24 +34,21 @@ static void set_text(struct environment *v, const char *name, const char *text)
 /* QCNN_METRIC_VAL_LOSS of val_loss. */
 static void set_number(struct environment *v, const char *prefix, const char *name, double number)
 {
-	struct buf key = BUF_INIT, text = BUF_INIT;
+	buf_auto key = BUF_INIT, text = BUF_INIT;
 
 	buf_printf(&key, "%s%s", prefix, name);
 	for (char *c = key.data; *c; c++)
 		*c = (char)toupper((unsigned char)*c);
 	buf_real(&text, number);
 	set_text(v, key.data, text.data);
-	buf_release(&key);
-	buf_release(&text);
 }
 
 /* Absolute, so that a program may look from elsewhere. */
 static void set_path(struct environment *v, const char *name, const char *path)
 {
-	char *absolute = realpath(path, NULL);
+	mem_auto char *absolute = realpath(path, NULL);
 
 	set_text(v, name, absolute ? absolute : path);
-	free(absolute);
 }
 
 static void set_record(struct environment *env, const struct train_callbacks *t, const struct epoch_record *r)
@@ -135,11 +132,10 @@ void train_callbacks_epoch(struct train_callbacks *t, const struct epoch_record 
 
 void train_callbacks_end(struct train_callbacks *t, const char *state, const struct train_result *r)
 {
-	struct buf file = BUF_INIT;
+	buf_auto file = BUF_INIT;
 
 	buf_printf(&file, "%s/weights.bin", run_path(t->run));
 	run_commands(t, ON_END, "end", r ? file.data : NULL, state, r ? &r->last : NULL);
-	buf_release(&file);
 }
 
 /* ---- files ---- */
@@ -147,7 +143,7 @@ void train_callbacks_end(struct train_callbacks *t, const char *state, const str
 static int save(struct train_callbacks *t, const struct train_event *v)
 {
 	const struct train_result r = { .weight = (double *)v->weight, .winner = v->restart, .last = *v->record, .step = v->record->step };
-	struct buf b = BUF_INIT, path = BUF_INIT;
+	buf_auto b = BUF_INIT, path = BUF_INIT;
 	struct err e;
 	int code;
 
@@ -162,8 +158,6 @@ static int save(struct train_callbacks *t, const struct train_event *v)
 	write_errors_note(t->write_errors, code, &e);
 	if (!code)
 		run_commands(t, ON_CHECKPOINT, "checkpoint", path.data, NULL, v->record);
-	buf_release(&b);
-	buf_release(&path);
 	return code;
 }
 
@@ -187,18 +181,17 @@ static void say_csv(struct train_callbacks *t, const struct train_event *v)
 
 static void say_rate(struct train_callbacks *t, const struct train_event *v)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 
 	if (t->job->train.restarts > 1)
 		return;
 	buf_printf(&b, "epoch %u: the learning rate is %g from now on", v->record->epoch, v->rate);
 	progress_note(t->progress, v->restart, b.data);
-	buf_release(&b);
 }
 
 static void say_stopped(struct train_callbacks *t, const struct train_event *v)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 
 	if (t->job->train.restarts > 1)
 		buf_printf(&b, "stopped after epoch %u", v->record->epoch);
@@ -206,7 +199,6 @@ static void say_stopped(struct train_callbacks *t, const struct train_event *v)
 		buf_printf(&b, "epoch %u: stopped early, since %s is not better than %.6g of epoch %u", v->record->epoch,
 			v->monitor, v->best, v->best_epoch);
 	progress_note(t->progress, v->restart, b.data);
-	buf_release(&b);
 }
 
 int train_callbacks_event(struct train_callbacks *t, const struct train_event *v)

@@ -55,8 +55,8 @@ static int open_bin(struct cli *c, const char *path, struct weights_file *f)
 /* Which weights the numbers of a circuit in an .h5 file are taken for, since names are not in it. */
 static void say_order(struct cli *c, const char *path, const struct program *p, uint32_t k, const struct keras_array *a)
 {
-	uint32_t *weight = mem_try((size_t)a->count + 1, sizeof *weight);
-	struct buf b = BUF_INIT;
+	mem_auto uint32_t *weight = mem_try((size_t)a->count + 1, sizeof *weight);
+	buf_auto b = BUF_INIT;
 	uint64_t few = a->count <= ORDER_SHOWN ? a->count : ORDER_SHOWN - 1;
 
 	if (weight && keras_order(p, k, a->count, weight)) {
@@ -70,8 +70,6 @@ static void say_order(struct cli *c, const char *path, const struct program *p, 
 		}
 		cli_note(c, "%s: %s: the numbers are taken for %s: symbols sorted as TensorFlow Quantum does", path, a->layer, b.data);
 	}
-	free(weight);
-	buf_release(&b);
 }
 
 void weights_file_say_orders(struct cli *c, const char *path, const struct program *p)

@@ -34,7 +34,7 @@ static void option_item(struct buf *out, const struct option_row *row)
 	buf_char(out, '\n');
 	mdoc_text(out, row->text);
 	if (row->values && row->kind != OPTION_TEXT) {
-		struct buf b = BUF_INIT;
+		buf_auto b = BUF_INIT;
 
 		buf_str(&b, row->kind != OPTION_COUNT ? "One of " : "Range: ");
 		for (const char *p = row->values; *p; p++)
@@ -43,7 +43,6 @@ static void option_item(struct buf *out, const struct option_row *row)
 			buf_printf(&b, "; the default is %s", row->preset);
 		buf_char(&b, '.');
 		mdoc_text(out, b.data);
-		buf_release(&b);
 	}
 }
 

@@ -15,13 +15,12 @@
 /* A value that a key takes, with the key's last name. */
 static void key_example(struct buf *out, const struct schema_row *row)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 
 	buf_printf(&b, "%s: %s", strrchr(row->path, '.') + 1, row->example);
 	buf_str(out, "Example:\n.Ql \"");
 	mdoc_argument(out, b.data);
 	buf_str(out, "\"\n");
-	buf_release(&b);
 }
 
 void section_keys(struct buf *out, const char *section)
@@ -31,7 +30,7 @@ void section_keys(struct buf *out, const char *section)
 	buf_str(out, ".Bl -tag -width Ds\n");
 	for (int i = 0; i < KEY_COUNT; i++) {
 		const struct schema_row *row = schema_row((enum key_id)i);
-		struct buf b = BUF_INIT;
+		buf_auto b = BUF_INIT;
 
 		if (strncmp(row->path, section, len) || row->path[len] != '.')
 			continue;
@@ -42,7 +41,6 @@ void section_keys(struct buf *out, const char *section)
 		schema_describe(row, &b);
 		mdoc_text(out, b.data);
 		key_example(out, row);
-		buf_release(&b);
 	}
 	buf_str(out, ".El\n");
 }
@@ -53,12 +51,11 @@ static void table_options(struct buf *out, const struct train_option *o, unsigne
 		return;
 	buf_str(out, ".Bl -tag -width Ds\n");
 	for (unsigned k = 0; k < n; k++) {
-		struct buf b = BUF_INIT;
+		buf_auto b = BUF_INIT;
 
 		mdoc_item(out, o[k].name, o[k].doc);
 		option_describe(&o[k], &b);
 		mdoc_text(out, b.data);
-		buf_release(&b);
 	}
 	buf_str(out, ".El\n");
 }
@@ -156,11 +153,10 @@ void section_epoch(struct buf *out)
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct buf name = BUF_INIT;
+		buf_auto name = BUF_INIT;
 
 		buf_printf(&name, "%s%s", rows[i].name, strcmp(rows[i].type, "VALUES") ? "" : "METRIC");
 		if (strcmp(rows[i].type, "FLAG"))
 			mdoc_item(out, name.data, rows[i].meaning);
-		buf_release(&name);
 	}
 }

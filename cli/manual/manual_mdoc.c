@@ -72,7 +72,7 @@ static bool begins_with_name(const char *phrase)
 
 void mdoc_sentence(struct buf *out, const char *phrase)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 	size_t len = strlen(phrase);
 
 	buf_char(&b, begins_with_name(phrase) ? *phrase : toupper((unsigned char)*phrase));
@@ -80,7 +80,6 @@ void mdoc_sentence(struct buf *out, const char *phrase)
 	if (!strchr(".!?", phrase[len - 1]) || (len > 3 && phrase[len - 2] == '.'))
 		buf_char(&b, '.');
 	mdoc_text(out, b.data);
-	buf_release(&b);
 }
 
 void mdoc_argument(struct buf *out, const char *word)

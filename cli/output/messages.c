@@ -48,7 +48,7 @@ static void format(const struct cli *c, const char *severity, int code, const ch
 
 static void say(const struct cli *c, const char *severity, int code, const char *text)
 {
-	struct buf b = BUF_INIT, wrapped = BUF_INIT;
+	buf_auto b = BUF_INIT, wrapped = BUF_INIT;
 	bool wrap = c->error_format != DIAG_JSON && isatty(STDERR_FILENO);
 
 	format(c, severity, code, text, &b);
@@ -57,17 +57,14 @@ static void say(const struct cli *c, const char *severity, int code, const char 
 	if (c->before_talk)
 		c->before_talk(c->talk_ctx);
 	to_stderr(wrap ? &wrapped : &b);
-	buf_release(&b);
-	buf_release(&wrapped);
 }
 
 static void say_list(const struct cli *c, const char *severity, int code, const char *fmt, va_list ap)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 
 	buf_vprintf(&b, fmt, ap);
 	say(c, severity, code, b.data);
-	buf_release(&b);
 }
 
 __attribute__((format(printf, 2, 3))) static void say_error(const struct cli *c, const char *fmt, ...)
@@ -103,7 +100,7 @@ void cli_detail(const struct cli *c, const char *fmt, ...)
 
 void cli_relay(const struct cli *c, const char *worker, const char *line)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 
 	if (c->error_format == DIAG_JSON) {
 		buf_str(&b, "{\"schema\": 1, \"severity\": \"note\", \"code\": null, \"worker\": ");
@@ -118,7 +115,6 @@ void cli_relay(const struct cli *c, const char *worker, const char *line)
 		buf_char(&b, '\n');
 	}
 	to_stderr(&b);
-	buf_release(&b);
 }
 
 void cli_fail_text(const struct cli *c, const struct err *e, struct buf *out)
@@ -134,14 +130,13 @@ int cli_fail(const struct cli *c, const struct err *e)
 
 int cli_usage(const struct cli *c, const char *fmt, ...)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 	va_list ap;
 
 	va_start(ap, fmt);
 	buf_vprintf(&b, fmt, ap);
 	va_end(ap);
 	say(c, "error", -ERR_USAGE, b.data);
-	buf_release(&b);
 	if (c->error_format != DIAG_JSON)
 		fprintf(stderr, "Try `qcnn %s%s--help`.\n", c->command ? c->command->name : "", c->command ? " " : "");
 	return err_exit_status(-ERR_USAGE);
@@ -150,13 +145,12 @@ int cli_usage(const struct cli *c, const char *fmt, ...)
 /* All diagnostics (no warnings with -q). */
 static void say_diags(const struct cli *c, const struct diags *d)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 
 	if (c->quiet && !c->strict && !diags_errors(d))
 		return;
 	diags_print(d, c->error_format, c->colour, &b);
 	to_stderr(&b);
-	buf_release(&b);
 }
 
 int cli_warnings(const struct cli *c, const struct diags *d)
@@ -203,15 +197,12 @@ static int put_out(const struct cli *c, const struct buf *b)
 /* Whatever a command prints: on a terminal nothing of it is an escape sequence. */
 int cli_flush(const struct cli *c, const struct buf *b)
 {
-	struct buf shown = BUF_INIT;
-	int status;
+	buf_auto shown = BUF_INIT;
 
 	if (!isatty(STDOUT_FILENO))
 		return put_out(c, b);
 	visible_text(&shown, b->data, b->len, VISIBLE_TABS | VISIBLE_LINES);
-	status = put_out(c, &shown);
-	buf_release(&shown);
-	return status;
+	return put_out(c, &shown);
 }
 
 int cli_write(struct cli *c, const struct buf *b, const char *path)
@@ -227,7 +218,7 @@ int cli_write(struct cli *c, const struct buf *b, const char *path)
 
 int cli_can_write(const struct cli *c, const char *path)
 {
-	struct buf folder = BUF_INIT;
+	buf_auto folder = BUF_INIT;
 	struct stat st;
 	struct err e;
 	int status = 0;
@@ -243,6 +234,5 @@ int cli_can_write(const struct cli *c, const char *path)
 		err_set(&e, -ERR_CANT_CREATE, "cannot create %s: %s", path, strerror(errno));
 		status = cli_fail(c, &e);
 	}
-	buf_release(&folder);
 	return status;
 }

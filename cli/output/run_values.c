@@ -118,23 +118,20 @@ static int emit_jacobian(struct run_values *r, bool head, struct err *e)
 	uint64_t dim[3] = { r->nsample, nout, nkeep };
 	size_t memory = model_memory(p);
 	struct values *v = result(r, head ? "jacobian" : "readout_jacobian", 3, dim, false, e);
-	double *scratch = mem_try(memory + 2 * (size_t)p->noutput + p->nreadout + p->nweight + 1, sizeof *scratch);
+	mem_auto double *scratch =
+		mem_try(memory + 2 * (size_t)p->noutput + p->nreadout + p->nweight + 1,
+			sizeof *scratch);
 	struct unit_gradient u = { .program = p, .weight = r->weight, .head = head, .memory = scratch };
-	int code;
 
-	if (!v || !scratch) {
-		free(scratch);
+	if (!v || !scratch)
 		return v ? err_set(e, -ERR_CONFIG, "no memory for derivatives") : e->code;
-	}
 	u.value = scratch + memory;
 	u.output_gradient = u.value + p->noutput;
 	v->index[0] = "sample";
 	v->index[1] = head ? "output" : "readout";
 	v->paths = p;
-	code = derive_all(r, &u, nout, nkeep, u.output_gradient + p->noutput,
+	return derive_all(r, &u, nout, nkeep, u.output_gradient + p->noutput,
 		u.output_gradient + p->noutput + p->nreadout, v->array.value, e);
-	free(scratch);
-	return code;
 }
 
 static void squares(const cplx *psi, uint64_t size, double *out)
@@ -188,14 +185,13 @@ static int samples_of_circuit(struct run_values *r, uint32_t c, struct err *e)
 	uint64_t size = code->nwire < 34 ? (uint64_t)1 << code->nwire : UINT64_MAX, shots = r->shots;
 	uint64_t dim[3] = { r->nsample, shots, code->nwire };
 	struct values *v = result(r, *code->name ? code->name : "samples", 3, dim, false, e);
-	cplx *psi = v ? mem_try(size, sizeof *psi) : NULL;
+	mem_auto cplx *psi = v ? mem_try(size, sizeof *psi) : NULL;
 	double *p = psi ? mem_try(size, sizeof *p) : NULL;
 	int status = 0;
 
-	if (!p) {
-		free(psi);
-		return v ? err_set(e, -ERR_CONFIG, "no memory for a state of %u qubits", code->nwire) : e->code;
-	}
+	if (!p)
+		return v ? err_set(e, -ERR_CONFIG, "no memory for a state of %u qubits", code->nwire)
+			 : e->code;
 	v->index[0] = "sample";
 	v->index[1] = "shot";
 	v->column = "qubit";
@@ -208,7 +204,6 @@ static int samples_of_circuit(struct run_values *r, uint32_t c, struct err *e)
 		squares(psi, size, p);
 		shot_bits(p, code->nwire, shots, &stream, v->array.value + s * shots * code->nwire);
 	}
-	free(psi);
 	free(p);
 	return status;
 }

@@ -166,7 +166,7 @@ static int connect_port(const struct attached *a, struct profile_stream *to, str
 /* Where the run does not take it, its answer, or that there is none, says why. */
 static void send_order(struct profile_stream *to, const struct capture_order *o)
 {
-	struct buf line = BUF_INIT;
+	buf_auto line = BUF_INIT;
 
 	buf_printf(&line,
 		"{\"schema\": 1, \"version\": \"%s\", \"level\": %d, \"steps\": %llu, \"seconds\": ",
@@ -174,7 +174,6 @@ static void send_order(struct profile_stream *to, const struct capture_order *o)
 	buf_json_f64(&line, o->seconds);
 	buf_printf(&line, ", \"max_bytes\": %llu}\n", (unsigned long long)o->bytes_max);
 	(void)profile_stream_send(to, line.data, line.len);
-	buf_release(&line);
 }
 
 static int gone(struct err *e)
@@ -237,7 +236,7 @@ static int take(struct profile_stream *s, const struct capture_order *o, struct 
 	struct err *e)
 {
 	char line[LINE_MAX_BYTES];
-	json_t *head = NULL;
+	json_auto_t *head = NULL;
 	int code;
 
 	send_order(s, o);
@@ -249,7 +248,6 @@ static int take(struct profile_stream *s, const struct capture_order *o, struct 
 	if (!code)
 		code = read_profile(s, (size_t)json_integer_value(json_object_get(head, "bytes")),
 			out, e);
-	json_decref(head);
 	return code;
 }
 

@@ -20,7 +20,7 @@ struct destination {
 static int put(const struct destination *to, const char *file, const struct buf *content,
 	struct err *e)
 {
-	struct buf path = BUF_INIT;
+	buf_auto path = BUF_INIT;
 	int code;
 
 	buf_printf(&path, "%s/%s", to->below, file);
@@ -29,7 +29,6 @@ static int put(const struct destination *to, const char *file, const struct buf 
 		code = run_make_parents(path.data, e);
 	if (!to->run && !code)
 		code = buf_write_file(content, path.data, 0, e);
-	buf_release(&path);
 	return code;
 }
 
@@ -74,22 +73,20 @@ static int write_xplanes(const struct profile *p, const struct destination *to, 
 	int code = 0;
 
 	for (uint32_t k = 0; k < p->nprocess && !code; k++) {
-		struct buf file = BUF_INIT, b = BUF_INIT;
+		buf_auto file = BUF_INIT, b = BUF_INIT;
 
 		buf_printf(&file, "plugins/profile/%s/", name);
 		host_name(p->process[k].host ? p->process[k].host : "host", &file);
 		buf_printf(&file, "-%u.xplane.pb", p->process[k].rank);
 		trace_xplane(p, k, &b);
 		code = put(to, file.data, &b, e);
-		buf_release(&file);
-		buf_release(&b);
 	}
 	return code;
 }
 
 static int write_all(const struct profile *p, const struct destination *to, struct err *e)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 	int code = trace_chrome(p, &b, e);
 
 	if (!code)
@@ -100,7 +97,6 @@ static int write_all(const struct profile *p, const struct destination *to, stru
 		if (b.len)
 			code = put(to, writers[k].file, &b, e);
 	}
-	buf_release(&b);
 	return code;
 }
 
@@ -117,7 +113,7 @@ int profile_write_files(struct cli *c, const struct profile *p, const char *fold
 
 int profile_write_run(const struct profile *p, struct run *run, const char *name, struct err *e)
 {
-	struct buf below = BUF_INIT;
+	buf_auto below = BUF_INIT;
 	int code;
 
 	buf_printf(&below, "profile/%s", name);
@@ -125,7 +121,6 @@ int profile_write_run(const struct profile *p, struct run *run, const char *name
 	/* Beside the event files of the training. */
 	if (!code)
 		code = write_xplanes(p, &(struct destination){ run, "train" }, name, e);
-	buf_release(&below);
 	return code;
 }
 

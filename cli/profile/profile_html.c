@@ -18,7 +18,7 @@ enum { WIDTH = 1000, ROW = 22, NAMES = 190, ROWS_MAX = 64, SLOTS = WIDTH - NAMES
 
 static void cell_html(const struct profile_column *c, const struct profile_cell *cell, struct buf *out)
 {
-	struct buf text = BUF_INIT;
+	buf_auto text = BUF_INIT;
 
 	buf_str(out, c->kind == CELL_TEXT ? "<td class=\"name\">" : "<td class=\"n\">");
 	profile_cell_text(c, cell, &text);
@@ -30,7 +30,6 @@ static void cell_html(const struct profile_column *c, const struct profile_cell 
 			100 * fmin(fmax(cell->number, 0), 1));
 	else if (c->bar)
 		buf_str(out, "<td></td>");
-	buf_release(&text);
 }
 
 static void section_html(const struct profile_section *s, struct buf *out)
@@ -143,7 +142,7 @@ static void timeline(const struct profile *p, struct buf *out)
 		WIDTH, (rows < ROWS_MAX ? rows : ROWS_MAX) * ROW + 4);
 	for (uint32_t k = 0; k < p->nprocess; k++)
 		for (uint32_t t = 0; t < p->process[k].nthread && row < ROWS_MAX; t++, row++) {
-			struct buf name = BUF_INIT, shown = BUF_INIT;
+			buf_auto name = BUF_INIT, shown = BUF_INIT;
 
 			buf_printf(&name, "%.16s %u, %.16s",
 				p->process[k].host ? p->process[k].host : "?", p->process[k].rank,
@@ -154,8 +153,6 @@ static void timeline(const struct profile *p, struct buf *out)
 			buf_xml_in(out, "", shown.data ? shown.data : "", "</text>");
 			row_html(p, &p->process[k].thread[t], row, out);
 			buf_char(out, '\n');
-			buf_release(&name);
-			buf_release(&shown);
 		}
 	buf_str(out, "</svg></div>\n<p class=\"note\">");
 	for (size_t k = 0; k < sizeof legend / sizeof *legend; k++)
@@ -172,7 +169,7 @@ static void timeline(const struct profile *p, struct buf *out)
 
 static void roofline(const struct profile *p, const struct profile_section *stages, struct buf *out)
 {
-	struct buf figure = BUF_INIT;
+	buf_auto figure = BUF_INIT;
 
 	profile_roofline(p, stages, false, &figure);
 	if (figure.len) {
@@ -182,14 +179,13 @@ static void roofline(const struct profile *p, const struct profile_section *stag
 			figure.data);
 		report_section_end(out);
 	}
-	buf_release(&figure);
 }
 
 /* ---- the page ---- */
 
 static void advice_html(const struct profile *p, struct buf *out)
 {
-	struct buf bound = BUF_INIT;
+	buf_auto bound = BUF_INIT;
 
 	report_section("What limits it", out);
 	profile_bound(p, &bound);
@@ -202,7 +198,6 @@ static void advice_html(const struct profile *p, struct buf *out)
 	if (!p->nadvice)
 		buf_str(out, "<p>No change that is known here would make it 3 % faster.</p>\n");
 	report_section_end(out);
-	buf_release(&bound);
 }
 
 static void card(struct buf *out, const char *text, double value, enum cell_kind kind)
@@ -216,7 +211,7 @@ static void card(struct buf *out, const char *text, double value, enum cell_kind
 void profile_page_html(const struct profile *p, struct buf *out)
 {
 	struct profile_sections s;
-	struct buf title = BUF_INIT, shown = BUF_INIT;
+	buf_auto title = BUF_INIT, shown = BUF_INIT;
 	double wall = 1e-9 * (double)p->ns;
 
 	profile_sections_make(p, &s);
@@ -244,7 +239,5 @@ void profile_page_html(const struct profile *p, struct buf *out)
 	}
 	buf_printf(out, "<footer>qcnn %s</footer>\n</main>\n</body>\n</html>\n",
 		p->version ? p->version : "");
-	buf_release(&title);
-	buf_release(&shown);
 	profile_sections_release(&s);
 }

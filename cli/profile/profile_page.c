@@ -102,7 +102,7 @@ static void add_row(struct table *t, const struct profile_section *s, uint32_t r
 {
 	for (unsigned k = 0; k < s->ncolumn; k++) {
 		const struct profile_cell *cell = &s->cell[row * s->ncolumn + k];
-		struct buf b = BUF_INIT;
+		buf_auto b = BUF_INIT;
 
 		if (is_empty(s, k))
 			continue;
@@ -113,7 +113,6 @@ static void add_row(struct table *t, const struct profile_section *s, uint32_t r
 			bar(cell->number, &b);
 			table_add(t, b.data ? b.data : "");
 		}
-		buf_release(&b);
 	}
 }
 
@@ -251,7 +250,7 @@ static void set_text(json_t *o, const char *key, const char *text)
 void profile_page_json(const struct profile *p, struct buf *out)
 {
 	struct profile_sections s;
-	json_t *o = json_object();
+	json_auto_t *o = json_object();
 
 	profile_sections_make(p, &s);
 	json_object_set_new(o, "schema", json_integer(1));
@@ -271,7 +270,6 @@ void profile_page_json(const struct profile *p, struct buf *out)
 		json_object_set_new(o, s.section[k].key, section_json(&s.section[k]));
 	json_print(o, out);
 	buf_char(out, '\n');
-	json_decref(o);
 	profile_sections_release(&s);
 }
 

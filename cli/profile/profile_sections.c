@@ -218,7 +218,7 @@ static void add_matrices(const struct profile *p, struct profile_sections *all)
 {
 	struct profile_section *s =
 		BEGIN(all, "matrices", "Matrices that take longest", matrix_columns, p->nitem);
-	struct order *order = mem_alloc((size_t)p->nitem + 1, sizeof *order);
+	mem_auto struct order *order = mem_alloc((size_t)p->nitem + 1, sizeof *order);
 	double sum = all_items(p);
 	uint32_t n = 0;
 
@@ -238,7 +238,6 @@ static void add_matrices(const struct profile *p, struct profile_sections *all)
 			number(ratio(rate, profile_fma_limit(p))),
 			number(ratio(order[i].seconds, sum)));
 	}
-	free(order);
 	if (s->shown > MATRICES_SHOWN) {
 		s->note = arena_printf(&all->arena, "%u more are in --json.",
 			s->shown - MATRICES_SHOWN);
@@ -259,7 +258,7 @@ static void add_families(const struct profile *p, struct profile_sections *all)
 {
 	struct profile_section *s =
 		BEGIN(all, "families", "Kinds of matrices", family_columns, p->nitem);
-	bool *done = mem_alloc((size_t)p->nitem + 1, sizeof *done);
+	mem_auto bool *done = mem_alloc((size_t)p->nitem + 1, sizeof *done);
 	double sum = all_items(p);
 
 	for (uint32_t k = 0; k < p->nitem && p->level >= PROFILE_MATRICES; k++) {
@@ -279,7 +278,6 @@ static void add_families(const struct profile *p, struct profile_sections *all)
 		ADD_ROW(s, text(p->item[k].family), number(seconds),
 			number(ratio(1e-9 * flops, seconds)), number(ratio(seconds, sum)));
 	}
-	free(done);
 }
 
 /* ---- stages ---- */

@@ -102,14 +102,13 @@ static bool is_own(int fd)
 
 static void send_error(struct profile_stream *s, const struct err *e)
 {
-	struct buf line = BUF_INIT;
+	buf_auto line = BUF_INIT;
 
 	buf_printf(&line,
 		"{\"schema\": 1, \"error\": {\"code\": %d, \"text\": ", err_exit_status(e->code));
 	buf_json_str(&line, e->text);
 	buf_str(&line, "}}\n");
 	profile_stream_send(s, line.data, line.len);
-	buf_release(&line);
 }
 
 /* One line of at most PROFILE_REQUEST_MAX bytes, each part within PROFILE_ANSWER_SECONDS. */
@@ -136,7 +135,7 @@ static uint64_t count_of(const json_t *v, const char *key)
 
 static int read_order(const char *line, size_t n, struct capture_order *o, struct err *e)
 {
-	json_t *v = json_read(line, n, e);
+	json_auto_t *v = json_read(line, n, e);
 	const char *version = v ? json_string_value(json_object_get(v, "version")) : NULL;
 	const json_t *seconds = v ? json_object_get(v, "seconds") : NULL;
 	uint64_t level = v ? count_of(v, "level") : 0;
@@ -155,7 +154,6 @@ static int read_order(const char *line, size_t n, struct capture_order *o, struc
 			.steps = count_of(v, "steps"),
 			.seconds = json_is_number(seconds) ? json_number_value(seconds) : 0,
 			.bytes_max = count_of(v, "max_bytes") };
-	json_decref(v);
 	return code;
 }
 
@@ -171,7 +169,7 @@ static void serve(struct profile_server *s, struct profile_stream *to)
 	char line[PROFILE_REQUEST_MAX];
 	struct capture_order o;
 	struct profile *p = NULL;
-	struct buf b = BUF_INIT, head = BUF_INIT;
+	buf_auto b = BUF_INIT, head = BUF_INIT;
 	struct err e;
 	size_t n;
 
@@ -186,8 +184,6 @@ static void serve(struct profile_server *s, struct profile_stream *to)
 	buf_printf(&head, "{\"schema\": 1, \"bytes\": %zu}\n", b.len);
 	if (profile_stream_send(to, head.data, head.len))
 		profile_stream_send(to, b.data, b.len);
-	buf_release(&head);
-	buf_release(&b);
 	profile_free(p);
 }
 

@@ -99,12 +99,11 @@ static bool send_plain(struct profile_stream *s, const char *data, size_t n)
 
 static bool send_part(struct profile_stream *s, const char *data, uint32_t n)
 {
-	struct buf body = BUF_INIT;
+	buf_auto body = BUF_INIT;
 	bool ok;
 
 	wire_put_attach(&body, data, n);
 	peer_put(&s->peer, &body);
-	buf_release(&body);
 	while ((ok = !peer_flush(&s->peer, NULL)) && peer_waits(&s->peer))
 		if (!await(s, POLLOUT))
 			return false;

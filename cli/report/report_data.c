@@ -207,7 +207,7 @@ unsigned report_class(const struct train_report *p, const struct report_part *pa
 
 int train_report_write(struct train_report *p, struct run *run, const struct train_result *r, double seconds, struct err *e)
 {
-	struct buf lines = BUF_INIT, page = BUF_INIT;
+	buf_auto lines = BUF_INIT, page = BUF_INIT;
 	int code;
 
 	p->result = r;
@@ -224,8 +224,6 @@ int train_report_write(struct train_report *p, struct run *run, const struct tra
 		report_page(p, &page);
 		code = run_write(run, "report.html", &page, 0, e);
 	}
-	buf_release(&lines);
-	buf_release(&page);
 	return code;
 }
 

@@ -77,22 +77,20 @@ static void curves(const struct train_report *p, const char *column, const char 
 
 void figure_loss(const struct train_report *p, struct buf *out)
 {
-	struct buf title = BUF_INIT;
+	buf_auto title = BUF_INIT;
 
 	buf_str(&title, "Loss (");
 	report_name(p->job->train.measures.loss.row->name, false, &title);
 	buf_char(&title, ')');
 	curves(p, "loss", title.data, true, out);
-	buf_release(&title);
 }
 
 void figure_metric(const struct train_report *p, const char *name, struct buf *out)
 {
-	struct buf title = BUF_INIT;
+	buf_auto title = BUF_INIT;
 
 	report_name(name, true, &title);
 	curves(p, name, title.data, false, out);
-	buf_release(&title);
 }
 
 void figure_column(const struct train_report *p, const char *column, const char *title, struct buf *out)
@@ -106,7 +104,8 @@ void figure_column(const struct train_report *p, const char *column, const char 
 
 void figure_norm(const struct train_report *p, struct buf *out)
 {
-	double *x = mem_alloc(p->nnorm + 1, sizeof *x), *y = mem_alloc(p->nnorm + 1, sizeof *y);
+	mem_auto double *x = mem_alloc(p->nnorm + 1, sizeof *x),
+			*y = mem_alloc(p->nnorm + 1, sizeof *y);
 	struct svg_series s = { .x = x, .y = y, .colour = 0 };
 	bool positive = true;
 
@@ -117,10 +116,14 @@ void figure_norm(const struct train_report *p, struct buf *out)
 			positive &= p->norm[i].norm > 0;
 		}
 	if (s.n)
-		svg_plot(&(struct svg_plot){ .title = "Norm of the gradient", .x_label = "epoch (its last update)", .series = &s,
-			.nseries = 1, .whole_x = true, .log_y = positive, .hover = true }, &p->size, out);
-	free(x);
-	free(y);
+		svg_plot(&(struct svg_plot){ .title = "Norm of the gradient",
+				 .x_label = "epoch (its last update)",
+				 .series = &s,
+				 .nseries = 1,
+				 .whole_x = true,
+				 .log_y = positive,
+				 .hover = true },
+			&p->size, out);
 }
 
 void figure_starts(const struct train_report *p, struct buf *out)

@@ -22,17 +22,16 @@ static void row(const char *name, const char *value, struct buf *out)
 /* A word as a shell takes it, for HTML. */
 static void shell_word(const char *word, struct buf *out)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 
 	buf_shell_word(&b, word);
 	buf_xml_str(out, b.data);
-	buf_release(&b);
 }
 
 static void again(const struct train_report *p, struct buf *out)
 {
-	char *here = getcwd(NULL, 0);
-	struct buf path = BUF_INIT;
+	mem_auto char *here = getcwd(NULL, 0);
+	buf_auto path = BUF_INIT;
 
 	buf_str(out, "<p>To run it again, to the same bits:</p>\n<pre>");
 	if (here) {
@@ -50,8 +49,6 @@ static void again(const struct train_report *p, struct buf *out)
 	buf_printf(&path, "%s/weights.bin", p->folder);
 	shell_word(path.data, out);
 	buf_str(out, "</pre>\n");
-	buf_release(&path);
-	free(here);
 }
 
 static double median_of(const struct train_report *p, const char *column)
@@ -99,7 +96,7 @@ static void machine(const struct train_report *p, struct buf *out)
 	const struct engine_problem problem = {
 		.program = j->program, .options = x, .nsample = train_batch_size(j)
 	};
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 	char host[256] = "";
 
 	gethostname(host, sizeof host - 1);
@@ -125,12 +122,11 @@ static void machine(const struct train_report *p, struct buf *out)
 	row("program", b.data, out);
 	row("folder", p->folder, out);
 	buf_str(out, "</table>\n");
-	buf_release(&b);
 }
 
 void report_how(const struct train_report *p, struct buf *out)
 {
-	struct buf config = BUF_INIT;
+	buf_auto config = BUF_INIT;
 
 	report_section("How it was run", out);
 	again(p, out);
@@ -140,5 +136,4 @@ void report_how(const struct train_report *p, struct buf *out)
 	report_lines(config.data, config.len, out);
 	buf_str(out, "</pre></details>\n");
 	report_section_end(out);
-	buf_release(&config);
 }

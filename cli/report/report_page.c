@@ -78,14 +78,13 @@ static void sentence(const struct train_report *p, struct buf *out)
 
 static void number_card(struct cards *c, double v, const char *part, const char *name)
 {
-	struct buf what = BUF_INIT;
+	buf_auto what = BUF_INIT;
 	char value[32];
 
 	snprintf(value, sizeof value, "%.4g", v);
 	buf_printf(&what, "%s ", part);
 	report_name(name, false, &what);
 	card(c, value, what.data);
-	buf_release(&what);
 }
 
 /* Loss and metrics of a part: metric NULL for one that was not evaluated. */
@@ -116,7 +115,7 @@ static void cards(const struct train_report *p, struct buf *out)
 		{ "test", test ? test->loss : 0, test ? test->metric : NULL },
 	};
 	struct cards c = { .n = 0 };
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 
 	measure_cards(p, part, sizeof part / sizeof *part, &c);
 	if (!isnan(p->best.epoch)) {
@@ -129,7 +128,6 @@ static void cards(const struct train_report *p, struct buf *out)
 	report_seconds(p->seconds, &b);
 	card(&c, b.data, "total time");
 	print_cards(&c, out);
-	buf_release(&b);
 }
 
 /* ---- sections ---- */
@@ -143,7 +141,7 @@ static const struct svg_size half = { 420, 270, false }, third = { 320, 250, fal
 static void figures(const struct train_report *p, draw_fn *draw, struct buf *out)
 {
 	struct train_report wide = *p, narrow = *p;
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 	unsigned n = 0, at = 0;
 
 	wide.size = half;
@@ -166,7 +164,6 @@ static void figures(const struct train_report *p, draw_fn *draw, struct buf *out
 		at++;
 	}
 	buf_str(out, "</div>\n");
-	buf_release(&b);
 }
 
 static bool varies(const struct train_report *p, const char *column)
@@ -198,7 +195,7 @@ static bool learning_figure(const struct train_report *p, unsigned k, struct buf
 
 static void curves(const struct train_report *p, struct buf *out)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 
 	report_section("Learning", out);
 	figures(p, learning_figure, out);
@@ -210,7 +207,6 @@ static void curves(const struct train_report *p, struct buf *out)
 		buf_str(out, ".</p>\n");
 	}
 	report_section_end(out);
-	buf_release(&b);
 }
 
 /* Samples that training has not seen, where there are any: those for a test, else for validation. */
@@ -252,7 +248,7 @@ static bool drawing(const struct train_report *p, struct buf *out)
 {
 	static const char *const all[] = { "all" };
 	struct draw_options o = { .embedded = true, .whole_layers = true, .width = CIRCUIT_WIDTH, .collapse = all };
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 	struct err e;
 	bool drawn = false;
 
@@ -265,7 +261,6 @@ static bool drawing(const struct train_report *p, struct buf *out)
 		buf_add(out, b.data, b.len);
 		buf_str(out, "</div>\n");
 	}
-	buf_release(&b);
 	return drawn;
 }
 
@@ -348,7 +343,7 @@ static void data(const struct train_report *p, struct buf *out)
 
 void report_page(const struct train_report *p, struct buf *out)
 {
-	struct buf title = BUF_INIT;
+	buf_auto title = BUF_INIT;
 
 	run_title(p, &title);
 	report_head(title.data, out);
@@ -362,5 +357,4 @@ void report_page(const struct train_report *p, struct buf *out)
 	data(p, out);
 	report_how(p, out);
 	buf_str(out, "</main>\n</body>\n</html>\n");
-	buf_release(&title);
 }

@@ -40,9 +40,9 @@ static int make_image(struct backup *b, const struct train_state *s, struct trai
 	const struct weights_vector *own, unsigned nown, struct checkpoint_image *out, struct err *e)
 {
 	struct metadata meta[RECORD_METADATA];
-	struct buf note = BUF_INIT;
-	json_t *v = train_log_files(log, &b->waiting);
-	struct weights_vector *all = mem_alloc(nown + TRAIN_LOG_WAITING_MAX, sizeof *all);
+	buf_auto note = BUF_INIT;
+	json_auto_t *v = train_log_files(log, &b->waiting);
+	mem_auto struct weights_vector *all = mem_alloc(nown + TRAIN_LOG_WAITING_MAX, sizeof *all);
 	unsigned n = 0;
 	int code;
 
@@ -54,11 +54,8 @@ static int make_image(struct backup *b, const struct train_state *s, struct trai
 	json_object_set_new(v, "seconds", json_real(clock_seconds() - b->begin));
 	json_object_set_new(v, "version", json_string(PACKAGE_VERSION));
 	json_write(v, &note);
-	json_decref(v);
 	code = checkpoint_image(&b->job->train, s, all, n, meta,
 		record_metadata(b->job, &b->texts, "checkpoint", note.data, meta), out);
-	buf_release(&note);
-	free(all);
 	return record_too_long(code, e);
 }
 

@@ -62,28 +62,23 @@ static bool first_difference(const json_t *ours, const json_t *theirs, struct bu
 
 static int other_configuration(struct search *s, const char *theirs)
 {
-	json_t *a = json_read(s->texts.config.data, s->texts.config.len, NULL);
-	json_t *b = json_read(theirs, strlen(theirs), NULL);
-	struct buf path = BUF_INIT, text = BUF_INIT;
+	json_auto_t *a = json_read(s->texts.config.data, s->texts.config.len, NULL);
+	json_auto_t *b = json_read(theirs, strlen(theirs), NULL);
+	buf_auto path = BUF_INIT, text = BUF_INIT;
 	struct err e;
 
 	if (!first_difference(a, b, &path, &text))
 		buf_str(&text, "it has more keys");
 	err_set(&e, -ERR_CONFIG, "%s has another configuration: %s", run_path(s->r->run), text.data);
-	json_decref(a);
-	json_decref(b);
-	buf_release(&path);
-	buf_release(&text);
 	return cli_fail(s->cli, &e);
 }
 
 /* Which part of the data, and where it is from. */
 static int other_data(struct search *s, const char *theirs)
 {
-	json_t *a = json_read(s->texts.split.data, s->texts.split.len, NULL);
-	json_t *b = json_read(theirs, strlen(theirs), NULL);
+	json_auto_t *a = json_read(s->texts.split.data, s->texts.split.len, NULL);
+	json_auto_t *b = json_read(theirs, strlen(theirs), NULL);
 	struct err e;
-	int status;
 
 	err_set(&e, -ERR_BAD_DATA,
 		"the data have changed since %s was interrupted; restore "
@@ -97,10 +92,7 @@ static int other_data(struct search *s, const char *theirs)
 		err_prefix(&e, "%s (%s)", sample_part_name(k), x ? json_string_value(json_object_get(x, "source")) : "missing");
 		break;
 	}
-	status = cli_fail(s->cli, &e);
-	json_decref(a);
-	json_decref(b);
-	return status;
+	return cli_fail(s->cli, &e);
 }
 
 static const char *meta_of(const struct resume *r, const char *key)
@@ -114,8 +106,8 @@ static const char *meta_of(const struct resume *r, const char *key)
  * reported. */
 static bool moves_to_device(struct search *s, const char *theirs)
 {
-	json_t *a = json_read(s->texts.config.data, s->texts.config.len, NULL);
-	json_t *b = json_read(theirs, strlen(theirs), NULL);
+	json_auto_t *a = json_read(s->texts.config.data, s->texts.config.len, NULL);
+	json_auto_t *b = json_read(theirs, strlen(theirs), NULL);
 	json_t *ours = json_object_get(a, "run"), *run = json_object_get(b, "run");
 	const char *device = json_string_value(json_object_get(run, "device"));
 	bool moves = s->named && s->cli->options.given[OPT_DEVICE] && device
@@ -129,15 +121,13 @@ static bool moves_to_device(struct search *s, const char *theirs)
 		buf_clear(&s->texts.config);
 		json_write(moves ? b : a, &s->texts.config);
 	}
-	json_decref(a);
-	json_decref(b);
 	return moves;
 }
 
 /* By the schema of this program: a key that the program of the checkpoint did not know has its default. */
 static int check_config(struct search *s)
 {
-	struct buf theirs = BUF_INIT;
+	buf_auto theirs = BUF_INIT;
 	int status = 0;
 
 	if (!strcmp(meta_of(s->r, "config"), s->texts.config.data))
@@ -145,7 +135,6 @@ static int check_config(struct search *s)
 	run_config_complete(meta_of(s->r, "config"), &theirs);
 	if (strcmp(theirs.data, s->texts.config.data) && !moves_to_device(s, theirs.data))
 		status = other_configuration(s, theirs.data);
-	buf_release(&theirs);
 	return status;
 }
 
@@ -180,7 +169,7 @@ static uint64_t count_of(const json_t *note)
 static int open_slot(const struct run *run, unsigned slot, struct weights **w, json_t **note, struct err *e)
 {
 	char file[BACKUP_FILE_MAX];
-	struct buf path = BUF_INIT;
+	buf_auto path = BUF_INIT;
 	const char *text;
 	int fd, code = 0;
 
@@ -205,7 +194,6 @@ static int open_slot(const struct run *run, unsigned slot, struct weights **w, j
 		*w = NULL;
 		*note = NULL;
 	}
-	buf_release(&path);
 	return code;
 }
 
@@ -294,7 +282,7 @@ static void say(const struct search *s)
 /* Lines and events of the checkpoint's time. */
 static int cut_files(struct search *s)
 {
-	struct buf lost = BUF_INIT;
+	buf_auto lost = BUF_INIT;
 	struct err e;
 	int code = train_log_cut(s->r->run, &s->job->train, s->r->note, s->r->weights, &lost, &e);
 
@@ -303,7 +291,6 @@ static int cut_files(struct search *s)
 			"warning: in %s, the last lines of files that belong to the "
 			"checkpoint are missing, as after a power failure: %s; the weights are not affected",
 			run_path(s->r->run), lost.data);
-	buf_release(&lost);
 	return code ? cli_fail(s->cli, &e) : 0;
 }
 
@@ -340,7 +327,7 @@ static int read_run(struct search *s, bool *usable)
 /* Lock the run, where it is the user's own, and read where it is. */
 static int try_run(struct search *s, const struct run_folder *f, bool *usable)
 {
-	struct buf foreign = BUF_INIT;
+	buf_auto foreign = BUF_INIT;
 	struct err e;
 	int status = 0;
 
@@ -352,16 +339,14 @@ static int try_run(struct search *s, const struct run_folder *f, bool *usable)
 			"(--resume=%s continues it)", f->path, foreign.data, f->name);
 	else
 		status = read_run(s, usable);
-	buf_release(&foreign);
 	return status;
 }
 
 /* A run that the user names may be somebody else's. */
 static int try_named(struct search *s, const struct run_folder *f, bool *usable)
 {
-	struct buf foreign = BUF_INIT;
+	buf_auto foreign = BUF_INIT;
 	struct err e;
-	int status = 0;
 
 	*usable = false;
 	if (run_reopen(f->path, NULL, &s->r->run, &e)) {
@@ -376,9 +361,7 @@ static int try_named(struct search *s, const struct run_folder *f, bool *usable)
 			"warning: %s: %s; a user who can write there can change the "
 			"weights and state that this training begins with",
 			f->path, foreign.data);
-	status = read_run(s, usable);
-	buf_release(&foreign);
-	return status;
+	return read_run(s, usable);
 }
 
 /* ---- which run ---- */

@@ -29,7 +29,7 @@ enum resume_answer resume_isa_answer(const struct target *run, const struct targ
 static bool may_resume(const struct run_folder *f, bool any)
 {
 	int folder = folder_open(f->path, !any);
-	struct buf why = BUF_INIT;
+	buf_auto why = BUF_INIT;
 	char file[BACKUP_FILE_MAX];
 	bool found = false;
 	struct stat st;
@@ -42,7 +42,6 @@ static bool may_resume(const struct run_folder *f, bool any)
 		found = run_numerical_version(f) == NUMERICAL_VERSION && folder_is_own(folder, &why);
 	if (folder >= 0)
 		close(folder);
-	buf_release(&why);
 	return found;
 }
 

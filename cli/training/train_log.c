@@ -62,7 +62,7 @@ static void name_waiting(const struct tfevents *f, struct buf *name)
 /* Takes over the records that an earlier process could not write; false: there are none. */
 static bool take_waiting(struct train_log *l, struct tfevents *f)
 {
-	struct buf name = BUF_INIT, records = BUF_INIT;
+	buf_auto name = BUF_INIT, records = BUF_INIT;
 	bool there;
 
 	name_waiting(f, &name);
@@ -71,8 +71,6 @@ static bool take_waiting(struct train_log *l, struct tfevents *f)
 		tfevents_add(f, &records);
 		json_object_set_new(l->taken, name.data, json_true());
 	}
-	buf_release(&name);
-	buf_release(&records);
 	return there;
 }
 
@@ -92,7 +90,7 @@ static bool open_in(struct train_log *l, const char *folder, struct tfevents **f
 /* Indented by four, so that it is shown as it is. */
 static void add_text(struct tfevents *f, const char *tag, const char *text, size_t len)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 	bool fresh = true;
 
 	for (size_t i = 0; i < len && b.len < TEXT_MAX; i++) {
@@ -101,13 +99,12 @@ static void add_text(struct tfevents *f, const char *tag, const char *text, size
 		fresh = text[i] == '\n';
 	}
 	tfevents_text(f, tag, 0, b.data ? b.data : "");
-	buf_release(&b);
 }
 
 static void add_texts(struct train_log *l, struct tfevents *f)
 {
 	struct draw_options o = { .width = 0 };
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 
 	config_print(l->job->config, &b);
 	add_text(f, "config", b.data, b.len);
@@ -120,7 +117,6 @@ static void add_texts(struct train_log *l, struct tfevents *f)
 	train_graph(l->job->model.program, &b);
 	if (b.len)
 		tfevents_graph(f, &b);
-	buf_release(&b);
 }
 
 /* Leaves of the configuration, "train.optimizer.adam.learning_rate". */
@@ -160,35 +156,31 @@ static bool was_begun(const struct train_log *l, const char *folder)
 static void begin_session(struct train_log *l)
 {
 	const struct evaluator_options *x = &l->job->train.exec;
-	json_t *config = config_json(l->job->config, SCOPE_RESULT, execution_device(x), execution_isa(x));
-	struct buf path = BUF_INIT, out = BUF_INIT;
+	json_auto_t *config =
+		config_json(l->job->config, SCOPE_RESULT, execution_device(x), execution_isa(x));
+	buf_auto path = BUF_INIT, out = BUF_INIT;
 
 	add_hparams(config, &path, &out);
 	tfevents_session_begin(l->own, &out, clock_wall());
 	check(l, l->own);
-	json_decref(config);
-	buf_release(&path);
-	buf_release(&out);
 }
 
 /* What waits for a restart that has ended in the meantime has a file of its own. */
 static void write_ended(struct train_log *l, const char *folder)
 {
-	struct buf name = BUF_INIT, records = BUF_INIT;
+	buf_auto name = BUF_INIT, records = BUF_INIT;
 	struct tfevents *f = NULL;
 	bool begun;
 
 	buf_printf(&name, "events/%s", folder);
 	if (train_log_unpack(l->from, name.data, &records) && open_in(l, folder, &f, &begun))
 		finish(l, &f);
-	buf_release(&name);
-	buf_release(&records);
 }
 
 static void write_all_ended(struct train_log *l)
 {
 	const struct train_job *j = &l->job->train;
-	struct buf folder = BUF_INIT;
+	buf_auto folder = BUF_INIT;
 
 	for (uint32_t i = 0; l->from && j->restarts > 1 && j->resume && i < j->resume->ndone; i++)
 		for (enum event_folder k = 0; k < EVENT_FOLDERS; k++) {
@@ -196,7 +188,6 @@ static void write_all_ended(struct train_log *l)
 			event_folder_path(true, i, k, &folder);
 			write_ended(l, folder.data);
 		}
-	buf_release(&folder);
 }
 
 static bool has_lines(const struct run *run, const char *name)
@@ -210,7 +201,7 @@ struct train_log *train_log_new(struct write_errors *t, const struct job *j, str
 	const struct weights *from)
 {
 	struct train_log *l = mem_alloc(1, sizeof *l);
-	struct buf lines = BUF_INIT;
+	buf_auto lines = BUF_INIT;
 	bool begun;
 
 	*l = (struct train_log){ .write_errors = t, .job = j, .run = run, .start = UINT32_MAX, .from = from, .taken = json_object(),
@@ -219,8 +210,8 @@ struct train_log *train_log_new(struct write_errors *t, const struct job *j, str
 		.histograms = (uint32_t)config_int(j->config, KEY_LOG_HISTOGRAMS) };
 	l->kept = resumed ? json_deep_copy(json_object_get(resumed, "events")) : json_object();
 	/* A file that was cut to nothing has no header either. */
-	l->csv_begun = (resumed && has_lines(run, "history.csv")) || train_log_unpack(from, "lines/history.csv", &lines);
-	buf_release(&lines);
+	l->csv_begun = (resumed && has_lines(run, "history.csv"))
+		|| train_log_unpack(from, "lines/history.csv", &lines);
 	write_all_ended(l);
 	if (open_in(l, "", &l->own, &begun) && !begun && !was_begun(l, ""))
 		begin_session(l);
@@ -242,7 +233,7 @@ static void forget(struct train_log *l)
 /* The files of a restart; those of the one before are complete. */
 static void open_start(struct train_log *l, uint32_t start)
 {
-	struct buf folder = BUF_INIT;
+	buf_auto folder = BUF_INIT;
 	bool begun;
 
 	finish(l, &l->train);
@@ -257,7 +248,6 @@ static void open_start(struct train_log *l, uint32_t start)
 	event_folder_path(l->job->train.restarts > 1, start, EVENTS_VALIDATION, &folder);
 	if (l->job->train.validation.nrow)
 		open_in(l, folder.data, &l->validation, &begun);
-	buf_release(&folder);
 }
 
 /* ---- while it goes ---- */
@@ -306,16 +296,15 @@ static void add_scalars(struct train_log *l, const struct epoch_record *r, const
 
 static void add_worker(struct tfevents *f, const struct metrics_worker *w, uint32_t epoch)
 {
-	struct buf tag = BUF_INIT;
+	buf_auto tag = BUF_INIT;
 
 	buf_printf(&tag, "worker_samples_per_second/%s", w->name);
 	tfevents_scalar(f, tag.data, epoch - 1, w->samples_per_second);
-	buf_release(&tag);
 }
 
 static void add_csv(struct train_log *l, const struct metrics_line *m)
 {
-	struct buf line = BUF_INIT;
+	buf_auto line = BUF_INIT;
 	struct err e;
 
 	if (!l->csv_begun) {
@@ -325,7 +314,6 @@ static void add_csv(struct train_log *l, const struct metrics_line *m)
 	l->csv_begun = true;
 	metrics_csv(m, &line);
 	write_errors_note(l->write_errors, run_append(l->run, "history.csv", &line, &e), &e);
-	buf_release(&line);
 }
 
 void train_log_epoch(struct train_log *l, const struct epoch_record *r, const struct metrics_line *m)
@@ -342,11 +330,10 @@ void train_log_epoch(struct train_log *l, const struct epoch_record *r, const st
 
 static void add_histogram(struct train_log *l, const char *what, const char *suffix, uint32_t epoch, const double *v, size_t n)
 {
-	struct buf tag = BUF_INIT;
+	buf_auto tag = BUF_INIT;
 
 	buf_printf(&tag, "%s/%s", what, suffix);
 	tfevents_histogram(l->train, tag.data, epoch - 1, v, n);
-	buf_release(&tag);
 }
 
 static double norm(const double *v, size_t n)
@@ -379,7 +366,7 @@ void train_log_state(struct train_log *l, const struct epoch_record *r, const st
 
 static void note_events(struct train_log *l, struct tfevents *f, json_t *events, struct train_log_waiting *w)
 {
-	struct buf name = BUF_INIT;
+	buf_auto name = BUF_INIT;
 	const void *records;
 	size_t n;
 
@@ -389,7 +376,6 @@ static void note_events(struct train_log *l, struct tfevents *f, json_t *events,
 	records = tfevents_waiting(f, &n);
 	name_waiting(f, &name);
 	train_log_pack(w, name.data, records, n);
-	buf_release(&name);
 	if (tfevents_size(f))
 		json_object_set_new(events, tfevents_path(f), json_integer((json_int_t)tfevents_size(f)));
 }
@@ -397,7 +383,7 @@ static void note_events(struct train_log *l, struct tfevents *f, json_t *events,
 json_t *train_log_files(struct train_log *l, struct train_log_waiting *w)
 {
 	json_t *lines = json_object(), *events = json_copy(l->kept);
-	struct buf name = BUF_INIT;
+	buf_auto name = BUF_INIT;
 	const char *file, *text;
 	uint64_t size;
 
@@ -407,7 +393,6 @@ json_t *train_log_files(struct train_log *l, struct train_log_waiting *w)
 		buf_printf(&name, "lines/%s", file);
 		train_log_pack(w, name.data, text, text ? strlen(text) : 0);
 	}
-	buf_release(&name);
 	note_events(l, l->own, events, w);
 	note_events(l, l->train, events, w);
 	note_events(l, l->validation, events, w);

@@ -24,7 +24,7 @@ static int cut_lines(struct run *run, const json_t *resumed, const struct weight
 {
 	static const char *const name[] = { "metrics.jsonl", "history.csv" };
 	const json_t *lines = json_object_get(resumed, "lines");
-	struct buf key = BUF_INIT, waiting = BUF_INIT;
+	buf_auto key = BUF_INIT, waiting = BUF_INIT;
 	uint64_t nbyte;
 	int code = 0;
 
@@ -38,8 +38,6 @@ static int cut_lines(struct run *run, const json_t *resumed, const struct weight
 			train_log_unpack(from, key.data, &waiting) ? waiting.data : NULL, &nbyte, e);
 		note_lost(lost, name[k], nbyte);
 	}
-	buf_release(&key);
-	buf_release(&waiting);
 	return code;
 }
 
@@ -72,7 +70,7 @@ static int keep_or_remove(struct run *run, const char *file, const json_t *size,
 /* The event files of a folder of the run ("": its own, else ending in a slash); no folder, no files. */
 static int cut_events(struct run *run, const char *folder, const json_t *events, struct buf *lost, struct err *e)
 {
-	struct buf path = BUF_INIT;
+	buf_auto path = BUF_INIT;
 	DIR *d;
 	int fd, code = 0;
 
@@ -91,14 +89,13 @@ static int cut_events(struct run *run, const char *folder, const json_t *events,
 		closedir(d);
 	else if (fd >= 0)
 		close(fd);
-	buf_release(&path);
 	return code;
 }
 
 /* Those of start `start`; all is removed when it has not begun. */
 static int cut_start(struct run *run, const struct train_job *j, uint32_t start, const json_t *events, struct buf *lost, struct err *e)
 {
-	struct buf folder = BUF_INIT;
+	buf_auto folder = BUF_INIT;
 	int code = 0;
 
 	for (enum event_folder k = 0; !code && k < EVENT_FOLDERS; k++) {
@@ -107,7 +104,6 @@ static int cut_start(struct run *run, const struct train_job *j, uint32_t start,
 		buf_char(&folder, '/');
 		code = cut_events(run, folder.data, events, lost, e);
 	}
-	buf_release(&folder);
 	return code;
 }
 

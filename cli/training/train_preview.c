@@ -137,7 +137,8 @@ static int evaluate_rows(struct preview *p, struct evaluator *ev, struct pool *p
 {
 	const struct train_job *j = &p->job->train;
 	double *weight = mem_try((size_t)j->program->nweight + 1, sizeof *weight), metric[TRAIN_VALUES_MAX], loss, begin;
-	double *output = mem_try((size_t)part->nrow + 1, j->program->noutput * sizeof *output);
+	mem_auto double *output =
+		mem_try((size_t)part->nrow + 1, j->program->noutput * sizeof *output);
 	int code = weight && output ? 0 : err_set(e, -ERR_CONFIG, "no memory for evaluating %u samples", part->nrow);
 
 	if (!code && j->init)
@@ -156,7 +157,6 @@ static int evaluate_rows(struct preview *p, struct evaluator *ev, struct pool *p
 	/* Concurrent restarts share what the threads do together. */
 	p->validation_seconds = middle(&p->validations) * j->validation.nrow / part->nrow * p->nconcurrent;
 	free(weight);
-	free(output);
 	return code;
 }
 
@@ -220,7 +220,7 @@ static int try_validation(struct preview *p, struct err *e)
 
 int train_preview(struct cli *c, const struct job *j, const struct cluster *k)
 {
-	struct preview *p = mem_alloc(1, sizeof *p);
+	mem_auto struct preview *p = mem_alloc(1, sizeof *p);
 	struct rusage u;
 	struct err e;
 	int code;
@@ -238,15 +238,12 @@ int train_preview(struct cli *c, const struct job *j, const struct cluster *k)
 	p->memory = (uint64_t)u.ru_maxrss * 1024;
 	if (!code)
 		code = preview_split(p, &e);
-	if (code) {
-		free(p);
+	if (code)
 		return cli_fail(c, &e);
-	}
 	if (c->options.given[OPT_DRY_JSON])
 		preview_json(p, &c->out);
 	else
 		preview_text(p, &c->out);
-	free(p);
 	cli_note(c, "nothing was trained, and no file was written");
 	return 0;
 }

@@ -57,20 +57,19 @@ static void engines_of(const struct train_job *j, const char *before, const char
 /* A text for each engine: what is expected of it, or why it is not used. */
 static json_t *engines_json(const struct train_job *j)
 {
-	struct buf lines = BUF_INIT;
+	buf_auto lines = BUF_INIT;
 	json_t *all = json_array();
 
 	engines_of(j, "", "\n", &lines);
 	for (char *line = strtok(lines.data, "\n"); line; line = strtok(NULL, "\n"))
 		json_array_append_new(all, json_string(line));
-	buf_release(&lines);
 	return all;
 }
 
 void preview_json(const struct preview *p, struct buf *out)
 {
 	const struct train_job *j = &p->job->train;
-	json_t *all = json_object();
+	json_auto_t *all = json_object();
 
 	json_object_set_new(all, "schema", json_integer(1));
 	json_object_set_new(all, "data", data_json(p));
@@ -100,7 +99,6 @@ void preview_json(const struct preview *p, struct buf *out)
 	json_object_set_new(all, "total_seconds", json_real(all_seconds(p)));
 	json_print(all, out);
 	buf_char(out, '\n');
-	json_decref(all);
 }
 
 static void print_duration(struct buf *out, double seconds)
@@ -130,7 +128,7 @@ void preview_text(const struct preview *p, struct buf *out)
 	const struct train_job *j = &p->job->train;
 	char taken[MEMORY_TEXT_MAX], free_text[MEMORY_TEXT_MAX];
 	uint32_t epochs = j->epochs - j->initial_epoch;
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 
 	for (unsigned k = 0; k < PART_COUNT; k++) {
 		const struct part *part = &p->job->samples.part[k];
@@ -158,7 +156,6 @@ void preview_text(const struct preview *p, struct buf *out)
 	optimisation_use_text(&p->optimisations, &b);
 	if (b.len)
 		buf_printf(out, "optimised %s\n", b.data);
-	buf_release(&b);
 	buf_printf(out, "memory    %s used, %s available\n", memory_text((double)p->memory, 0, taken),
 		memory_text((double)cpus_memory_available(), 0, free_text));
 	buf_str(out, "time      ");

@@ -68,7 +68,7 @@ static void on_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, ui
 static void keep_profile(void *ctx, struct profile *p)
 {
 	struct training *t = ctx;
-	struct buf name = BUF_INIT;
+	buf_auto name = BUF_INIT;
 	struct err e;
 
 	buf_printf(&name, "steps-%llu-%llu", (unsigned long long)t->profile_first,
@@ -76,7 +76,6 @@ static void keep_profile(void *ctx, struct profile *p)
 	profile_advise(p);
 	write_errors_note(&t->write_errors, profile_write_run(p, t->run, name.data, &e), &e);
 	profile_free(p);
-	buf_release(&name);
 }
 
 static void ask_profile(struct training *t)
@@ -136,7 +135,7 @@ static void on_epoch(void *ctx, const struct epoch_record *r)
 {
 	struct training *t = ctx;
 	struct metrics_line m;
-	struct buf line = BUF_INIT;
+	buf_auto line = BUF_INIT;
 	struct err e;
 
 	epoch_record_line(&t->job->train, r, &m);
@@ -145,7 +144,6 @@ static void on_epoch(void *ctx, const struct epoch_record *r)
 	metrics_format(&m, &line);
 	write_errors_note(&t->write_errors, run_append(t->run, "metrics.jsonl", &line, &e), &e);
 	train_log_epoch(t->log, r, &m);
-	buf_release(&line);
 	train_callbacks_epoch(&t->callbacks, r);
 	train_workers_epoch(t->workers, t->cli);
 }
@@ -197,8 +195,7 @@ static const char *live_metric(const struct cli *c)
 static int check_live(const struct training *t)
 {
 	const char *metric = live_metric(t->cli);
-	struct buf names = BUF_INIT;
-	int status;
+	buf_auto names = BUF_INIT;
 
 	for (unsigned k = 0; metric && k < t->nnumber; k++)
 		if (!strcmp(metric, t->number[k]))
@@ -207,9 +204,8 @@ static int check_live(const struct training *t)
 		return 0;
 	for (unsigned k = 0; k < t->nnumber; k++)
 		buf_printf(&names, ", %s", t->number[k]);
-	status = cli_usage(t->cli, "--live=%s: the training does not compute it; available: loss%s", metric, names.data ? names.data : "");
-	buf_release(&names);
-	return status;
+	return cli_usage(t->cli, "--live=%s: the training does not compute it; available: loss%s",
+		metric, names.data ? names.data : "");
 }
 
 static struct progress *open_progress(struct training *t)
@@ -242,7 +238,7 @@ static struct progress *open_progress(struct training *t)
 static void show_past(const struct training *t)
 {
 	const char *metric = live_metric(t->cli) ? live_metric(t->cli) : "loss";
-	struct buf lines = BUF_INIT, val = BUF_INIT;
+	buf_auto lines = BUF_INIT, val = BUF_INIT;
 	struct history h;
 
 	if (!t->resume.note || !t->cli->options.given[OPT_LIVE])
@@ -260,8 +256,6 @@ static void show_past(const struct training *t)
 			progress_past(t->progress, (uint32_t)start[i] - 1, (uint32_t)epoch[i], training[i], validation ? validation[i] : NAN);
 		history_release(&h);
 	}
-	buf_release(&lines);
-	buf_release(&val);
 }
 
 /* ---- results ---- */
@@ -269,7 +263,7 @@ static void show_past(const struct training *t)
 /* Into the run's folder and to --output: where one cannot be written, the other is. */
 static int keep_weights(const struct training *t, const struct train_result *r, struct err *e)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 	const char *path = t->cli->options.value[OPT_WEIGHTS_OUT];
 	struct err other;
 	int code = record_weights(t->job, r, &b, e), code_path = 0;
@@ -283,14 +277,13 @@ static int keep_weights(const struct training *t, const struct train_result *r, 
 		cli_note(t->cli, "the weights are in %s", path);
 	if (!code && code_path)
 		*e = other;
-	buf_release(&b);
 	return code ? code : code_path;
 }
 
 /* The files that say what is going to be done. */
 static int begin_folder(struct training *t, struct err *e)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 	int code;
 
 	config_print(t->job->config, &b);
@@ -299,7 +292,6 @@ static int begin_folder(struct training *t, struct err *e)
 	buf_add(&b, t->job->model.text ? t->job->model.text : "", t->job->model.len);
 	if (!code && t->job->model.text)
 		code = run_write(t->run, "model.qcnn", &b, 0, e);
-	buf_release(&b);
 	return code ? code : record_run(t->run, t->cli, t->job, "running", 0, NULL, e);
 }
 
@@ -497,7 +489,7 @@ static void list_metrics(struct training *t)
 int train_run_job(struct cli *c, struct job *j)
 {
 	struct training t = { .cli = c, .job = j, .begin = clock_seconds(), .write_errors = { .cli = c } };
-	struct buf name = BUF_INIT;
+	buf_auto name = BUF_INIT;
 	struct err e;
 	int status;
 
@@ -514,7 +506,6 @@ int train_run_job(struct cli *c, struct job *j)
 	run_name(j->config, &name);
 	if (!t.run && run_open(config_text(j->config, KEY_LOG_DIR), name.data, &t.run, &e))
 		status = cli_fail(c, &e);
-	buf_release(&name);
 	if (!status) {
 		cli_detail(c, "this run's folder is %s", run_path(t.run));
 		status = train_and_keep(&t);

@@ -22,17 +22,16 @@ static bool search_ended(const struct train_job *j, const struct train_result *r
 /* With the command that evaluates them: by default on the part that was held out. */
 static void say_weights(const struct cli *c, const char *path, bool held_out)
 {
-	struct buf word = BUF_INIT;
+	buf_auto word = BUF_INIT;
 
 	buf_shell_word(&word, path);
 	cli_note(c, "the weights are in %s", path);
 	cli_note(c, "to evaluate them: qcnn infer %s%s", held_out ? "" : "--split=train ", word.data);
-	buf_release(&word);
 }
 
 void train_summary(const struct cli *c, const struct job *j, const struct train_words *w, const struct train_result *r)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 	const char *weights = c->options.value[OPT_WEIGHTS_OUT];
 
 	say_numbers(&b, w, "training", r->last.loss, r->last.metric);
@@ -62,5 +61,4 @@ void train_summary(const struct cli *c, const struct job *j, const struct train_
 	say_weights(c, weights, j->samples.part[PART_TEST].nrow || j->samples.part[PART_VALIDATION].nrow);
 	if (w->reported)
 		cli_note(c, "the report is in %s/report.html", w->folder);
-	buf_release(&b);
 }

@@ -122,14 +122,13 @@ void train_workers_lines(void *workers, unsigned most, struct buf *out)
 
 static void say_lines(struct train_workers *w, struct cli *c)
 {
-	struct buf lines = BUF_INIT;
+	buf_auto lines = BUF_INIT;
 
 	add_lines(w, done_since(w, &w->epoch), w->n, &lines);
 	for (char *at = lines.data, *end; at && *at; at = end + 1) {
 		*(end = strchr(at, '\n')) = 0;
 		cli_detail(c, "%s", at + strspn(at, " "));
 	}
-	buf_release(&lines);
 }
 
 void train_workers_epoch(struct train_workers *w, struct cli *c)

@@ -81,7 +81,7 @@ static void add_scene(struct scene *s, struct buf *out)
 
 int draw_json(const struct program *p, const struct draw_options *o, struct buf *out, struct err *e)
 {
-	struct buf head = BUF_INIT;
+	buf_auto head = BUF_INIT;
 	int code = scene_check(p, o, e);
 	bool first = true;
 
@@ -103,6 +103,5 @@ int draw_json(const struct program *p, const struct draw_options *o, struct buf 
 	buf_str(out, "], \"head\": ");
 	buf_json_str(out, head.len ? head.data : NULL);
 	buf_str(out, "}\n");
-	buf_release(&head);
 	return code;
 }

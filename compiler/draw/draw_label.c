@@ -137,7 +137,7 @@ static void expr_text(const struct program *p, uint32_t i, const char *layer, en
 /* Cut where it would be wider than what it stands in. */
 static void add_angle(const struct program *p, uint32_t i, const char *layer, struct buf *out)
 {
-	struct buf one = BUF_INIT;
+	buf_auto one = BUF_INIT;
 	size_t at = 0, n = 0;
 
 	expr_text(p, i, layer, RANK_SUM, 0, &one);
@@ -149,7 +149,6 @@ static void add_angle(const struct program *p, uint32_t i, const char *layer, st
 	buf_add(out, one.data ? one.data : "", at);
 	if (at < one.len)
 		buf_str(out, "…");
-	buf_release(&one);
 }
 
 /* ---- gates ---- */

@@ -27,7 +27,7 @@ static uint32_t simple_wire(const struct output *o)
 static void name_outputs(struct scene *s)
 {
 	const struct circuit_code *c = s->circuit;
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 
 	s->note = arena_alloc(&s->arena, c->noutput + 1, sizeof *s->note);
 	for (uint32_t i = 0; i < c->noutput; i++) {
@@ -48,7 +48,6 @@ static void name_outputs(struct scene *s)
 		buf_str(&b, "⟩");
 		s->note[s->nnote++] = arena_strdup(&s->arena, b.data);
 	}
-	buf_release(&b);
 }
 
 void scene_rows(struct scene *s)

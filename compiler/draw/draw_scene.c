@@ -49,7 +49,7 @@ static bool is_collapsed(const struct builder *b, const char *path)
 
 int scene_check(const struct program *p, const struct draw_options *o, struct err *e)
 {
-	struct buf known = BUF_INIT;
+	buf_auto known = BUF_INIT;
 	int code = 0;
 
 	for (uint32_t i = 0; i < p->nlayer; i++)
@@ -63,7 +63,6 @@ int scene_check(const struct program *p, const struct draw_options *o, struct er
 			code = err_set(e, -ERR_USAGE, "no layer is called `%s`; there are %.300s", o->collapse[k],
 				known.len ? known.data : "none");
 	}
-	buf_release(&known);
 	return code;
 }
 

@@ -60,7 +60,7 @@ static void draw_band(struct svg_drawing *d, double *widest)
 static double draw_note(struct svg_drawing *d, const char *note, double y, double *widest)
 {
 	const double room = d->o->width > 2 * margin ? d->o->width - 2 * margin : note_width;
-	struct buf line = BUF_INIT;
+	buf_auto line = BUF_INIT;
 	double indent = 0;
 
 	while (*note) {
@@ -93,7 +93,6 @@ static double draw_note(struct svg_drawing *d, const char *note, double y, doubl
 		*widest = end > *widest ? end : *widest;
 		y += line_height;
 	}
-	buf_release(&line);
 	return y;
 }
 
@@ -151,7 +150,7 @@ static void svg_open(const struct draw_options *o, double width, double height, 
 
 int draw_svg(const struct program *p, const struct draw_options *o, struct buf *out, struct err *e)
 {
-	struct buf body = BUF_INIT, head = BUF_INIT;
+	buf_auto body = BUF_INIT, head = BUF_INIT;
 	double y = margin, widest = 0;
 	int code = scene_check(p, o, e);
 
@@ -179,7 +178,5 @@ int draw_svg(const struct program *p, const struct draw_options *o, struct buf *
 		buf_add(out, body.data ? body.data : "", body.len);
 		buf_str(out, "</svg>\n");
 	}
-	buf_release(&body);
-	buf_release(&head);
 	return code;
 }

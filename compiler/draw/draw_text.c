@@ -359,7 +359,7 @@ static int draw_scene(const struct scene *s, const struct draw_options *o, struc
 
 int draw_text(const struct program *p, const struct draw_options *o, struct buf *out, struct err *e)
 {
-	struct buf head = BUF_INIT;
+	buf_auto head = BUF_INIT;
 	int code = scene_check(p, o, e);
 
 	for (uint32_t i = 0; !code && i < p->ncircuit; i++) {
@@ -383,6 +383,5 @@ int draw_text(const struct program *p, const struct draw_options *o, struct buf 
 		canvas_words(out, head.data, o->ascii);
 		buf_char(out, '\n');
 	}
-	buf_release(&head);
 	return code;
 }

@@ -231,7 +231,7 @@ static struct value windows(struct elab *e, const struct node *n)
 
 static struct value zip(struct elab *e, const struct node *n)
 {
-	struct wire_list *w = mem_alloc(n->args.n, sizeof *w);
+	mem_auto struct wire_list *w = mem_alloc(n->args.n, sizeof *w);
 	uint32_t least = UINT32_MAX, width = 0, k = 0;
 	struct value r = value_unknown();
 
@@ -249,7 +249,6 @@ static struct value zip(struct elab *e, const struct node *n)
 			wire[k++] = w[i].wire[t];
 	r = (struct value){ .kind = KIND_TUPLES, .list = { least, width, wire } };
 out:
-	free(w);
 	return r;
 }
 

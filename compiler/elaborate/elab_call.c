@@ -258,14 +258,13 @@ static void gate_signature(const struct node *call, struct buf *out)
 
 static void note_signature(struct diag *g, const struct node *call)
 {
-	struct buf text = BUF_INIT;
+	buf_auto text = BUF_INIT;
 
 	if (call->decl)
 		declared_signature(call->decl, &text);
 	else
 		gate_signature(call, &text);
 	diag_note(g, "signature: %s", text.data);
-	buf_release(&text);
 }
 
 /* The front end has checked their number. */
@@ -297,7 +296,7 @@ static uint32_t callee_wires(const struct node *call)
 /* The callee's applies for the k-th use, modifiers included. */
 static bool callee_ops(struct elab *e, const struct node *call, const struct args *a, uint32_t k, struct calls *out)
 {
-	struct value *v = mem_alloc(a->n + 1, sizeof *v);
+	mem_auto struct value *v = mem_alloc(a->n + 1, sizeof *v);
 	uint32_t angle[GATE_ANGLES_MAX], nwire = callee_wires(call);
 	const struct calls *body = NULL;
 	bool fine;
@@ -315,7 +314,6 @@ static bool callee_ops(struct elab *e, const struct node *call, const struct arg
 		if (fine)
 			build_gate(&e->design, out, call->gate, call->word, angle);
 	}
-	free(v);
 	return fine && elab_modify(e, call, out, &nwire);
 }
 

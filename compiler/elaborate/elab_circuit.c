@@ -74,7 +74,8 @@ static bool instance_args(struct elab *e, const struct node *n, struct value *v,
 static void run_instances(struct elab *e, const struct node *n)
 {
 	const struct node *circuit = n->decl;
-	struct value *v = mem_alloc(n->args.n + 1, sizeof *v), *arg = mem_alloc(n->args.n + 1, sizeof *arg);
+	mem_auto struct value *v = mem_alloc(n->args.n + 1, sizeof *v),
+			      *arg = mem_alloc(n->args.n + 1, sizeof *arg);
 	uint32_t times;
 
 	if (!circuit || circuit->kind != NODE_CIRCUIT)
@@ -93,8 +94,6 @@ static void run_instances(struct elab *e, const struct node *n)
 		run_instance(e, n->name, circuit, arg, (const struct node *const *)n->args.v);
 	}
 out:
-	free(v);
-	free(arg);
 }
 
 /* The only circuit of the file, for `head { ... }` and files without a head. */
@@ -156,7 +155,7 @@ static uint32_t dense_weights(struct elab *e, const struct weight_group *g)
 static bool activation(struct elab *e, const struct node *n, enum activation *out)
 {
 	const char *const *text = asm_activation_name;
-	struct buf known = BUF_INIT;
+	buf_auto known = BUF_INIT;
 
 	for (int k = 0; k < ACTIVATION_COUNT; k++)
 		if (!n->text || !strcmp(n->text, text[k])) {
@@ -170,7 +169,6 @@ static bool activation(struct elab *e, const struct node *n, enum activation *ou
 	for (int k = 0; k < ACTIVATION_COUNT; k++)
 		buf_printf(&known, "%s%s", k ? ", " : "", text[k]);
 	diag_note(g, "known are %s", known.data);
-	buf_release(&known);
 	return false;
 }
 

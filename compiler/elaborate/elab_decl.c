@@ -155,16 +155,17 @@ void elab_overrides(struct elab *e)
 		if (!n) {
 			struct diag *g = elab_error(e, DIAG_OVERRIDE, override_span(e, o), "the model has no constant `%s`", o->name);
 			const char *near = diag_nearest(o->name, all, nall);
-			struct buf b = BUF_INIT;
+			buf_auto b = BUF_INIT;
 
 			for (size_t k = 0; k < nall && k < 12; k++)
 				buf_printf(&b, "%s`%s`", k ? ", " : "", all[k]);
 			if (near)
 				diag_help(g, "did you mean `%s`?", near);
 			else
-				diag_help(g, nall ? "its constants are: %s%s" : "it has no `const` at file level%s%s", nall ? b.data : "",
-					nall > 12 ? ", ..." : "");
-			buf_release(&b);
+				diag_help(g,
+					nall ? "its constants are: %s%s"
+					     : "it has no `const` at file level%s%s",
+					nall ? b.data : "", nall > 12 ? ", ..." : "");
 		} else if (n->a || !override_value(o, n->op, &v)) {
 			struct diag *g = elab_error(e, DIAG_OVERRIDE, override_span(e, o), "`%s` cannot be set to `%s`", o->name, o->value);
 			diag_second(g, n->name_span, n->a ? "an array is declared here" : n->op == AST_TYPE_INT ? "an int is declared here" : "a float is declared here");

@@ -347,7 +347,7 @@ static struct value set_of_lists(struct elab *e, const struct node *n, const str
 static struct value set_of(struct elab *e, const struct node *n)
 {
 	struct value r = value_unknown();
-	struct value *v = mem_alloc(n->list.n + 1, sizeof *v);
+	mem_auto struct value *v = mem_alloc(n->list.n + 1, sizeof *v);
 	bool fine = elab_work(e, n->list.n / 4, n->span);
 
 	for (uint32_t i = 0; i < n->list.n; i++) {
@@ -355,9 +355,9 @@ static struct value set_of(struct elab *e, const struct node *n)
 		fine = fine && v[i].kind != KIND_UNKNOWN;
 	}
 	if (fine && n->list.n)
-		r = value_is_list(&v[0]) ? set_of_lists(e, n, v)
-			: value_is_array(&v[0]) ? set_of_arrays(e, n, v) : set_of_numbers(e, n, v);
-	free(v);
+		r = value_is_list(&v[0])        ? set_of_lists(e, n, v)
+			: value_is_array(&v[0]) ? set_of_arrays(e, n, v)
+						: set_of_numbers(e, n, v);
 	return r;
 }
 

@@ -62,12 +62,10 @@ bool elab_operands(struct elab *e, const struct node *call, struct wire_list *ou
 
 	if (call->a)
 		return operand_on(e, call->a, out);
-	struct wire_list *w = mem_alloc(call->list.n + 1, sizeof *w);
+	mem_auto struct wire_list *w = mem_alloc(call->list.n + 1, sizeof *w);
 	for (uint32_t i = 0; i < call->list.n; i++)
 		fine = elab_qubits(e, call->list.v[i], &w[i]) && fine;
-	fine = fine && operands_broadcast(e, call, w, out);
-	free(w);
-	return fine;
+	return fine && operands_broadcast(e, call, w, out);
 }
 
 /* ---- discard ---- */

@@ -115,7 +115,7 @@ static void grow_names(struct elab *e)
 {
 	uint32_t old = e->names.size;
 	const struct node **key = e->names.key;
-	struct value *value = e->names.value;
+	mem_auto struct value *value = e->names.value;
 
 	e->names.size = old ? 2 * old : 64;
 	e->names.key = mem_alloc(e->names.size, sizeof *e->names.key);
@@ -128,7 +128,6 @@ static void grow_names(struct elab *e)
 		e->names.value[k] = value[i];
 	}
 	free(key);
-	free(value);
 }
 
 void elab_bind(struct elab *e, const struct node *decl, struct value v)

@@ -136,7 +136,7 @@ static int by_factors_then_place(const void *p, const void *q)
 
 uint32_t pauli_sum_gather(struct arena *a, const struct pauli_sum *s, struct pauli_term **out)
 {
-	struct numbered *v = mem_alloc(s->n + 1, sizeof *v);
+	mem_auto struct numbered *v = mem_alloc(s->n + 1, sizeof *v);
 	uint32_t n = 0, kept = 0;
 
 	for (uint32_t i = 0; i < s->n; i++)
@@ -152,6 +152,5 @@ uint32_t pauli_sum_gather(struct arena *a, const struct pauli_sum *s, struct pau
 	for (uint32_t i = 0; i < n; i++)
 		if ((*out)[i].coefficient != 0)
 			(*out)[kept++] = (*out)[i];
-	free(v);
 	return kept;
 }

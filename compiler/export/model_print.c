@@ -318,7 +318,7 @@ static void put_instances(struct printer *w)
 static int check_size(const struct program *p, struct err *e)
 {
 	uint64_t *ngate = mem_try((size_t)p->nmatrix + 1, sizeof *ngate), total = 0;
-	uint32_t *depth = mem_try((size_t)p->nmatrix + 1, sizeof *depth);
+	mem_auto uint32_t *depth = mem_try((size_t)p->nmatrix + 1, sizeof *depth);
 	int code = ngate && depth ? 0 : err_set(e, -ERR_CONFIG, "no memory for %u matrices", p->nmatrix);
 
 	for (uint32_t m = 0; !code && m < p->nmatrix; m++)
@@ -341,7 +341,6 @@ static int check_size(const struct program *p, struct err *e)
 					"gate by gate", COMPILE_CALLS_MAX, COMPILE_DEPTH_MAX);
 		}
 	free(ngate);
-	free(depth);
 	return code;
 }
 

@@ -189,7 +189,7 @@ static void lower_circuit(struct lowering *l, const struct circuit *from, struct
 static void lower_spans(struct lowering *l, const struct source_set *sources)
 {
 	const struct design *d = l->d;
-	bool *used = mem_alloc(d->nplace + 1, sizeof *used);
+	mem_auto bool *used = mem_alloc(d->nplace + 1, sizeof *used);
 
 	l->span = mem_alloc(d->nplace + 1, sizeof *l->span);
 	for (uint32_t c = 0; c < d->ncircuit; c++)
@@ -207,7 +207,6 @@ static void lower_spans(struct lowering *l, const struct source_set *sources)
 			struct place at = source_place(sources, d->place[i]);
 			l->p->span[l->span[i]] = (struct span_note){ at.line, at.column };
 		}
-	free(used);
 }
 
 static void lower_layers(struct lowering *l)

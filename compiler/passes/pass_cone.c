@@ -60,7 +60,8 @@ bool *pass_cone_wires(const struct design *d, const struct circuit *c)
 static void cone(const struct design *d, struct circuit *c)
 {
 	struct calls *l = &c->calls;
-	bool *alive = mem_alloc(l->nwire + 1, sizeof *alive), *keep = mem_alloc(l->n + 1, sizeof *keep);
+	mem_auto bool *alive = mem_alloc(l->nwire + 1, sizeof *alive),
+		      *keep = mem_alloc(l->n + 1, sizeof *keep);
 	uint32_t kept = 0;
 
 	mark_outputs(c, alive);
@@ -70,8 +71,6 @@ static void cone(const struct design *d, struct circuit *c)
 		if (keep[i])
 			l->v[kept++] = l->v[i];
 	l->n = kept;
-	free(alive);
-	free(keep);
 }
 
 void pass_cone(struct design *d)

@@ -72,7 +72,7 @@ static uint32_t fold_items(const struct design *d, const struct matrix *m, const
 /* Old number to new, INDEX_NONE for the identity. */
 static uint32_t *fold_matrices(struct design *d, const uint32_t *expr)
 {
-	struct matrix *old = d->matrix;
+	mem_auto struct matrix *old = d->matrix;
 	uint32_t nold = d->nmatrix, *map = mem_alloc(nold + 1, sizeof *map);
 
 	free(d->table);
@@ -81,12 +81,10 @@ static uint32_t *fold_matrices(struct design *d, const uint32_t *expr)
 	d->nmatrix = d->cap_matrix = d->ntable = 0;
 	d->nitem = 0;
 	for (uint32_t m = 0; m < nold; m++) {
-		struct item *item = mem_alloc(old[m].nitem + 1, sizeof *item);
+		mem_auto struct item *item = mem_alloc(old[m].nitem + 1, sizeof *item);
 		uint32_t n = fold_items(d, &old[m], expr, map, item);
 		map[m] = n ? design_matrix(d, old[m].name, old[m].ntarget, item, n) : INDEX_NONE;
-		free(item);
 	}
-	free(old);
 	return map;
 }
 
@@ -110,11 +108,9 @@ static void fold_calls(struct calls *c, const uint32_t *expr, const uint32_t *ma
 
 void pass_fold(struct design *d)
 {
-	uint32_t *expr = fold_exprs(d);
-	uint32_t *matrix = fold_matrices(d, expr);
+	mem_auto uint32_t *expr = fold_exprs(d);
+	mem_auto uint32_t *matrix = fold_matrices(d, expr);
 
 	for (uint32_t c = 0; c < d->ncircuit; c++)
 		fold_calls(&d->circuit[c]->calls, expr, matrix);
-	free(expr);
-	free(matrix);
 }

@@ -90,7 +90,7 @@ static void add_name(const struct wire_register *r, uint32_t k, struct buf *out)
 static void warn_register(const struct circuit *c, uint32_t i, const bool *reaches, struct diags *diags)
 {
 	const struct wire_register *r = &c->reg[i];
-	struct buf names = BUF_INIT;
+	buf_auto names = BUF_INIT;
 	uint32_t n = 0;
 
 	for (uint32_t k = 0; k < r->count; k++) {
@@ -106,7 +106,6 @@ static void warn_register(const struct circuit *c, uint32_t i, const bool *reach
 			names.data, n > NAMES_MAX ? ", ..." : "");
 		diag_help(g, "observe %s, or `discard` %s, or declare fewer qubits", n == 1 ? "it" : "them", n == 1 ? "it" : "them");
 	}
-	buf_release(&names);
 }
 
 static bool declared_before(const struct design *d, uint32_t circuit, struct span at)
@@ -122,12 +121,11 @@ void warn_qubits(const struct design *d, struct diags *diags)
 {
 	for (uint32_t k = 0; k < d->ncircuit && k < GROUPS_MAX; k++) {
 		const struct circuit *c = d->circuit[k];
-		bool *reaches = pass_cone_wires(d, c);
+		mem_auto bool *reaches = pass_cone_wires(d, c);
 
 		for (uint32_t i = 0; i < c->nreg && i < GROUPS_MAX; i++)
 			if (c->reg_at[i].file && !declared_before(d, k, c->reg_at[i]))
 				warn_register(c, i, reaches, diags);
-		free(reaches);
 	}
 }
 

@@ -52,6 +52,14 @@ void *mem_try(size_t n, size_t size)
 	return calloc(nbytes ? nbytes : 1, 1);
 }
 
+void mem_release(void *pointer)
+{
+	void *p;
+
+	memcpy(&p, pointer, sizeof p);
+	free(p);
+}
+
 void *mem_alloc(size_t n, size_t size)
 {
 	size_t nbytes = product(n, size);

@@ -16,6 +16,10 @@ void *mem_alloc(size_t n, size_t size);              /* zeroed; n*size checked *
 void *mem_grow(void *p, size_t n, size_t size);      /* realloc, new part undefined */
 char *mem_strdup(const char *s);
 void *mem_try(size_t n, size_t size);                /* zeroed; NULL on overflow or failure */
+/* `mem_auto double *v = mem_alloc(n, sizeof *v);`: a local pointer whose memory is freed wherever its scope ends, also
+ * by return; NULL where it was handed over. */
+#define mem_auto __attribute__((cleanup(mem_release)))
+void mem_release(void *pointer); /* frees what a pointer of any type at `pointer` points to */
 void mem_on_exhausted(void (*handler)(size_t nbytes)); /* must not return */
 /* Ensure room for one more element in a malloc'ed vector: *cap doubles. */
 #define mem_reserve(v, n, cap) \

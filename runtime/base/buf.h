@@ -11,6 +11,8 @@
 
 struct buf { char *data; size_t len, cap; };
 #define BUF_INIT { 0, 0, 0 }
+/* `buf_auto b = BUF_INIT;`: a local struct buf that is released wherever its scope ends, also by return. */
+#define buf_auto __attribute__((cleanup(buf_release))) struct buf
 
 void buf_init(struct buf *b);
 void buf_release(struct buf *b);                    /* frees, back to empty */

@@ -72,13 +72,10 @@ struct source_set *diags_sources(const struct diags *d)
 
 static char *format(struct arena *a, const char *fmt, va_list ap)
 {
-	struct buf b = BUF_INIT;
-	char *s;
+	buf_auto b = BUF_INIT;
 
 	buf_vprintf(&b, fmt, ap);
-	s = arena_strndup(a, b.data, b.len);
-	buf_release(&b);
-	return s;
+	return arena_strndup(a, b.data, b.len);
 }
 
 /* Beyond the limit everything lands in the same place, which is never printed. */

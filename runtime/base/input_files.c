@@ -36,12 +36,11 @@ const char *input_name(const char *path)
 static void add_hint(struct err *e, const char *text, const char *word)
 {
 	char old[ERR_TEXT_MAX];
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 
 	memcpy(old, e->text, sizeof old);
 	buf_printf(&b, text, word);
 	err_set(e, e->code, "%s; %s", old, b.data);
-	buf_release(&b);
 }
 
 enum { NAMES_MAX = 1000 };
@@ -84,7 +83,7 @@ static void nearest_name(DIR *d, const char *base, struct buf *out)
 static void nearest_file(const char *path, struct buf *out)
 {
 	const char *base = path_base(path);
-	struct buf folder = BUF_INIT, name = BUF_INIT;
+	buf_auto folder = BUF_INIT, name = BUF_INIT;
 	DIR *d;
 
 	path_folder(path, &folder);
@@ -95,13 +94,11 @@ static void nearest_file(const char *path, struct buf *out)
 		buf_printf(out, "%.*s%s", (int)(base - path), path, name.data);
 	if (d)
 		closedir(d);
-	buf_release(&folder);
-	buf_release(&name);
 }
 
 void input_hint(const char *path, struct err *e)
 {
-	struct buf near = BUF_INIT;
+	buf_auto near = BUF_INIT;
 
 	if (strstr(path, "://")) {
 		add_hint(e, "files are not read from the network; download it first: curl -O %s", path);
@@ -114,7 +111,6 @@ void input_hint(const char *path, struct err *e)
 	nearest_file(path, &near);
 	if (near.len)
 		add_hint(e, "did you mean %s?", near.data);
-	buf_release(&near);
 }
 
 /* ---- the table ---- */

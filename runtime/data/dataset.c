@@ -47,14 +47,13 @@ int dataset_new(uint64_t nrow, uint64_t nx, uint32_t ny, const char *source, str
 /* Looks at every number once. */
 static int check_rows(const struct dataset *d, struct err *e)
 {
-	double *x = mem_try(CHUNK_ROWS, (size_t)d->nx * sizeof *x);
+	mem_auto double *x = mem_try(CHUNK_ROWS, (size_t)d->nx * sizeof *x);
 	int code = x ? 0 : err_set(e, -ERR_CONFIG, "no memory for %d rows of %u numbers", CHUNK_ROWS, d->nx);
 
 	for (uint32_t at = 0, n; !code && at < d->nrow; at += n) {
 		n = d->nrow - at < CHUNK_ROWS ? d->nrow - at : CHUNK_ROWS;
 		code = row_store_read(d->rows, NULL, at, n, x, e);
 	}
-	free(x);
 	return code;
 }
 
@@ -124,7 +123,7 @@ void dataset_free(struct dataset *d)
 void dataset_digest_arrays(struct dataset *d)
 {
 	size_t n = (size_t)d->nrow * d->nx, m = (size_t)d->nrow * d->ny;
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 	struct sha256 h;
 
 	sha256_init(&h);
@@ -140,5 +139,4 @@ void dataset_digest_arrays(struct dataset *d)
 	}
 	sha256_add(&h, b.data, b.len);
 	sha256_end(&h, d->digest);
-	buf_release(&b);
 }

@@ -95,7 +95,7 @@ static void deal(struct strata *s, const uint32_t *count, unsigned npart, const 
 
 int split_stratify(const struct dataset *d, const uint32_t *count, unsigned npart, uint32_t *order, struct err *e)
 {
-	struct strata *s = mem_try(1, sizeof *s);
+	mem_auto struct strata *s = mem_try(1, sizeof *s);
 	uint32_t *from = mem_try((size_t)d->nrow + 1, sizeof *from), all = d->nrow;
 	int code = 0;
 
@@ -114,7 +114,6 @@ int split_stratify(const struct dataset *d, const uint32_t *count, unsigned npar
 		deal(s, count, npart, from, order);
 	if (s)
 		free(s->class_of);
-	free(s);
 	free(from);
 	return code;
 }

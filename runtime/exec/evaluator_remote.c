@@ -67,7 +67,7 @@ static int recompute(void *ctx, uint32_t unit, struct fixed *v, struct err *e)
 	struct evaluator *ev = ctx;
 	const struct evaluator_engine *x = ev->on;
 	struct batch b = ev->batch;
-	double *rows = NULL;
+	mem_auto double *rows = NULL;
 	int code = x->engine->begin(x->state, e);
 
 	if (!code && !b.input && b.fetch) {
@@ -79,7 +79,6 @@ static int recompute(void *ctx, uint32_t unit, struct fixed *v, struct err *e)
 		code = evaluator_unit(ev, 0, unit, v, e);
 	}
 	x->engine->prepare(x->state, &ev->batch, ev->gradient, &ev->units);
-	free(rows);
 	return code;
 }
 

@@ -211,7 +211,7 @@ static void add_circuit(struct maker *m, const struct circuit_code *c)
 static void add_cones(struct maker *m, const struct circuit_code *c)
 {
 	struct walk w = { c, mem_alloc((size_t)c->nwire + 1, sizeof *w.token), 0, mem_alloc((size_t)c->napply + 1, sizeof *w.keep) };
-	uint32_t *map = mem_alloc((size_t)c->nwire + 1, sizeof *map);
+	mem_auto uint32_t *map = mem_alloc((size_t)c->nwire + 1, sizeof *map);
 	struct group g[CONES_OUTPUTS_MAX];
 	uint32_t n = c->noutput && c->noutput <= CONES_OUTPUTS_MAX ? group_outputs(&w, g) : 0;
 
@@ -227,7 +227,6 @@ static void add_cones(struct maker *m, const struct circuit_code *c)
 	}
 	free(w.token);
 	free(w.keep);
-	free(map);
 }
 
 const struct program *cones_of(const struct program *p, struct arena *a)

@@ -62,14 +62,11 @@ void history_parse(const char *text, size_t len, struct history *h)
 	for (size_t at = 0; at < len && r.n < HISTORY_ROWS_MAX; ) {
 		const char *end = memchr(text + at, '\n', len - at);
 		size_t n = end ? (size_t)(end - text) - at : len - at;
-		json_t *line = json_read(text + at, n, NULL);
+		json_auto_t *line = json_read(text + at, n, NULL);
 
-		if (!json_is_object(line)) {
-			json_decref(line);
+		if (!json_is_object(line))
 			break;
-		}
 		add_row(h, &r, line);
-		json_decref(line);
 		at += n + 1;
 	}
 	turn(h, &r);
@@ -78,11 +75,10 @@ void history_parse(const char *text, size_t len, struct history *h)
 
 int history_read(const char *run, struct history *h, struct err *e)
 {
-	struct buf text = BUF_INIT;
+	buf_auto text = BUF_INIT;
 	int code = folder_read_in(&text, run, "metrics.jsonl", HISTORY_BYTES_MAX, e);
 
 	history_parse(text.data, text.len, h);
-	buf_release(&text);
 	return code;
 }
 

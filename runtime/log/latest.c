@@ -44,7 +44,7 @@ static bool each_entry(int at, const char *path, bool (*f)(void *ctx, int folder
 
 char *latest_run(const char *path)
 {
-	struct buf file = BUF_INIT;
+	buf_auto file = BUF_INIT;
 	char *real, *slash;
 
 	buf_printf(&file, "%s/%s", path, record_file);
@@ -52,7 +52,6 @@ char *latest_run(const char *path)
 	slash = real ? strrchr(real, '/') : NULL;
 	if (slash)
 		slash[slash == real] = 0;
-	buf_release(&file);
 	return real;
 }
 
@@ -131,16 +130,14 @@ static void remove_links(int at, const char *path)
 
 bool latest_remove_dangling(const char *dir)
 {
-	struct buf path = BUF_INIT;
-	char *run = NULL;
+	buf_auto path = BUF_INIT;
+	mem_auto char *run = NULL;
 	bool gone;
 
 	buf_printf(&path, "%s/latest", dir);
 	gone = latest_is(path.data) && !(run = latest_run(path.data));
 	if (gone)
 		remove_links(AT_FDCWD, path.data);
-	buf_release(&path);
-	free(run);
 	return gone;
 }
 
@@ -157,7 +154,7 @@ struct linking { int to; const char *name; };
 static bool link_entry(void *ctx, int folder, const char *file)
 {
 	const struct linking *l = ctx;
-	struct buf target = BUF_INIT;
+	buf_auto target = BUF_INIT;
 	bool made = true;
 
 	(void)folder;
@@ -165,7 +162,6 @@ static bool link_entry(void *ctx, int folder, const char *file)
 		buf_printf(&target, "../%s/%s", l->name, file);
 		made = !symlinkat(target.data, l->to, file);
 	}
-	buf_release(&target);
 	return made;
 }
 
@@ -218,7 +214,7 @@ static int take_name(int at, const char *made, const char *dir, struct err *e)
 
 int latest_point(const char *dir, const char *name, struct err *e)
 {
-	struct buf made = BUF_INIT;
+	buf_auto made = BUF_INIT;
 	int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), code = 0;
 
 	if (at < 0)
@@ -228,7 +224,6 @@ int latest_point(const char *dir, const char *name, struct err *e)
 	if (make_links(at, made.data, name))
 		code = take_name(at, made.data, dir, e);
 	remove_links(at, made.data);
-	buf_release(&made);
 	close(at);
 	return code;
 }

@@ -155,7 +155,7 @@ static void add_folded(struct buf *line, size_t *start, size_t indent, const cha
 static void put_values(struct progress *p, const struct buf *head, const struct buf *tail)
 {
 	size_t width = terminal_width(p->o.out, NULL) - 1, start = 0, indent = head->len;
-	struct buf line = BUF_INIT;
+	buf_auto line = BUF_INIT;
 
 	buf_add(&line, head->data, head->len);
 	if (!p->o.terminal || head->len + p->last.len + p->last_val.len + tail->len <= width) {
@@ -170,7 +170,6 @@ static void put_values(struct progress *p, const struct buf *head, const struct 
 		}
 	}
 	put_line(p, &line);
-	buf_release(&line);
 }
 
 struct progress *progress_new(const struct progress_options *o)
@@ -211,7 +210,7 @@ static void add_tail(const struct progress *p, uint32_t start, uint32_t epoch, u
 	double before = ((double)start * p->o.epochs + epoch - 1) * p->o.steps_per_epoch + step;
 	double total = (double)p->o.starts * p->o.epochs * p->o.steps_per_epoch;
 	double per_step = (now - p->begun) / (before - p->base);
-	struct buf part = BUF_INIT;
+	buf_auto part = BUF_INIT;
 
 	for (int k = 0; k < 4; k++) {
 		buf_clear(&part);
@@ -226,7 +225,6 @@ static void add_tail(const struct progress *p, uint32_t start, uint32_t epoch, u
 		if (b->len + part.len + (k < 2 ? 0 : BAR_LEAST + BAR_FRAME) <= room)
 			buf_add(b, part.data, part.len);
 	}
-	buf_release(&part);
 }
 
 /* ---- the curves ---- */
@@ -234,7 +232,7 @@ static void add_tail(const struct progress *p, uint32_t start, uint32_t epoch, u
 /* The lines of others, cut to the width. */
 static void add_lines(const struct progress *p, unsigned most, size_t width, struct buf *out)
 {
-	struct buf lines = BUF_INIT;
+	buf_auto lines = BUF_INIT;
 
 	p->o.lines(p->o.lines_ctx, most, &lines);
 	for (const char *at = lines.data, *end; at && *at; at = end + 1) {
@@ -243,7 +241,6 @@ static void add_lines(const struct progress *p, unsigned most, size_t width, str
 		buf_add(out, at, len < width ? len : width);
 		buf_char(out, '\n');
 	}
-	buf_release(&lines);
 }
 
 /* How many lines: a third of the window, and none in a small one. */
@@ -357,7 +354,7 @@ void progress_step(struct progress *p, uint32_t start, uint32_t epoch, uint32_t 
 
 void progress_epoch(struct progress *p, uint32_t start, uint32_t epoch, double seconds, const struct metrics_line *values)
 {
-	struct buf head = BUF_INIT, tail = BUF_INIT;
+	buf_auto head = BUF_INIT, tail = BUF_INIT;
 
 	if (p->o.quiet)
 		return;
@@ -373,13 +370,11 @@ void progress_epoch(struct progress *p, uint32_t start, uint32_t epoch, double s
 		add_seconds(&tail, seconds);
 		put_values(p, &head, &tail);
 	}
-	buf_release(&head);
-	buf_release(&tail);
 }
 
 void progress_note(struct progress *p, uint32_t start, const char *text)
 {
-	struct buf line = BUF_INIT;
+	buf_auto line = BUF_INIT;
 
 	(void)start;
 	if (!p || p->o.quiet)
@@ -391,7 +386,6 @@ void progress_note(struct progress *p, uint32_t start, const char *text)
 		buf_clear(&p->remark);
 		buf_str(&p->remark, text);
 	}
-	buf_release(&line);
 }
 
 void progress_clear(struct progress *p)
@@ -403,7 +397,7 @@ void progress_clear(struct progress *p)
 
 void progress_start_done(struct progress *p, uint32_t start, double final_loss)
 {
-	struct buf line = BUF_INIT, tail = BUF_INIT;
+	buf_auto line = BUF_INIT, tail = BUF_INIT;
 
 	if (p->o.quiet || p->o.starts == 1)
 		return;
@@ -431,8 +425,6 @@ void progress_start_done(struct progress *p, uint32_t start, double final_loss)
 		add_value(&line, "loss", p->best_loss);
 		put_line(p, &line);
 	}
-	buf_release(&line);
-	buf_release(&tail);
 }
 
 void progress_free(struct progress *p)

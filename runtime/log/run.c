@@ -60,15 +60,12 @@ static int make_folders(const char *dir, struct err *e)
 int run_make_parents(const char *path, struct err *e)
 {
 	const char *slash = strrchr(path, '/');
-	struct buf dir = BUF_INIT;
-	int code;
+	buf_auto dir = BUF_INIT;
 
 	if (!slash || slash == path)
 		return 0;
 	buf_add(&dir, path, (size_t)(slash - path));
-	code = make_folders(dir.data, e);
-	buf_release(&dir);
-	return code;
+	return make_folders(dir.data, e);
 }
 
 /* A name that is one plain component of a path. */
@@ -229,7 +226,7 @@ int run_reopen(const char *path, struct buf *foreign, struct run **out, struct e
 
 int run_open(const char *dir, const char *name, struct run **out, struct err *e)
 {
-	struct buf base = BUF_INIT, path = BUF_INIT;
+	buf_auto base = BUF_INIT, path = BUF_INIT;
 	int code = make_folders(dir, e), folder = -1;
 
 	if (!code)
@@ -238,8 +235,6 @@ int run_open(const char *dir, const char *name, struct run **out, struct err *e)
 		code = err_set(e, -ERR_CANT_CREATE, "cannot open the folder %s: %s", path.data, strerror(errno));
 	if (!code)
 		code = take_folder(path.data, folder, out, e);
-	buf_release(&base);
-	buf_release(&path);
 	return code;
 }
 
@@ -307,7 +302,7 @@ static void sync_folder(const char *path)
 /* The entries of the run's folder and of those above it, up to where its path begins: once. */
 static void sync_entry(struct run *r)
 {
-	struct buf path = BUF_INIT;
+	buf_auto path = BUF_INIT;
 	char *slash = NULL;
 
 	if (r->entered)
@@ -319,7 +314,6 @@ static void sync_entry(struct run *r)
 		sync_folder(path.data);
 	}
 	sync_folder(slash ? "/" : ".");
-	buf_release(&path);
 }
 
 static int replace(struct run *r, const char *file, int (*put)(const void *what, int fd), const void *what, int sync, struct err *e)
@@ -364,8 +358,7 @@ int run_write_parts(struct run *r, const char *file, const struct file_parts *co
 
 static int open_file(struct run *r, const char *file, int flags)
 {
-	struct buf path = BUF_INIT;
-	int fd;
+	buf_auto path = BUF_INIT;
 
 	if (r && is_inside(file)) {
 		if (flags & O_CREAT)
@@ -375,9 +368,7 @@ static int open_file(struct run *r, const char *file, int flags)
 	run_full_path(r, file, &path);
 	if (flags & O_CREAT)
 		run_make_parents(path.data, NULL);
-	fd = open(path.data, flags | O_CLOEXEC, 0666);
-	buf_release(&path);
-	return fd;
+	return open(path.data, flags | O_CLOEXEC, 0666);
 }
 
 int run_open_file(struct run *r, const char *file, int flags, struct err *e)
@@ -409,15 +400,12 @@ int run_read(const struct run *r, const char *file, size_t max_bytes, struct buf
 
 int run_unlink(struct run *r, const char *file)
 {
-	struct buf path = BUF_INIT;
-	int code;
+	buf_auto path = BUF_INIT;
 
 	if (is_inside(file))
 		return folder_unlink(r->folder, file);
 	run_full_path(r, file, &path);
-	code = unlink(path.data);
-	buf_release(&path);
-	return code;
+	return unlink(path.data);
 }
 
 int run_folder(const struct run *r)
@@ -454,11 +442,10 @@ static int sync_file(struct run *r, const char *file)
 static int cannot_sync(const struct run *r, const char *file, struct err *e)
 {
 	const char *reason = folder_reason(errno);
-	struct buf path = BUF_INIT;
+	buf_auto path = BUF_INIT;
 
 	run_full_path(r, file, &path);
 	err_set(e, -ERR_IO, "cannot sync %s: %s", path.data, reason);
-	buf_release(&path);
 	return -ERR_IO;
 }
 

@@ -145,7 +145,7 @@ static struct scale range_of(const struct svg_plot *p, bool y, bool log)
 static void column_name(const char *name, double x, double y, double width, struct buf *out)
 {
 	const size_t room = (size_t)(width / 6);
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 	size_t n = 0, len = 0;
 
 	for (; name[len] && n < room; len++)
@@ -159,7 +159,6 @@ static void column_name(const char *name, double x, double y, double width, stru
 		buf_str(&b, "\u2026");
 	}
 	words(out, "p-tick p-middle", x, y, b.data);
-	buf_release(&b);
 }
 
 static void tick_words(double v, double step, struct buf *out)
@@ -177,7 +176,7 @@ static void tick_words(double v, double step, struct buf *out)
 
 static void y_axis(const struct scale *x, const struct scale *y, const struct ticks *t, const char *label, struct buf *out)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 
 	for (unsigned k = 0; k < t->n; k++) {
 		double at = place(y, t->at[k]);
@@ -190,13 +189,12 @@ static void y_axis(const struct scale *x, const struct scale *y, const struct ti
 		buf_printf(out, "<text class=\"p-label p-middle\" transform=\"translate(11 %.1f) rotate(-90)\">", (y->from + y->to) / 2);
 	if (label && *label)
 		buf_xml_in(out, "", label, "</text>\n");
-	buf_release(&b);
 }
 
 static void x_axis(const struct scale *x, const struct scale *y, const struct ticks *t, const char *const *name, const char *label,
 	struct buf *out)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 
 	buf_printf(out, "<line class=\"p-axis\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n", x->from, x->to, y->from, y->from);
 	for (unsigned k = 0; k < t->n; k++) {
@@ -211,7 +209,6 @@ static void x_axis(const struct scale *x, const struct scale *y, const struct ti
 	}
 	if (label)
 		words(out, "p-label p-middle", (x->from + x->to) / 2, y->from + 33, label);
-	buf_release(&b);
 }
 
 /* Names behind short strokes, below the title; as many rows as needed. Returns the height. */
@@ -484,7 +481,7 @@ static double row_sum(const struct svg_matrix *m, unsigned row)
 static void cell(const struct svg_matrix *m, unsigned row, unsigned column, double x, double y, double side, struct buf *out)
 {
 	double v = m->count[row * m->n + column], sum = row_sum(m, row), share = sum > 0 ? v / sum : 0;
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 
 	buf_printf(out, "<g><title>%s ", m->row_label);
 	buf_xml_str(out, m->name[row]);
@@ -502,7 +499,6 @@ static void cell(const struct svg_matrix *m, unsigned row, unsigned column, doub
 		words(out, "p-share p-middle", x + side / 2, y + side / 2 + 16, b.data);
 	}
 	buf_str(out, "</g>\n");
-	buf_release(&b);
 }
 
 void svg_matrix(const struct svg_matrix *m, const struct svg_size *z, struct buf *out)

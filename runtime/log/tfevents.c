@@ -104,13 +104,11 @@ static void make_file(struct tfevents *f)
 
 static int failed(struct tfevents *f, const char *what)
 {
-	struct buf path = BUF_INIT;
-	int code, reason = errno;
+	buf_auto path = BUF_INIT;
+	int reason = errno;
 
 	run_full_path(f->run, f->path, &path);
-	code = err_set(&f->failed, -ERR_IO, "cannot %s %s: %s", what, path.data, strerror(reason));
-	buf_release(&path);
-	return code;
+	return err_set(&f->failed, -ERR_IO, "cannot %s %s: %s", what, path.data, strerror(reason));
 }
 
 /* All of it, or the file stays as it was, and it waits on. */
@@ -308,13 +306,12 @@ static void put_f32(struct buf *b, float v)
 
 void tfevents_scalar(struct tfevents *f, const char *tag, uint64_t step, double value)
 {
-	struct buf content = BUF_INIT;
+	buf_auto content = BUF_INIT;
 
 	put_f32(&content, (float)value);
 	begin_tensor(f, TYPE_FLOAT, 0, NULL);
 	proto_message(&f->inner, TENSOR_CONTENT, &content);
 	put_summary(f, tag, step, "scalars", NULL);
-	buf_release(&content);
 }
 
 void tfevents_text(struct tfevents *f, const char *tag, uint64_t step, const char *markdown)
@@ -342,7 +339,7 @@ static void finite_range(const double *value, size_t n, double *low, double *hig
 void tfevents_histogram(struct tfevents *f, const char *tag, uint64_t step, const double *value, size_t n)
 {
 	double row[BUCKETS][3] = { { 0 } }, low = 0, high = 0;
-	struct buf content = BUF_INIT;
+	buf_auto content = BUF_INIT;
 
 	finite_range(value, n, &low, &high);
 	for (int k = 0; k < BUCKETS; k++) {
@@ -361,7 +358,6 @@ void tfevents_histogram(struct tfevents *f, const char *tag, uint64_t step, cons
 	begin_tensor(f, TYPE_DOUBLE, 2, (const uint64_t[]){ BUCKETS, 3 });
 	proto_message(&f->inner, TENSOR_CONTENT, &content);
 	put_summary(f, tag, step, "histograms", NULL);
-	buf_release(&content);
 }
 
 /* ---- graph ---- */
@@ -369,7 +365,7 @@ void tfevents_histogram(struct tfevents *f, const char *tag, uint64_t step, cons
 void tfevents_node(struct buf *graph, const char *name, const char *op, const char *const *input, unsigned ninput,
 	const struct tfevents_attr *attr, unsigned nattr)
 {
-	struct buf node = BUF_INIT, entry = BUF_INIT, value = BUF_INIT;
+	buf_auto node = BUF_INIT, entry = BUF_INIT, value = BUF_INIT;
 
 	proto_str(&node, NODE_NAME, name);
 	proto_str(&node, NODE_OP, op);
@@ -384,14 +380,11 @@ void tfevents_node(struct buf *graph, const char *name, const char *op, const ch
 		proto_message(&node, NODE_ATTR, &entry);
 	}
 	proto_message(graph, GRAPH_NODE, &node);
-	buf_release(&node);
-	buf_release(&entry);
-	buf_release(&value);
 }
 
 void tfevents_graph(struct tfevents *f, const struct buf *graph)
 {
-	struct buf whole = BUF_INIT, versions = BUF_INIT;
+	buf_auto whole = BUF_INIT, versions = BUF_INIT;
 
 	buf_add(&whole, graph->data ? graph->data : "", graph->len);
 	proto_u64(&versions, VERSIONS_PRODUCER, 22);
@@ -399,8 +392,6 @@ void tfevents_graph(struct tfevents *f, const struct buf *graph)
 	begin_event(f, 0);
 	proto_message(&f->event, EVENT_GRAPH, &whole);
 	add_record(f);
-	buf_release(&whole);
-	buf_release(&versions);
 }
 
 /* ---- hyperparameters ---- */
@@ -408,71 +399,63 @@ void tfevents_graph(struct tfevents *f, const struct buf *graph)
 /* One entry of the map from names to google.protobuf.Value. */
 static void add_hparam(struct buf *hparams, const char *name, const struct buf *value)
 {
-	struct buf entry = BUF_INIT;
+	buf_auto entry = BUF_INIT;
 
 	proto_str(&entry, MAP_KEY, name);
 	proto_message(&entry, MAP_VALUE, value);
 	proto_message(hparams, BEGIN_HPARAM, &entry);
-	buf_release(&entry);
 }
 
 void tfevents_hparam_number(struct buf *hparams, const char *name, double v)
 {
-	struct buf value = BUF_INIT;
+	buf_auto value = BUF_INIT;
 
 	proto_f64(&value, STRUCT_NUMBER, v);
 	add_hparam(hparams, name, &value);
-	buf_release(&value);
 }
 
 void tfevents_hparam_text(struct buf *hparams, const char *name, const char *v)
 {
-	struct buf value = BUF_INIT;
+	buf_auto value = BUF_INIT;
 
 	proto_str(&value, STRUCT_TEXT, v);
 	add_hparam(hparams, name, &value);
-	buf_release(&value);
 }
 
 void tfevents_hparam_bool(struct buf *hparams, const char *name, bool v)
 {
-	struct buf value = BUF_INIT;
+	buf_auto value = BUF_INIT;
 
 	proto_u64(&value, STRUCT_BOOL, v);
 	add_hparam(hparams, name, &value);
-	buf_release(&value);
 }
 
 /* The value is in the plugin's content; the tensor holds nothing. */
 static void put_hparams(struct tfevents *f, const char *tag, unsigned field, const struct buf *info)
 {
-	struct buf content = BUF_INIT, nothing = BUF_INIT;
+	buf_auto content = BUF_INIT, nothing = BUF_INIT;
 
 	proto_message(&content, field, info);
 	put_f32(&nothing, 0);
 	begin_tensor(f, TYPE_FLOAT, 0, NULL);
 	proto_message(&f->inner, TENSOR_CONTENT, &nothing);
-	buf_release(&nothing);
 	put_summary(f, tag, 0, "hparams", &content);
-	buf_release(&content);
 }
 
 void tfevents_session_begin(struct tfevents *f, const struct buf *hparams, double wall_seconds)
 {
-	struct buf info = BUF_INIT;
+	buf_auto info = BUF_INIT;
 
 	buf_add(&info, hparams->data ? hparams->data : "", hparams->len);
 	proto_f64(&info, BEGIN_TIME, wall_seconds);
 	put_hparams(f, "_hparams_/session_start_info", HPARAMS_BEGIN, &info);
-	buf_release(&info);
 }
 
 void tfevents_session_end(struct tfevents *f, bool well, double wall_seconds)
 {
-	struct buf info = BUF_INIT;
+	buf_auto info = BUF_INIT;
 
 	proto_u64(&info, END_STATUS, well ? STATUS_SUCCESS : STATUS_FAILURE);
 	proto_f64(&info, END_TIME, wall_seconds);
 	put_hparams(f, "_hparams_/session_end_info", HPARAMS_END, &info);
-	buf_release(&info);
 }

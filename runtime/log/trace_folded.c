@@ -156,7 +156,7 @@ static uint64_t phase_of_all(const struct profile_process *q, unsigned phase)
 static void put_process(struct buf *out, const struct profile *p, const struct profile_process *q,
 	enum detail detail)
 {
-	struct buf stack = BUF_INIT, name = BUF_INIT;
+	buf_auto stack = BUF_INIT, name = BUF_INIT;
 	struct frame *frame[2];
 	size_t n[2];
 	uint64_t all[2] = { phase_of_all(q, PHASE_FORWARD), phase_of_all(q, PHASE_BACKWARD) };
@@ -182,8 +182,6 @@ static void put_process(struct buf *out, const struct profile *p, const struct p
 		}
 	free(frame[0]);
 	free(frame[1]);
-	buf_release(&stack);
-	buf_release(&name);
 }
 
 void trace_folded(const struct profile *p, struct buf *out)

@@ -245,7 +245,7 @@ static void put_name(struct xplane *x, unsigned field, uint64_t id, const char *
 
 static void put_names(struct xplane *x)
 {
-	struct buf name = BUF_INIT;
+	buf_auto name = BUF_INIT;
 
 	for (unsigned k = 0; k < PHASE_COUNT; k++)
 		put_name(x, PLANE_EVENTS, NAME_PHASES + k, profile_phase_name((enum profile_phase)k));
@@ -269,7 +269,6 @@ static void put_names(struct xplane *x)
 	}
 	for (unsigned k = 1; k < STAT_COUNT; k++)
 		put_name(x, PLANE_STATS, k, stat_name[k]);
-	buf_release(&name);
 }
 
 /* ---- space ---- */
@@ -279,13 +278,12 @@ static bool same_device(const char *a, const char *b) { return a && b ? !strcmp(
 /* The plugin knows GPUs and others by the names of their planes. */
 static void put_plane_name(struct xplane *x, const char *device)
 {
-	struct buf name = BUF_INIT;
+	buf_auto name = BUF_INIT;
 	bool gpu = device && !strncmp(device, "cuda:", 5);
 
 	if (device)
 		buf_printf(&name, "/device:%s:%s", gpu ? "GPU" : "CUSTOM", device + (gpu ? 5 : 0));
 	put_text(x, &x->plane, PLANE_NAME, device ? name.data : "/host:CPU");
-	buf_release(&name);
 }
 
 /* The threads of the process, or the queues of one of its devices. */
@@ -338,7 +336,7 @@ static void put_planes(struct xplane *x, uint32_t process, struct buf *out)
 static void put_warnings(struct xplane *x, const struct profile_process *q, uint64_t dropped,
 	struct buf *out)
 {
-	struct buf text = BUF_INIT;
+	buf_auto text = BUF_INIT;
 
 	if (dropped) {
 		buf_printf(&text, "%" PRIu64 " events were dropped", dropped);
@@ -346,7 +344,6 @@ static void put_warnings(struct xplane *x, const struct profile_process *q, uint
 	}
 	if (q->lost)
 		put_text(x, out, SPACE_WARNING, "the process was lost while it was recorded");
-	buf_release(&text);
 }
 
 void trace_xplane(const struct profile *p, uint32_t process, struct buf *out)
@@ -355,7 +352,7 @@ void trace_xplane(const struct profile *p, uint32_t process, struct buf *out)
 	struct xplane x = { .p = p,
 		.base = trace_base(p),
 		.events_each = profile_events_each(p, TRACE_EVENTS_MAX) };
-	struct buf name = BUF_INIT;
+	buf_auto name = BUF_INIT;
 
 	x.nstage = trace_stages(p, &x.stage);
 	put_planes(&x, process, out);
@@ -368,5 +365,4 @@ void trace_xplane(const struct profile *p, uint32_t process, struct buf *out)
 	buf_release(&x.event);
 	buf_release(&x.stat);
 	buf_release(&x.name);
-	buf_release(&name);
 }

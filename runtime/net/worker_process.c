@@ -134,7 +134,7 @@ static int await_welcome(struct worker_process *w, double until, struct err *e)
 static int shake_hands(struct worker_process *w, const struct wire_boot *boot, double until, struct err *e)
 {
 	struct handshake *h = crypto_secret_new(sizeof *h);
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 	const uint8_t *body;
 	size_t len;
 	int code;
@@ -163,7 +163,6 @@ static int shake_hands(struct worker_process *w, const struct wire_boot *boot, d
 	if (!code)
 		code = await_welcome(w, until, e);
 	crypto_secret_free(h, sizeof *h);
-	buf_release(&b);
 	return code;
 }
 
@@ -243,7 +242,7 @@ static void end_here(const struct worker_process *w)
 static void *keep_alive(void *arg)
 {
 	struct worker_process *w = arg;
-	struct buf body = BUF_INIT;
+	buf_auto body = BUF_INIT;
 	double next = clock_seconds();
 
 	while (!atomic_load(&w->over)) {
@@ -263,7 +262,6 @@ static void *keep_alive(void *arg)
 		if ((f[0].revents && (w->tunnelled || control_ended(w->control))) || f[1].revents)
 			end_here(w);         /* the job has ended */
 	}
-	buf_release(&body);
 	return NULL;
 }
 
@@ -400,8 +398,7 @@ static int take_profile(struct worker_process *w, const uint8_t *body, size_t le
 {
 	uint64_t nunit = __atomic_load_n(&w->nunit, __ATOMIC_RELAXED);
 	struct wire_profile m;
-	struct buf text = BUF_INIT;
-	int code;
+	buf_auto text = BUF_INIT;
 
 	if (!wire_get_profile(body, len, &m) || (m.level == PROFILE_OFF) != w->recording.on
 		|| (w->recording.on && m.capture != w->recording.capture))
@@ -411,9 +408,7 @@ static int take_profile(struct worker_process *w, const uint8_t *body, size_t le
 		return 0;
 	}
 	worker_recording_stop(&w->recording, &w->peer, nunit, &text);
-	code = send_profile(w, m.capture, &text, e);
-	buf_release(&text);
-	return code;
+	return send_profile(w, m.capture, &text, e);
 }
 
 static int take_clock(struct worker_process *w, const uint8_t *body, size_t len, struct err *e)

@@ -228,12 +228,8 @@ void program_write(const struct program *p, struct buf *out)
 
 bool program_same(const struct program *a, const struct program *b)
 {
-	struct buf x = BUF_INIT, y = BUF_INIT;
-	bool same;
+	buf_auto x = BUF_INIT, y = BUF_INIT;
 	program_write(a, &x);
 	program_write(b, &y);
-	same = x.len == y.len && !memcmp(x.data, y.data, x.len);
-	buf_release(&x);
-	buf_release(&y);
-	return same;
+	return x.len == y.len && !memcmp(x.data, y.data, x.len);
 }

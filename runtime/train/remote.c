@@ -98,8 +98,9 @@ int remote_test(struct evaluator *ev, bool gradient, struct wire_ready *out, str
 	const struct program *p = evaluator_evaluated(ev);
 	uint32_t width = evaluator_width(ev);
 	size_t ninput = (size_t)width * p->ninput;
-	double *weight = mem_try(p->nweight + (size_t)1, sizeof *weight), *input = mem_try(ninput + 1, sizeof *input);
-	double *readout = mem_try(width * ((size_t)p->nreadout + 1), sizeof *readout);
+	mem_auto double *weight = mem_try(p->nweight + (size_t)1, sizeof *weight),
+			*input = mem_try(ninput + 1, sizeof *input);
+	mem_auto double *readout = mem_try(width * ((size_t)p->nreadout + 1), sizeof *readout);
 	uint64_t maths = maths_digest();
 	struct sha256 h;
 	int code = -ERR_CONFIG;
@@ -116,9 +117,6 @@ int remote_test(struct evaluator *ev, bool gradient, struct wire_ready *out, str
 		err_set(e, code, "no memory for a test of %u samples", width);
 	}
 	sha256_end(&h, out->digest);
-	free(weight);
-	free(input);
-	free(readout);
 	return code;
 }
 

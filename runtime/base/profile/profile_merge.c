@@ -227,7 +227,7 @@ static bool is_late(const struct profile_message *m) { return m->receive->end < 
 static const struct profile_event *moved(struct arena *a, const struct profile_thread *t,
 	const struct profile_message *m, size_t n)
 {
-	struct numbered *v = mem_alloc(t->nevent, sizeof *v);
+	mem_auto struct numbered *v = mem_alloc(t->nevent, sizeof *v);
 	struct profile_event *out = arena_alloc(a, t->nevent, sizeof *out);
 
 	for (uint32_t k = 0; k < t->nevent; k++)
@@ -237,7 +237,6 @@ static const struct profile_event *moved(struct arena *a, const struct profile_t
 	qsort(v, t->nevent, sizeof *v, by_end);
 	for (uint32_t k = 0; k < t->nevent; k++)
 		out[k] = v[k].event;
-	free(v);
 	return out;
 }
 

@@ -196,7 +196,7 @@ const char *folder_reason(int errnum)
 
 int folder_read(struct buf *b, int folder, const char *shown, const char *file, size_t max_bytes, struct err *e)
 {
-	struct buf path = BUF_INIT;
+	buf_auto path = BUF_INIT;
 	int fd = folder_file(folder, file, O_RDONLY), code;
 
 	buf_printf(&path, "%s/%s", shown, file);
@@ -205,7 +205,6 @@ int folder_read(struct buf *b, int folder, const char *shown, const char *file, 
 	else
 		code = buf_read_fd(b, fd, path.data, max_bytes, e);
 	drop(fd);
-	buf_release(&path);
 	return code;
 }
 
@@ -223,7 +222,7 @@ int folder_read_in(struct buf *b, const char *path, const char *file, size_t max
 int folder_replace(int folder, const char *shown, const char *file, int (*put)(const void *what, int fd), const void *what,
 	int sync, struct err *e)
 {
-	struct buf path = BUF_INIT;
+	buf_auto path = BUF_INIT;
 	const char *base;
 	int at = open_parent(folder, file, false, &base), code;
 
@@ -233,7 +232,6 @@ int folder_replace(int folder, const char *shown, const char *file, int (*put)(c
 	else
 		code = file_replace_at(at, base, path.data, put, what, sync, e);
 	drop(at);
-	buf_release(&path);
 	return code;
 }
 

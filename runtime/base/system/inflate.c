@@ -179,7 +179,7 @@ static int pump(struct pipe *p, inflate_sink sink, void *ctx, struct err *e)
 
 int inflate_file(int fd, const char *path, uint64_t at, uint64_t len, bool gzip, inflate_sink sink, void *ctx, struct err *e)
 {
-	struct pipe *p = mem_alloc(1, sizeof *p);
+	mem_auto struct pipe *p = mem_alloc(1, sizeof *p);
 	int code;
 
 	p->fd = fd;
@@ -189,6 +189,5 @@ int inflate_file(int fd, const char *path, uint64_t at, uint64_t len, bool gzip,
 	code = inflateInit2(&p->z, gzip ? MAX_WBITS + 16 : -MAX_WBITS) != Z_OK ? err_set(e, -ERR_CONFIG, "no memory to inflate")
 		: pump(p, sink, ctx, e);
 	inflateEnd(&p->z);
-	free(p);
 	return code;
 }

@@ -56,7 +56,7 @@ static int inflate_member(const struct data_file *f, const struct npz_entry *m, 
 
 static int check_stored(const struct data_file *f, const struct npz_entry *m, struct err *e)
 {
-	char *piece = mem_alloc(PIECE, 1);
+	mem_auto char *piece = mem_alloc(PIECE, 1);
 	uint32_t crc = 0;
 	int code = 0;
 
@@ -65,7 +65,6 @@ static int check_stored(const struct data_file *f, const struct npz_entry *m, st
 		code = file_read(f->fd, f->path, m->at + at, piece, n, e);
 		crc = crc32_more(crc, piece, n);
 	}
-	free(piece);
 	if (!code && crc != m->crc)
 		code = err_set(e, -ERR_BAD_DATA, "the CRC-32 is wrong: the data are damaged");
 	return code;
@@ -75,12 +74,11 @@ static int check_stored(const struct data_file *f, const struct npz_entry *m, st
 static int look(const struct data_file *f, struct array_place *p, struct array *a, struct err *e)
 {
 	size_t have = p->size < NPY_START_BYTES + NPY_HEADER_MAX ? (size_t)p->size : NPY_START_BYTES + NPY_HEADER_MAX;
-	char *head = mem_alloc(have + 1, 1);
+	mem_auto char *head = mem_alloc(have + 1, 1);
 	int code = file_read(p->fd, f->path, p->at, head, have, e);
 
 	if (!code)
 		code = npy_look(head, have, p->size, a, p, e);
-	free(head);
 	return code;
 }
 
@@ -169,7 +167,7 @@ void array_places_close(struct npz *z, struct array_place *place)
 
 int array_place_load(const struct array_place *p, const char *path, struct array *a, struct err *e)
 {
-	void *bytes = mem_try(p->size, 1);
+	mem_auto void *bytes = mem_try(p->size, 1);
 	int code = bytes ? 0 : err_set(e, -ERR_CONFIG, "no memory for the %llu bytes of an array", (unsigned long long)p->size);
 	struct array whole;
 
@@ -177,7 +175,6 @@ int array_place_load(const struct array_place *p, const char *path, struct array
 		code = file_read(p->fd, path, p->at, bytes, p->size, e);
 	if (!code)
 		code = npy_parse(bytes, p->size, &whole, e);
-	free(bytes);
 	if (code)
 		return code;
 	array_free(a);

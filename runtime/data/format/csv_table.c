@@ -134,7 +134,7 @@ static void list_names(struct buf *out, const char *const *name, size_t n)
 /* What the training had, and what the file has. */
 static void help_trained(const struct csv_table *t, struct diag *g)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 
 	buf_printf(&b, "the training took the %u column%s ", t->o->ntrained, t->o->ntrained == 1 ? "" : "s");
 	list_names(&b, t->o->trained, t->o->ntrained);
@@ -145,7 +145,6 @@ static void help_trained(const struct csv_table *t, struct diag *g)
 		buf_printf(&b, "; this file has no header and %zu column%s", t->ncolumn, t->ncolumn == 1 ? "" : "s");
 	}
 	diag_help(g, "%s", b.data);
-	buf_release(&b);
 }
 
 static bool is_trained(const struct read_options *o, const char *name)
@@ -311,20 +310,20 @@ static void add_cut(const struct csv_table *t, uint64_t wanted, int64_t without,
 static void help_cut(const struct csv_table *t, struct diag *g, uint64_t have, uint64_t wanted)
 {
 	int64_t number = row_number(t);
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 
 	add_cut(t, wanted, number, &b);
 	if (number >= 0 && have == wanted + 1)
 		diag_help(g, "column `%s` looks like the number of the row; to leave it out: %s", t->name[number], b.data);
 	else
-		diag_help(g, "all columns%s are inputs; to keep some of them, for example: %s", t->label < 0 ? "" : " except the label", b.data);
-	buf_release(&b);
+		diag_help(g, "all columns%s are inputs; to keep some of them, for example: %s",
+			t->label < 0 ? "" : " except the label", b.data);
 }
 
 /* The configuration that leaves that column out. */
 static void help_number(const struct csv_table *t, struct diag *g, int64_t number)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 
 	for (size_t i = 0; i < t->ncolumn; i++)
 		if (t->to[i] == TO_NOTHING && (int64_t)i != number)
@@ -333,8 +332,9 @@ static void help_number(const struct csv_table *t, struct diag *g, int64_t numbe
 		diag_help(g, "column `%s` looks like the number of the row; to leave it out: `data.inputs: {%s: [%s]}`", t->name[number],
 			t->o->want->name, b.data);
 	else
-		diag_help(g, "column `%s` looks like the number of the row; `data.inputs` names the columns that are inputs", t->name[number]);
-	buf_release(&b);
+		diag_help(g,
+			"column `%s` looks like the number of the row; `data.inputs` names the columns that are inputs",
+			t->name[number]);
 }
 
 static void width_fault(struct csv_table *t, size_t have, uint64_t wanted)

@@ -49,15 +49,14 @@ static void shape_text(const struct array *a, struct buf *b)
 static int misfit(const struct source *s, const char *key, const struct array *a,
 	const struct input_want *w, struct err *e)
 {
-	struct buf b = BUF_INIT;
-	int code;
+	buf_auto b = BUF_INIT;
 
 	shape_text(a, &b);
-	code = reader_misfit(s->diags, s->o, w, e, "%s: array \"%s\" has shape %s%s, but the model's input `%s` takes "
-		"%u %snumbers in each row", s->path, key, b.data, a->is_complex ? " (complex)" : "", w->name,
+	return reader_misfit(s->diags, s->o, w, e,
+		"%s: array \"%s\" has shape %s%s, but the model's input `%s` takes "
+		"%u %snumbers in each row",
+		s->path, key, b.data, a->is_complex ? " (complex)" : "", w->name,
 		w->is_state ? w->count / 2 : w->count, w->is_state ? "complex " : "");
-	buf_release(&b);
-	return code;
 }
 
 /* The first array sets the number of rows. */
@@ -117,15 +116,12 @@ static const char *missing(const struct source *s, const struct input_want *w)
 
 static int unknown_key(const struct source *s, const char *key, const char *who, struct err *e)
 {
-	struct buf b = BUF_INIT;
-	int code;
+	buf_auto b = BUF_INIT;
 
 	for (unsigned i = 0; i < s->z.n; i++)
 		buf_printf(&b, "%s\"%s\"", i ? ", " : "", s->z.member[i].name);
-	code = err_set(e, -ERR_BAD_DATA, "%s: no array \"%s\" for %s; it has %s", s->path, key, who,
+	return err_set(e, -ERR_BAD_DATA, "%s: no array \"%s\" for %s; it has %s", s->path, key, who,
 		b.len ? b.data : "none");
-	buf_release(&b);
-	return code;
 }
 
 /* The array that feeds an input by its key or name; NULL: columns of "x". */

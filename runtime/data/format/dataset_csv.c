@@ -48,14 +48,12 @@ static void help_number(const struct csv_table *t, size_t field, const char *tex
 static void bad_number(struct csv_table *t, size_t field)
 {
 	struct span at = csv_span(&t->csv, field);
-	char *text = csv_text(&t->csv, field);
+	mem_auto char *text = csv_text(&t->csv, field);
 	bool word = t->to[field] == TO_LABEL && !is_missing(text) && !strchr(text, ';');
 	struct diag *g;
 
-	if (word && !label_words_add(&t->words, text)) {
-		free(text);
+	if (word && !label_words_add(&t->words, text))
 		return;
-	}
 	g = t->last = diag_at(t->diags, DIAG_DATA_NUMBER, at, "column `%s` holds no number", t->name[field]);
 	if (word)
 		t->words.fault = g;
@@ -65,8 +63,8 @@ static void bad_number(struct csv_table *t, size_t field)
 		diag_label(g, is_missing(text) ? "a missing value" : "not a decimal number");
 	help_number(t, field, text, g);
 	if (t->at_first && !t->has_header)
-		diag_note(g, "the first row holds numbers, so it is a sample; names of columns are words, all of them or that of the label");
-	free(text);
+		diag_note(g,
+			"the first row holds numbers, so it is a sample; names of columns are words, all of them or that of the label");
 }
 
 static void read_label(struct csv_table *t, size_t field, double v)

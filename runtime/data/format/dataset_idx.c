@@ -29,7 +29,7 @@ static bool is_gzip(const char *path) { return path_ends(path, ".gz"); }
  * compressed file pass. */
 static int check_length(const char *path, struct err *e)
 {
-	struct buf head = BUF_INIT;
+	buf_auto head = BUF_INIT;
 	struct idx idx;
 	uint64_t size;
 	size_t n;
@@ -40,7 +40,6 @@ static int check_length(const char *path, struct err *e)
 		if (code)
 			err_prefix(e, "%s", path);
 	}
-	buf_release(&head);
 	return code;
 }
 

@@ -195,7 +195,7 @@ static int read_again(const struct dataset_claim *c, struct read_options *o, uin
 
 int dataset_again_open(const struct dataset_claim *c, uint64_t most_bytes, struct dataset_again *out, struct err *e)
 {
-	json_t *v = json_read(c->spec, c->nspec, e);
+	json_auto_t *v = json_read(c->spec, c->nspec, e);
 	struct read_options o;
 	struct arena a;
 	int code = v ? 0 : -ERR_BAD_DATA;
@@ -207,7 +207,6 @@ int dataset_again_open(const struct dataset_claim *c, uint64_t most_bytes, struc
 	if (!code)
 		code = read_again(c, &o, most_bytes, out, e);
 	arena_release(&a);
-	json_decref(v);
 	if (code)
 		dataset_again_release(out);
 	return code;

@@ -46,7 +46,7 @@ static void add_key(struct buf *b, const char *word)
 void label_words_help(const struct label_words *w, bool has_map)
 {
 	const char *sorted[LABEL_WORDS_MAX];
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 
 	if (!w->fault || !w->n)
 		return;
@@ -62,8 +62,8 @@ void label_words_help(const struct label_words *w, bool has_map)
 	if (has_map)
 		diag_help(w->fault, "`data.label_map` has no number for: %s", b.data);
 	else
-		diag_help(w->fault, "`data.label_map` gives classes their numbers: `label_map: {%s}`", b.data);
-	buf_release(&b);
+		diag_help(w->fault,
+			"`data.label_map` gives classes their numbers: `label_map: {%s}`", b.data);
 }
 
 void label_words_release(struct label_words *w)

@@ -254,12 +254,11 @@ int npy_look(const void *bytes, size_t have, uint64_t size, struct array *a, str
 	struct rd r = { bytes, have, 0, 0 };
 	struct head h = { 0 };
 	uint64_t count;
-	char *text = NULL;
+	mem_auto char *text = NULL;
 	int code = find_head(&r, &text, e);
 
 	if (!code)
 		code = read_head(text, &h, e);
-	free(text);
 	if (!code)
 		code = check_size(&h, size - r.at, &count, e);
 	if (code)
@@ -275,7 +274,7 @@ int npy_look(const void *bytes, size_t have, uint64_t size, struct array *a, str
 
 int npy_check_file(const char *path, struct err *e)
 {
-	struct buf head = BUF_INIT;
+	buf_auto head = BUF_INIT;
 	uint64_t size;
 	int code = buf_read_part(&head, path, NPY_START_BYTES + NPY_HEADER_MAX, false, &size, e);
 
@@ -284,7 +283,6 @@ int npy_check_file(const char *path, struct err *e)
 		if (code)
 			err_prefix(e, "%s", path);
 	}
-	buf_release(&head);
 	return code;
 }
 
@@ -317,7 +315,7 @@ void array_free(struct array *a)
 int npy_format(const struct array *a, struct buf *out)
 {
 	uint64_t count = a->count * (a->is_complex ? 2 : 1);
-	struct buf head = BUF_INIT;
+	buf_auto head = BUF_INIT;
 	size_t rest;
 
 	buf_printf(&head, "{'descr': '<%s', 'fortran_order': False, 'shape': (",
@@ -334,7 +332,6 @@ int npy_format(const struct array *a, struct buf *out)
 	buf_u8(out, 0);
 	buf_u16(out, (uint16_t)head.len);
 	buf_add(out, head.data, head.len);
-	buf_release(&head);
 	for (uint64_t i = 0; i < count; i++)
 		buf_f64(out, a->value[i]);
 	return 0;

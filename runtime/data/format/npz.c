@@ -164,7 +164,7 @@ static int check_packing(const struct entry *m, struct err *e)
 
 static int read_array(const struct entry *m, const uint8_t *data, struct array *out, struct err *e)
 {
-	void *bytes = NULL;
+	mem_auto void *bytes = NULL;
 	int code = check_packing(m, e);
 
 	if (!code) {
@@ -176,7 +176,6 @@ static int read_array(const struct entry *m, const uint8_t *data, struct array *
 		code = unpack(m, data, bytes, e);
 	if (!code)
 		code = npy_parse(bytes, m->size, out, e);
-	free(bytes);
 	return code;
 }
 
@@ -256,7 +255,7 @@ int npz_parse(const void *bytes, size_t len, struct npz *out, struct err *e)
 
 int npz_check_file(const char *path, struct err *e)
 {
-	struct buf tail = BUF_INIT;
+	buf_auto tail = BUF_INIT;
 	struct end end;
 	uint64_t size;
 	int code = buf_read_part(&tail, path, END_BYTES, true, &size, e);
@@ -266,7 +265,6 @@ int npz_check_file(const char *path, struct err *e)
 		if (code)
 			err_prefix(e, "%s", path);
 	}
-	buf_release(&tail);
 	return code;
 }
 
@@ -324,7 +322,7 @@ static int look_at_member(const struct data_file *f, struct rd *directory, uint6
 
 static int look_at_all(const struct data_file *f, const struct end *end, struct npz_entry *entry, struct err *e)
 {
-	uint8_t *bytes = mem_try(end->size, 1);
+	mem_auto uint8_t *bytes = mem_try(end->size, 1);
 	struct rd directory = { bytes, end->size, 0, 0 };
 	uint64_t at = 0;
 	int code = bytes ? file_read(f->fd, f->path, end->offset, bytes, end->size, e) : err_set(e, -ERR_CONFIG, "no memory for the directory");
@@ -337,7 +335,6 @@ static int look_at_all(const struct data_file *f, const struct end *end, struct 
 	}
 	if (!code && (at != end->offset || directory.at != directory.len))
 		code = broken(e, "bytes that belong to no member");
-	free(bytes);
 	return code;
 }
 

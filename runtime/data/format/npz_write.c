@@ -23,15 +23,13 @@ static void write_common(struct buf *b, const struct entry *m)
 static int write_member(const struct npz_member *member, struct buf *out, struct buf *directory,
 	struct err *e)
 {
-	struct buf array = BUF_INIT, name = BUF_INIT;
+	buf_auto array = BUF_INIT, name = BUF_INIT;
 	struct entry m = { .flags = FLAG_UTF8, .offset = (uint32_t)out->len };
 
 	npy_format(&member->array, &array);
 	buf_printf(&name, "%s.npy", member->name);
 	if ((uint64_t)out->len + array.len + directory->len + name.len + LOCAL_BYTES > ZIP32_MAX / 2
-			|| name.len > NPZ_NAME_MAX) {
-		buf_release(&array);
-		buf_release(&name);
+		|| name.len > NPZ_NAME_MAX) {
 		return err_set(e, -ERR_BAD_DATA, "too large for an .npz file");
 	}
 	m.crc = crc32_of(array.data, array.len);
@@ -47,14 +45,12 @@ static int write_member(const struct npz_member *member, struct buf *out, struct
 	buf_pad(directory, 0, 10);               /* comment, disk, attributes */
 	buf_u32(directory, m.offset);
 	buf_add(directory, name.data, name.len);
-	buf_release(&array);
-	buf_release(&name);
 	return 0;
 }
 
 int npz_format(const struct npz *z, struct buf *out, struct err *e)
 {
-	struct buf directory = BUF_INIT, file = BUF_INIT;
+	buf_auto directory = BUF_INIT, file = BUF_INIT;
 	int code = 0;
 
 	if (z->n > NPZ_MEMBERS_MAX)
@@ -72,20 +68,17 @@ int npz_format(const struct npz *z, struct buf *out, struct err *e)
 		buf_u32(out, (uint32_t)file.len);
 		buf_u16(out, 0);
 	}
-	buf_release(&file);
-	buf_release(&directory);
 	return code;
 }
 
 int npz_write(const char *path, const struct npz *z, struct err *e)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 	int code = npz_format(z, &b, e);
 
 	if (!code)
 		code = buf_write_file(&b, path, 0, e);
 	else
 		err_prefix(e, "%s", path);
-	buf_release(&b);
 	return code;
 }

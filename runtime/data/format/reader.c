@@ -30,7 +30,7 @@ static void describe(struct buf *b, const struct input_want *w)
 struct diag *reader_width(struct diags *d, const struct read_options *o, struct span at,
 	const struct input_want *w, uint64_t width, const char *who)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 	struct diag *g;
 
 	for (unsigned i = 0; i < o->nwant; i++) {
@@ -45,17 +45,15 @@ struct diag *reader_width(struct diags *d, const struct read_options *o, struct 
 	for (unsigned i = 0; i < o->nwant; i++)
 		if ((!w || w == &o->want[i]) && o->want[i].at.file)
 			diag_second(g, o->want[i].at, "`%s` is declared here", o->want[i].name);
-	buf_release(&b);
 	return g;
 }
 
 int reader_misfit(struct diags *d, const struct read_options *o, const struct input_want *w, struct err *e,
 	const char *fmt, ...)
 {
-	struct buf text = BUF_INIT;
+	buf_auto text = BUF_INIT;
 	struct diag *g = NULL;
 	va_list ap;
-	int code;
 
 	va_start(ap, fmt);
 	buf_vprintf(&text, fmt, ap);
@@ -68,9 +66,7 @@ int reader_misfit(struct diags *d, const struct read_options *o, const struct in
 		else
 			g = diag_at(d, DIAG_DATA_WIDTH, o->want[i].at, "%s", text.data);
 	}
-	code = err_set(e, -ERR_BAD_DATA, "%s", text.data);
-	buf_release(&text);
-	return code;
+	return err_set(e, -ERR_BAD_DATA, "%s", text.data);
 }
 
 const struct read_options *reader_any_width(const struct read_options *o, uint64_t width, struct read_options *copy,
@@ -104,7 +100,7 @@ int data_file_open(struct data_file *f, const char *path, struct err *e)
 
 int data_file_digest(const struct data_file *f, struct sha256 *h, struct err *e)
 {
-	char *piece = mem_alloc(DIGEST_PIECE, 1);
+	mem_auto char *piece = mem_alloc(DIGEST_PIECE, 1);
 	int code = 0;
 
 	for (uint64_t at = 0, n; !code && at < f->size; at += n) {
@@ -112,7 +108,6 @@ int data_file_digest(const struct data_file *f, struct sha256 *h, struct err *e)
 		code = file_read(f->fd, f->path, at, piece, n, e);
 		sha256_add(h, piece, n);
 	}
-	free(piece);
 	return code;
 }
 

@@ -44,7 +44,7 @@ static void make_positive(uint32_t n, double *v)
 
 int pca_directions(struct covariance *c, uint32_t k, double *out, struct err *e)
 {
-	double *value = mem_try(k, sizeof *value), *start = mem_try(c->n, sizeof *start);
+	mem_auto double *value = mem_try(k, sizeof *value), *start = mem_try(c->n, sizeof *start);
 	const struct eigen_wish w = { .n = c->n, .k = k, .times = times, .ctx = c, .start = start };
 	int code = 0;
 
@@ -57,7 +57,5 @@ int pca_directions(struct covariance *c, uint32_t k, double *out, struct err *e)
 		code = eigen_lowest(&w, value, out, e);
 	for (uint32_t i = 0; !code && i < k; i++)
 		make_positive(c->n, out + (size_t)i * c->n);
-	free(value);
-	free(start);
 	return code;
 }

@@ -10,7 +10,7 @@
 
 void transform_format(const struct transform *t, struct buf *out)
 {
-	json_t *all = json_array();
+	json_auto_t *all = json_array();
 
 	for (unsigned i = 0; i < t->nstep; i++) {
 		const struct transform_step *s = &t->step[i];
@@ -25,7 +25,6 @@ void transform_format(const struct transform *t, struct buf *out)
 		json_array_append_new(all, step);
 	}
 	json_write(all, out);
-	json_decref(all);
 }
 
 static int bad(struct err *e, const char *what)

@@ -202,7 +202,7 @@ static int fit_directions(const struct sample *s, struct transform_step *out, st
 {
 	uint32_t n = s->d->nx;
 	struct covariance c = { .n = 0 };
-	double *one = mem_try(n, sizeof *one);
+	mem_auto double *one = mem_try(n, sizeof *one);
 	int code = one ? 0 : err_set(e, -ERR_CONFIG, "no memory for %u columns", n);
 
 	for (uint32_t j = 0; !code && j < n; j++)
@@ -220,7 +220,6 @@ static int fit_directions(const struct sample *s, struct transform_step *out, st
 	if (code)
 		err_prefix(e, "%s", s->d->source);
 	covariance_release(&c);
-	free(one);
 	return code;
 }
 

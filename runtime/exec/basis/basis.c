@@ -161,13 +161,12 @@ static void forget(struct basis *k)
 
 static void basis_close(void *state)
 {
-	struct basis *k = state;
+	mem_auto struct basis *k = state;
 
 	forget(k);
 	free(k->value);
 	free(k->read);
 	arena_release(&k->arena);
-	free(k);
 }
 
 static int basis_open(const struct engine_problem *p, void **state, struct err *e)

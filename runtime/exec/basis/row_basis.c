@@ -163,7 +163,7 @@ static void pack(uint32_t n, uint32_t rank, uint32_t max, cplx *c)
 bool rank_basis(uint32_t n, uint32_t ncol, double *y, uint32_t max, uint32_t *rank, uint32_t *pivot, cplx *c)
 {
 	struct rows r = { n, ncol, y, mem_try(n, sizeof(double)), mem_try(ncol, 2 * sizeof(double)) };
-	cplx *square = mem_try((size_t)max + 1, max * sizeof *square);
+	mem_auto cplx *square = mem_try((size_t)max + 1, max * sizeof *square);
 	uint32_t row, column, k = 0;
 	bool ok = r.length && r.unit && square;
 
@@ -180,6 +180,5 @@ bool rank_basis(uint32_t n, uint32_t ncol, double *y, uint32_t max, uint32_t *ra
 	}
 	free(r.length);
 	free(r.unit);
-	free(square);
 	return ok;
 }

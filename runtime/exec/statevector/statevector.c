@@ -141,13 +141,12 @@ static int build(struct statevector *sv, struct err *e)
 
 static void statevector_close(void *state)
 {
-	struct statevector *sv = state;
+	mem_auto struct statevector *sv = state;
 
 	if (sv->state)
 		sv->backend->free(sv->state);
 	plan_free(sv->pl);
 	arena_release(&sv->arena);
-	free(sv);
 }
 
 static int statevector_open(const struct engine_problem *p, void **state, struct err *e)

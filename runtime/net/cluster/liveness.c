@@ -23,7 +23,7 @@ static int code_of_status(int status)
 static void why_ended(const struct worker *w, struct err *why)
 {
 	const char *hint = w->place.launcher == LAUNCHER_LOCAL ? NULL : launch_hint(&w->process);
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 
 	buf_printf(&b, "its %s ended with ", w->place.launcher == LAUNCHER_LOCAL ? "process" : w->place.launcher == LAUNCHER_EXEC
 		? "agent" : launch_row(w->place.launcher)->name);
@@ -33,7 +33,6 @@ static void why_ended(const struct worker *w, struct err *why)
 	if (hint)
 		buf_printf(&b, " (%s)", hint);
 	err_set(why, code_of_status(w->process.status), "%s", b.data);
-	buf_release(&b);
 }
 
 /* Whether sshd dropped the connection, as it does when many come at once. */

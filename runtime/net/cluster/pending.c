@@ -192,7 +192,7 @@ static bool welcome(struct coordinator *c, struct pending *s, double now)
 /* One step of the handshake; false: close the connection without an answer. */
 static bool pending_step(struct coordinator *c, struct pending *s, double now)
 {
-	struct buf answer = BUF_INIT;
+	buf_auto answer = BUF_INIT;
 	const uint8_t *body;
 	size_t len;
 	bool ok;
@@ -208,7 +208,6 @@ static bool pending_step(struct coordinator *c, struct pending *s, double now)
 		peer_put(&s->peer, &answer);
 		ok = !peer_flush(&s->peer, NULL);
 	}
-	buf_release(&answer);
 	return ok;
 }
 

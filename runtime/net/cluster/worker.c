@@ -12,7 +12,7 @@
 
 void coordinator_say(struct coordinator *c, const char *worker, const char *fmt, ...)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -20,7 +20,6 @@ void coordinator_say(struct coordinator *c, const char *worker, const char *fmt,
 	va_end(ap);
 	if (c->o.say)
 		c->o.say(c->o.ctx, worker, b.data);
-	buf_release(&b);
 }
 
 /* ---- loss ---- */

@@ -171,7 +171,7 @@ static int add_line(struct hosts *h, const char *p, size_t len, struct err *e)
 
 int hosts_add_file(struct hosts *h, const char *path, struct err *e)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 	int code = buf_read_file(&b, path, HOSTFILE_BYTES_MAX, e);
 	size_t n = h->n;
 	unsigned line = 0;
@@ -191,6 +191,5 @@ int hosts_add_file(struct hosts *h, const char *path, struct err *e)
 	}
 	if (!code && h->n == n)
 		code = err_set(e, -ERR_CONFIG, "%s names no host", path);
-	buf_release(&b);
 	return code;
 }

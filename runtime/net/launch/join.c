@@ -164,15 +164,13 @@ static int tf_config(struct join *a, struct err *e)
 {
 	const char *text = value_of("TF_CONFIG");
 	struct err why;
-	json_t *all = json_read(text, strlen(text), &why);
-	int code = all ? tf_read(a, all, e)
-		       : err_set(e, -ERR_CONFIG,
-			       "TF_CONFIG is not JSON: "
-			       "%s; --attach=off ignores it",
-			       why.text);
+	json_auto_t *all = json_read(text, strlen(text), &why);
 
-	json_decref(all);
-	return code;
+	return all ? tf_read(a, all, e)
+		   : err_set(e, -ERR_CONFIG,
+			   "TF_CONFIG is not JSON: "
+			   "%s; --attach=off ignores it",
+			   why.text);
 }
 
 /* ---- rows ---- */

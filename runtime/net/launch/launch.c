@@ -138,7 +138,7 @@ static void worker_script(const struct launch_place *p, struct buf *b)
 /* The same for any shell. */
 static void remote_command(const struct launch_place *p, struct buf *b)
 {
-	struct buf script = BUF_INIT;
+	buf_auto script = BUF_INIT;
 
 	worker_script(p, &script);
 	if (p->program && !p->push) {
@@ -147,7 +147,6 @@ static void remote_command(const struct launch_place *p, struct buf *b)
 		buf_str(b, "exec sh -c ");
 		quote(b, script.data);
 	}
-	buf_release(&script);
 }
 
 static void fill_in(const struct launch_place *p, const char *name, size_t len, struct buf *b)

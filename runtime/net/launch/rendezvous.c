@@ -208,14 +208,13 @@ static bool parse(const char *text, struct rendezvous *m)
 /* A network file system may cache that the file does not exist, until its folder is read. */
 static void look_again(const char *path)
 {
-	struct buf folder = BUF_INIT;
+	buf_auto folder = BUF_INIT;
 	DIR *d;
 
 	path_folder(path, &folder);
 	d = opendir(folder.data);
 	if (d)
 		closedir(d);
-	buf_release(&folder);
 }
 
 int rendezvous_read(const char *path, struct rendezvous *out, struct err *e)

@@ -119,7 +119,7 @@ void callback_names(const struct train_job *j, struct buf *out)
 static int check_monitor(const struct train_job *j, enum callback_id id, const char *name, struct err *e)
 {
 	struct monitor m;
-	struct buf names = BUF_INIT;
+	buf_auto names = BUF_INIT;
 	int code = 0;
 
 	callback_names(j, &names);
@@ -127,9 +127,9 @@ static int check_monitor(const struct train_job *j, enum callback_id id, const c
 		code = err_set(e, -ERR_CONFIG, "train.callbacks.%s monitors %s, which is not measured; there are %s",
 			table[id].name, name, names.data);
 	else if (m.validation && !j->validation.nrow)
-		code = err_set(e, -ERR_CONFIG, "train.callbacks.%s monitors %s, but there are no validation data; monitor one of %s, or give data.validation or data.split",
+		code = err_set(e, -ERR_CONFIG,
+			"train.callbacks.%s monitors %s, but there are no validation data; monitor one of %s, or give data.validation or data.split",
 			table[id].name, name, names.data);
-	buf_release(&names);
 	return code;
 }
 
@@ -156,15 +156,15 @@ static bool is_of_run(const char *path)
 static int check_path(const struct train_job *j, enum callback_id id, const char *template, struct err *e)
 {
 	struct epoch_record r = { .restart = j->restarts - 1, .epoch = j->epochs };
-	struct buf path = BUF_INIT;
+	buf_auto path = BUF_INIT;
 	int code = callback_path(j, template, &r, 1, &path, e);
 
 	if (code)
 		err_prefix(e, "train.callbacks.%s.path", table[id].name);
 	else if (is_of_run(template))
-		code = err_set(e, -ERR_CONFIG, "train.callbacks.%s.path: %s is what the run itself writes in its folder; give another name", table[id].name,
-			template);
-	buf_release(&path);
+		code = err_set(e, -ERR_CONFIG,
+			"train.callbacks.%s.path: %s is what the run itself writes in its folder; give another name",
+			table[id].name, template);
 	return code;
 }
 

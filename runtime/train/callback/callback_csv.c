@@ -89,32 +89,28 @@ failed:
 
 static int failed(const struct run *run, int code, const char *what, const char *path, struct err *e)
 {
-	struct buf whole = BUF_INIT;
+	buf_auto whole = BUF_INIT;
 	const char *reason = folder_reason(errno);
 
 	run_full_path(run, path, &whole);
 	err_set(e, code, "cannot %s %s: %s", what, whole.data, reason);
-	buf_release(&whole);
 	return code;
 }
 
 /* The file is not one that this process has read. */
 static int check_input(const struct run *run, const char *path, struct err *e)
 {
-	struct buf whole = BUF_INIT;
-	int code;
+	buf_auto whole = BUF_INIT;
 
 	run_full_path(run, path, &whole);
-	code = inputs_check(whole.data, e);
-	buf_release(&whole);
-	return code;
+	return inputs_check(whole.data, e);
 }
 
 /* All that waits; r is for the names of the columns. */
 static int write_rows(const struct callbacks *c, struct csv_file *f, const char *path, const struct callback_choice *o, const struct epoch_record *r, struct err *e)
 {
 	struct metrics_line line;
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 	off_t size = 0;
 	int fd, code = check_input(c->job->run, path, e);
 
@@ -136,19 +132,17 @@ static int write_rows(const struct callbacks *c, struct csv_file *f, const char 
 		f->nbyte = (uint64_t)size + b.len;
 		buf_clear(&f->waiting);
 	}
-	buf_release(&b);
 	return code;
 }
 
 static int write_waiting(const struct callbacks *c, struct callback_part *p, const struct epoch_record *r, struct err *e)
 {
 	const struct callback_choice *o = p->choice;
-	struct buf path = BUF_INIT;
+	buf_auto path = BUF_INIT;
 	int code = callback_path(c->job, o->text[CSV_PATH], &(struct epoch_record){ .restart = c->restart }, 0, &path, e);
 
 	if (!code)
 		code = write_rows(c, &p->csv, path.data, o, r, e);
-	buf_release(&path);
 	return code;
 }
 

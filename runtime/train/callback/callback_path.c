@@ -69,12 +69,11 @@ static bool add_number(const struct number *n, const struct spec *s, struct buf 
 	int len;
 
 	if (!letter && s->precision < 0 && !n->is_count) {
-		struct buf shortest = BUF_INIT;
+		buf_auto shortest = BUF_INIT;
 
 		buf_real(&shortest, n->value);
 		buf_pad(out, s->zero ? '0' : ' ', (size_t)s->width > shortest.len ? (size_t)s->width - shortest.len : 0);
 		buf_add(out, shortest.data, shortest.len);
-		buf_release(&shortest);
 		return true;
 	}
 	if (!letter)
@@ -96,7 +95,7 @@ static int add_field(const struct train_job *j, const char *field, size_t len, c
 	struct buf *out, struct err *e)
 {
 	char name[NAME_MAX_LEN + 1], *colon;
-	struct buf names = BUF_INIT;
+	buf_auto names = BUF_INIT;
 	struct number n;
 	struct spec s = { .precision = -1 };
 	int code = 0;
@@ -109,9 +108,9 @@ static int add_field(const struct train_job *j, const char *field, size_t len, c
 	if (len > NAME_MAX_LEN || !number_of(j, name, r, batch, &n))
 		code = err_set(e, -ERR_CONFIG, "there is no {%s}; there are epoch, batch, start, learning_rate, %s", name, names.data);
 	else if ((colon && !read_spec(colon, &s)) || !add_number(&n, &s, out))
-		code = err_set(e, -ERR_CONFIG, "{%.*s} has no format for %s; write for example {%s%s}", (int)len, field,
-			n.is_count ? "a whole number" : "a number", name, n.is_count ? ":04d" : ":.4f");
-	buf_release(&names);
+		code = err_set(e, -ERR_CONFIG, "{%.*s} has no format for %s; write for example {%s%s}",
+			(int)len, field, n.is_count ? "a whole number" : "a number", name,
+			n.is_count ? ":04d" : ":.4f");
 	return code;
 }
 
@@ -158,7 +157,7 @@ static bool has_start(const char *template)
 int callback_path(const struct train_job *j, const char *template, const struct epoch_record *r, uint32_t batch,
 	struct buf *out, struct err *e)
 {
-	struct buf name = BUF_INIT;
+	buf_auto name = BUF_INIT;
 	const char *base;
 	int code = fill(j, template, r, batch, &name, e);
 
@@ -173,6 +172,5 @@ int callback_path(const struct train_job *j, const char *template, const struct 
 			event_folder_start(r->restart, out);
 		buf_str(out, base);
 	}
-	buf_release(&name);
 	return code;
 }

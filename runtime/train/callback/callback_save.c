@@ -39,7 +39,7 @@ static void path_of(const struct callbacks *c, const struct callback_part *p, co
 static void remember(struct callbacks *c, struct callback_part *p, const struct train_observer *o, const struct saved *now, const char *path)
 {
 	struct saving *s = &p->save;
-	struct buf old = BUF_INIT, other = BUF_INIT;
+	buf_auto old = BUF_INIT, other = BUF_INIT;
 	uint32_t keep = (uint32_t)callback_files_kept(p->choice), n = 0;
 
 	if (!keep)
@@ -58,8 +58,6 @@ static void remember(struct callbacks *c, struct callback_part *p, const struct 
 		memmove(s->saved, s->saved + 1, (n - 1) * sizeof *s->saved);
 		s->nsaved = n - 1;
 	}
-	buf_release(&old);
-	buf_release(&other);
 }
 
 /* ---- files that could not be written ---- */
@@ -86,7 +84,7 @@ void callback_save_free(struct saving *s)
 /* Of several files of one name only the newest is written. */
 static void drop_older(const struct callbacks *c, struct callback_part *p, const char *path)
 {
-	struct buf other = BUF_INIT;
+	buf_auto other = BUF_INIT;
 
 	for (uint32_t k = p->save.nwaiting; k-- > 0; ) {
 		buf_clear(&other);
@@ -94,7 +92,6 @@ static void drop_older(const struct callbacks *c, struct callback_part *p, const
 		if (!strcmp(other.data, path))
 			drop_waiting(&p->save, k);
 	}
-	buf_release(&other);
 }
 
 /* A copy to be written later; dropped without memory, or when SAVES_WAITING_MAX newer ones are kept. */
@@ -115,7 +112,7 @@ static void keep_for_later(struct callbacks *c, struct saving *s, const struct s
 static int save_now(struct callbacks *c, struct callback_part *p, const struct train_observer *o, const struct saved *now, double value,
 	const double *weight)
 {
-	struct buf path = BUF_INIT;
+	buf_auto path = BUF_INIT;
 	int code;
 
 	path_of(c, p, now, &path);
@@ -125,7 +122,6 @@ static int save_now(struct callbacks *c, struct callback_part *p, const struct t
 			p->save.best = value;
 		remember(c, p, o, now, path.data);
 	}
-	buf_release(&path);
 	return code;
 }
 
@@ -144,7 +140,7 @@ void callback_save(struct callbacks *c, struct callback_part *p, const struct tr
 {
 	struct saving *s = &p->save;
 	double value = NAN;
-	struct buf path = BUF_INIT;
+	buf_auto path = BUF_INIT;
 
 	path_of(c, p, now, &path);
 	if (p->choice->option[SAVE_BEST_ONLY] != 0) {
@@ -152,7 +148,6 @@ void callback_save(struct callbacks *c, struct callback_part *p, const struct tr
 		if (!monitor_has_value(&s->monitor, &now->record)
 				|| !monitor_improves(&s->monitor, value, s->nwaiting ? s->waiting[s->nwaiting - 1].value : s->best, 0)) {
 			callback_save_late(c, p, o);
-			buf_release(&path);
 			return;
 		}
 	}
@@ -160,7 +155,6 @@ void callback_save(struct callbacks *c, struct callback_part *p, const struct tr
 	callback_save_late(c, p, o);
 	if (save_now(c, p, o, now, value, weight))
 		keep_for_later(c, s, now, value, weight);
-	buf_release(&path);
 }
 
 void callbacks_save(struct callbacks *c, const struct train_observer *o, const struct epoch_record *r,

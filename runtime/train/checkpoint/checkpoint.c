@@ -50,14 +50,13 @@ static void add(struct writer *w, const char *prefix, const char *name, const do
 static void add_slots(struct writer *w, const char *prefix, double *const *slot)
 {
 	const struct train_job *j = w->job;
-	struct buf name = BUF_INIT;
+	buf_auto name = BUF_INIT;
 
 	for (unsigned k = 0; k < slots_of(j); k++) {
 		buf_clear(&name);
 		buf_printf(&name, "optimizer/%s", j->optimizer->slot_name[k]);
 		add(w, prefix, name.data, slot[k], j->program->nweight);
 	}
-	buf_release(&name);
 }
 
 /* Memory for n numbers that lives as long as the image. */
@@ -155,7 +154,7 @@ static void add_ended(struct writer *w, const char *prefix, const struct restart
 /* Concurrent restarts behind the first. */
 static void add_others(struct writer *w, const struct train_state *s)
 {
-	struct restart_state *other = mem_alloc(STATE_RESTARTS_MAX, sizeof *other);
+	mem_auto struct restart_state *other = mem_alloc(STATE_RESTARTS_MAX, sizeof *other);
 	uint32_t n = s->others ? s->others(s->other_context, other) : 0;
 	char prefix[64];
 
@@ -167,7 +166,6 @@ static void add_others(struct writer *w, const struct train_state *s)
 		else
 			add_start(w, prefix, &other[k]);
 	}
-	free(other);
 }
 
 int checkpoint_image(const struct train_job *j, const struct train_state *s, const struct weights_vector *own,
@@ -210,13 +208,10 @@ static int bad(const struct reader *r, const char *name, const char *what)
 
 static const struct weights_vector *find(const struct reader *r, const char *name)
 {
-	struct buf whole = BUF_INIT;
-	const struct weights_vector *v;
+	buf_auto whole = BUF_INIT;
 
 	buf_printf(&whole, "%s%s", r->prefix, name);
-	v = weights_vector(r->weights, whole.data);
-	buf_release(&whole);
-	return v;
+	return weights_vector(r->weights, whole.data);
 }
 
 /* The vector of that name, of n numbers. */
@@ -237,7 +232,7 @@ static bool is_count(double v)
 
 static int get_slots(const struct reader *r, const double **slot)
 {
-	struct buf name = BUF_INIT;
+	buf_auto name = BUF_INIT;
 	int code = 0;
 
 	for (unsigned k = 0; !code && k < slots_of(r->job); k++) {
@@ -245,7 +240,6 @@ static int get_slots(const struct reader *r, const double **slot)
 		buf_printf(&name, "optimizer/%s", r->job->optimizer->slot_name[k]);
 		code = get(r, name.data, r->job->program->nweight, &slot[k]);
 	}
-	buf_release(&name);
 	return code;
 }
 

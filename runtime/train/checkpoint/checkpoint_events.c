@@ -60,11 +60,10 @@ static void write_step(void *ctx, uint32_t restart, uint32_t epoch, uint64_t ste
 static void write_record(struct event_numbers *t, enum message kind, const struct epoch_record *r)
 {
 	size_t n = record_size(t->job);
-	double *v = mem_alloc(n + 1, sizeof *v);
+	mem_auto double *v = mem_alloc(n + 1, sizeof *v);
 
 	epoch_record_pack(r, values_of(t->job), v);
 	memcpy(add(t, kind, n), v + 1, n * sizeof *v);
-	free(v);
 }
 
 static void write_epoch(void *ctx, const struct epoch_record *r)

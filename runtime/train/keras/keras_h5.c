@@ -356,7 +356,7 @@ static bool take_image(hid_t file, struct buf *out)
 
 int keras_h5_write(const char *path, const struct keras_array *array, uint32_t n, struct err *e)
 {
-	struct buf image = BUF_INIT;
+	buf_auto image = BUF_INIT;
 	bool ok;
 	hid_t file;
 	int code = keras_h5_load(e);
@@ -369,10 +369,8 @@ int keras_h5_write(const char *path, const struct keras_array *array, uint32_t n
 	ok = file >= 0 && put_layers(file, array, n) && take_image(file, &image);
 	if (file >= 0)
 		lib.H5Fclose(file);
-	code = ok ? buf_write_file(&image, path, 0, e)
-		: err_set(e, -ERR_CONFIG, "%s: the HDF5 library cannot hold these weights", path);
-	buf_release(&image);
-	return code;
+	return ok ? buf_write_file(&image, path, 0, e)
+		  : err_set(e, -ERR_CONFIG, "%s: the HDF5 library cannot hold these weights", path);
 }
 
 #else

@@ -154,7 +154,7 @@ static double area(struct scored *v, uint32_t n)
 static void metric_auc(const struct metric_set *s, double *out)
 {
 	/* No more than the labels and outputs, which are in memory already. */
-	struct scored *v = mem_alloc(s->nsample + (size_t)1, sizeof *v);
+	mem_auto struct scored *v = mem_alloc(s->nsample + (size_t)1, sizeof *v);
 	uint32_t *class = mem_alloc(s->nsample + (size_t)1, sizeof *class), positive = s->n == 1;
 	double sum = 0;
 
@@ -167,7 +167,6 @@ static void metric_auc(const struct metric_set *s, double *out)
 	}
 	*out = sum / s->n;
 	free(class);
-	free(v);
 }
 
 /* ---- right and wrong by class ---- */

@@ -139,7 +139,7 @@ static void answer_nlopt(struct session *s, double loss)
 
 void session_free_nlopt(void *session)
 {
-	struct session *s = session;
+	mem_auto struct session *s = session;
 
 	pthread_mutex_lock(&s->lock);
 	if (s->turn != TURN_ENDED)
@@ -150,7 +150,6 @@ void session_free_nlopt(void *session)
 	pthread_cond_destroy(&s->changed);
 	pthread_mutex_destroy(&s->lock);
 	free(s->x);
-	free(s);
 }
 
 /* ---- weights that may move ---- */

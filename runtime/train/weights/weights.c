@@ -44,8 +44,8 @@ static void format_order(const struct program *p, struct buf *out)
 static void format_metadata(const struct program *p, const struct metadata *meta, unsigned nmeta, struct buf *out)
 {
 	char version[16], zeros[SHA256_HEX + 1];
-	struct metadata *all = mem_alloc(nmeta + WEIGHTS_MADE_HERE, sizeof *all);
-	struct buf order = BUF_INIT;
+	mem_auto struct metadata *all = mem_alloc(nmeta + WEIGHTS_MADE_HERE, sizeof *all);
+	buf_auto order = BUF_INIT;
 	size_t n = 0;
 
 	snprintf(version, sizeof version, "%d", WEIGHTS_FORMAT);
@@ -66,8 +66,6 @@ static void format_metadata(const struct program *p, const struct metadata *meta
 		buf_json_str(out, all[i].value);
 	}
 	buf_char(out, '}');
-	buf_release(&order);
-	free(all);
 }
 
 static void format_tensor(const char *name, const char *dtype, const uint64_t *dim, uint32_t ndim,
@@ -107,7 +105,7 @@ static void format_tensors(const struct program *p, const struct weights_vector 
 	size_t program_len, struct buf *out)
 {
 	size_t n = (size_t)p->nweight_group + nvector + 1, k = 0;
-	struct row *row = mem_alloc(n, sizeof *row);
+	mem_auto struct row *row = mem_alloc(n, sizeof *row);
 	uint64_t end = (uint64_t)p->nweight * 8;
 
 	for (uint32_t g = 0; g < p->nweight_group; g++)
@@ -122,7 +120,6 @@ static void format_tensors(const struct program *p, const struct weights_vector 
 		format_tensor(row[k].name, row[k].dtype, row[k].dim, row[k].ndim, row[k].begin, row[k].end, out);
 		free(row[k].name);
 	}
-	free(row);
 }
 
 size_t weights_digest_place(const char *header, size_t len)
@@ -187,7 +184,7 @@ static void add_numbers(struct weights_image *m, const double *v, size_t n)
 static int format_header(const struct program *p, const struct weights_vector *vector, unsigned nvector,
 	const struct metadata *meta, unsigned nmeta, struct weights_image *m)
 {
-	struct buf json = BUF_INIT;
+	buf_auto json = BUF_INIT;
 	size_t len;
 
 	buf_str(&json, "{\"__metadata__\":");
@@ -198,7 +195,6 @@ static int format_header(const struct program *p, const struct weights_vector *v
 	len = json.len;
 	buf_u64(&m->header, len);
 	buf_add(&m->header, json.data, len);
-	buf_release(&json);
 	return len > WEIGHTS_HEADER_MAX ? -ERR_CONFIG : 0;
 }
 

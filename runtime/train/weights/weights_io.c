@@ -60,7 +60,7 @@ static void shape_text(const uint64_t *dim, uint32_t ndim, struct buf *out)
 static int check_shape(const struct target *t, const struct weight_group *g, const uint64_t *dim, uint32_t ndim)
 {
 	uint64_t want_dim[PROGRAM_DIMS_MAX];
-	struct buf got = BUF_INIT, want = BUF_INIT;
+	buf_auto got = BUF_INIT, want = BUF_INIT;
 	bool same = ndim == g->ndim;
 
 	for (uint32_t k = 0; k < g->ndim; k++) {
@@ -72,8 +72,6 @@ static int check_shape(const struct target *t, const struct weight_group *g, con
 	shape_text(dim, ndim, &got);
 	shape_text(want_dim, g->ndim, &want);
 	err_set(t->e, -ERR_BAD_DATA, "%s: shape %s, the model's is %s", g->path, got.data, want.data);
-	buf_release(&got);
-	buf_release(&want);
 	return -ERR_BAD_DATA;
 }
 
@@ -240,8 +238,8 @@ static int import_tree(const struct target *t, json_t *root)
 
 static int import_json(const struct target *t, const char *path)
 {
-	struct buf text = BUF_INIT;
-	json_t *root = NULL;
+	buf_auto text = BUF_INIT;
+	json_auto_t *root = NULL;
 	int code = buf_read_file(&text, path, JSON_BYTES_MAX, t->e);
 
 	if (!code) {
@@ -250,8 +248,6 @@ static int import_json(const struct target *t, const char *path)
 		if (code)
 			err_prefix(t->e, "%s", path);
 	}
-	json_decref(root);
-	buf_release(&text);
 	return code;
 }
 
@@ -316,8 +312,7 @@ static void nested(const struct weight_group *g, const double *weight, uint32_t 
 
 static int export_json(const struct program *p, const double *weight, const char *path, struct err *e)
 {
-	struct buf out = BUF_INIT;
-	int code;
+	buf_auto out = BUF_INIT;
 
 	buf_str(&out, "{\n");
 	for (uint32_t g = 0; g < p->nweight_group; g++) {
@@ -330,9 +325,7 @@ static int export_json(const struct program *p, const double *weight, const char
 		buf_str(&out, g + 1 < p->nweight_group ? ",\n" : "\n");
 	}
 	buf_str(&out, "}\n");
-	code = buf_write_file(&out, path, 0, e);
-	buf_release(&out);
-	return code;
+	return buf_write_file(&out, path, 0, e);
 }
 
 int weights_export(const struct program *p, const double *weight, const char *path, struct err *e)

@@ -261,16 +261,13 @@ static int read_program(struct reader *r)
 
 static int wrong_shape(struct reader *r, const struct tensor *t, const struct weight_group *g)
 {
-	struct buf got = BUF_INIT, want = BUF_INIT;
-	int code;
+	buf_auto got = BUF_INIT, want = BUF_INIT;
 
 	json_write(json_object_get(t->row, "shape"), &got);
 	for (uint32_t k = 0; k < g->ndim; k++)
 		buf_printf(&want, k ? ",%u" : "%u", g->dim[k]);
-	code = bad(r, "%s: shape is %.200s, the program's is [%s]", t->name, got.data, want.data ? want.data : "");
-	buf_release(&got);
-	buf_release(&want);
-	return code;
+	return bad(r, "%s: shape is %.200s, the program's is [%s]", t->name, got.data,
+		want.data ? want.data : "");
 }
 
 static int check_group(struct reader *r, const struct weight_group *g, struct buf *name)
@@ -313,16 +310,17 @@ static int check_vector(struct reader *r, const struct tensor *t)
 static int check_groups(struct reader *r)
 {
 	const struct program *p = r->w->program;
-	struct buf name = BUF_INIT;
+	buf_auto name = BUF_INIT;
 	int code = 0;
 
 	for (uint32_t g = 0; !code && g < p->nweight_group; g++)
 		code = check_group(r, &p->weight_group[g], &name);
 	for (size_t i = 0; !code && i < r->ntensor; i++)
 		if (!r->tensor[i].used)
-			code = is_state(r->tensor[i].name) ? check_vector(r, &r->tensor[i])
-				: bad(r, "%s: a tensor that the program does not have", r->tensor[i].name);
-	buf_release(&name);
+			code = is_state(r->tensor[i].name)
+				? check_vector(r, &r->tensor[i])
+				: bad(r, "%s: a tensor that the program does not have",
+					r->tensor[i].name);
 	return code;
 }
 
@@ -348,13 +346,12 @@ static int read_group(struct reader *r, const struct weight_group *g, struct buf
 static int read_groups(struct reader *r)
 {
 	const struct program *p = r->w->program;
-	struct buf name = BUF_INIT;
+	buf_auto name = BUF_INIT;
 	int code = 0;
 
 	r->w->weight = arena_alloc(&r->w->arena, p->nweight ? p->nweight : 1, sizeof *r->w->weight);
 	for (uint32_t g = 0; !code && g < p->nweight_group; g++)
 		code = read_group(r, &p->weight_group[g], &name);
-	buf_release(&name);
 	return code;
 }
 
@@ -384,14 +381,13 @@ static int check_order(struct reader *r)
 {
 	const struct program *p = r->w->program;
 	const char *text = json_string_value(json_object_get(r->meta, "order")), *path;
-	json_t *order = text ? json_read(text, strlen(text), NULL) : NULL;
+	json_auto_t *order = text ? json_read(text, strlen(text), NULL) : NULL;
 	bool same = json_is_array(order) && json_array_size(order) == p->nweight_group;
 
 	for (uint32_t g = 0; same && g < p->nweight_group; g++) {
 		path = json_string_value(json_array_get(order, g));
 		same = path && !strcmp(path, p->weight_group[g].path);
 	}
-	json_decref(order);
 	return same ? 0 : bad(r, "__metadata__.order is not the order of the program's weights");
 }
 
@@ -441,7 +437,7 @@ static int check_outline(int fd, const char *path, struct err *e)
 {
 	static int (*const part[])(struct reader *) = { read_header, read_tensors, check_cover };
 	struct reader r = { .e = e };
-	struct buf head = BUF_INIT;
+	buf_auto head = BUF_INIT;
 	uint64_t size;
 	int code = buf_read_part_fd(&head, fd, path, 8, false, &size, e);
 
@@ -462,13 +458,12 @@ static int check_outline(int fd, const char *path, struct err *e)
 done:
 	free(r.tensor);
 	json_decref(r.root);
-	buf_release(&head);
 	return code;
 }
 
 int weights_open_fd(int fd, const char *path, struct weights **out, struct err *e)
 {
-	struct buf file = BUF_INIT;
+	buf_auto file = BUF_INIT;
 	int code = check_outline(fd, path, e);
 
 	if (!code)
@@ -478,7 +473,6 @@ int weights_open_fd(int fd, const char *path, struct weights **out, struct err *
 		if (code)
 			err_prefix(e, "%s", path);
 	}
-	buf_release(&file);
 	return code;
 }
 

@@ -289,7 +289,7 @@ static void cpu_free(struct backend_state *b)
 static void list_used(struct backend_state *b)
 {
 	const struct plan *pl = b->plan;
-	bool *mark = mem_alloc(pl->set.n + 1, sizeof *mark);
+	mem_auto bool *mark = mem_alloc(pl->set.n + 1, sizeof *mark);
 	for (uint32_t c = 0; c < pl->ncircuit; c++)
 		for (uint32_t k = 0; k < pl->circuit[c].nstep; k++)
 			if (pl->circuit[c].step[k].op == STEP_UNITARY)
@@ -298,23 +298,19 @@ static void list_used(struct backend_state *b)
 	for (uint32_t m = 0; m < pl->set.n; m++)
 		if (mark[m] && pl->set.def[m]->cls == VALUE_SHARED)
 			b->used[b->nused++] = m;
-	free(mark);
 }
 
 /* The constant matrices, which no weights change. */
 static void make_constants(struct backend_state *b)
 {
 	const struct matrix_set *set = &b->plan->set;
-	double *value = mem_alloc(b->plan->program->nexpr + 1, sizeof *value);
-	double *weight = mem_alloc(b->plan->program->nweight + 1, sizeof *weight);
-	double *input = mem_alloc(b->plan->program->ninput + 1, sizeof *input);
+	mem_auto double *value = mem_alloc(b->plan->program->nexpr + 1, sizeof *value);
+	mem_auto double *weight = mem_alloc(b->plan->program->nweight + 1, sizeof *weight);
+	mem_auto double *input = mem_alloc(b->plan->program->ninput + 1, sizeof *input);
 	memset(b->u, 0, b->plan->nmatrix_entry * sizeof *b->u);
 	program_eval(b->plan->program, weight, input, value);
 	matrix_build(set, value, VALUE_CONSTANT, VALUE_CONSTANT, NULL, b->u, NULL);
 	b->constant = b->u;
-	free(value);
-	free(weight);
-	free(input);
 }
 
 struct touch { char *state; uint64_t nbytes; unsigned nchunk; };

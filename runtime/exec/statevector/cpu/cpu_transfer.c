@@ -157,7 +157,7 @@ void cpu_transfers(struct backend_state *b, struct cpu_stage *s, bool settled)
 			s->out.place[image(&a, k)] = k;
 	}
 	if (settled && collect(b->plan, s, false, &a)) {
-		uint32_t *from = mem_alloc(n, sizeof *from);
+		mem_auto uint32_t *from = mem_alloc(n, sizeof *from);
 		take_flips(&s->in, &a);
 		s->in.place = arena_alloc(&b->arena, n, sizeof *s->in.place);
 		for (uint32_t k = 0; k < n; k++) {
@@ -166,6 +166,5 @@ void cpu_transfers(struct backend_state *b, struct cpu_stage *s, bool settled)
 		}
 		for (unsigned k = 0; k < s->in.nflip; k++) /* place[k] ^ mask = place[k ^ mask'] */
 			s->in.flip[k].mask = from[s->in.flip[k].mask] ^ from[0];
-		free(from);
 	}
 }

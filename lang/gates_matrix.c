@@ -39,11 +39,7 @@ void add_identity(unsigned n, cplx factor, cplx *u)
 		u[c << n | c] += factor;
 }
 
-void u_pauli(uint8_t word, const double *a, cplx *u)
-{
-	(void)a;
-	add_word(word, 1, u);
-}
+MATRIX(u_pauli) { add_word(word, 1, u); }
 
 /* cos - i sin P, e being cos + i sin.  Rotations by one letter encode data, so they are written down. */
 static void set_rotation(uint8_t word, cplx e, cplx *u)
@@ -68,14 +64,10 @@ static void set_rotation(uint8_t word, cplx e, cplx *u)
 	add_word(word, cplx_of(0, -s), u);
 }
 
-void u_rpauli(uint8_t word, const double *a, cplx *u)
-{
-	set_rotation(word, cplx_exp_i(a[0] / 2), u);
-}
+MATRIX(u_rpauli) { set_rotation(word, cplx_exp_i(a[0] / 2), u); }
 
-void d_rpauli(uint8_t word, const double *a, unsigned k, cplx *du)
+DERIVATIVE(d_rpauli)
 {
-	(void)k;
 	cplx e = cplx_exp_i(a[0] / 2);
 	add_identity(gate_word_length(word), -cimag(e) / 2, du);
 	add_word(word, cplx_of(0, -creal(e) / 2), du);
@@ -95,16 +87,15 @@ struct halves power_derivative(double t)
 }
 
 /* one + g P */
-void u_ppauli(uint8_t word, const double *a, cplx *u)
+MATRIX(u_ppauli)
 {
 	struct halves h = power_halves(a[0]);
 	add_identity(gate_word_length(word), h.one, u);
 	add_word(word, h.g, u);
 }
 
-void d_ppauli(uint8_t word, const double *a, unsigned k, cplx *du)
+DERIVATIVE(d_ppauli)
 {
-	(void)k;
 	struct halves h = power_derivative(a[0]);
 	add_identity(gate_word_length(word), h.one, du);
 	add_word(word, h.g, du);
@@ -112,9 +103,8 @@ void d_ppauli(uint8_t word, const double *a, unsigned k, cplx *du)
 /* ---- three qubits ---- */
 
 /* Margolus's gate: x of the third under both, with -1 on 101 and +-i inside the exchange. */
-CONSTANT(u_rccx)
+MATRIX(u_rccx)
 {
-	NO_ANGLE;
 	u[0 * 8 + 0] = u[1 * 8 + 1] = u[2 * 8 + 2] = u[4 * 8 + 4] = u[6 * 8 + 6] = 1;
 	u[5 * 8 + 5] = -1;
 	u[6 * 8 + 6] = 1;
@@ -123,6 +113,10 @@ CONSTANT(u_rccx)
 }
 
 /* ---- the table ---- */
+
+/* Of gates that are made of others, or have no angles. */
+MATRIX(no_matrix) {}
+DERIVATIVE(no_derivative) {}
 
 static const struct { matrix_fn matrix; derivative_fn derivative; } functions[GATE_COUNT] = {
 #define GATE(no, i, n, nc, nt, na, f, b, bw, p, pw, s, u, d, text) [GATE_##i] = { .matrix = u, .derivative = d },
@@ -137,7 +131,7 @@ static void clear(enum gate g, uint8_t word, cplx *u)
 
 void gate_matrix(enum gate g, uint8_t word, const double *angle, cplx *u)
 {
-	if (!functions[g].matrix)
+	if (functions[g].matrix == no_matrix)
 		BUG("gate %s has no matrix of its own", gate_row(g)->name);
 	clear(g, word, u);
 	functions[g].matrix(word, angle, u);
@@ -174,7 +168,7 @@ void gate_matrices(enum gate g, uint8_t word, size_t n, const double *angle, cpl
 
 void gate_derivative(enum gate g, uint8_t word, const double *angle, unsigned k, cplx *du)
 {
-	if (k >= gate_row(g)->nangle || !functions[g].derivative)
+	if (k >= gate_row(g)->nangle || functions[g].derivative == no_derivative)
 		BUG("gate %s has no derivative by angle %u of its own", gate_row(g)->name, k);
 	clear(g, word, du);
 	functions[g].derivative(word, angle, k, du);

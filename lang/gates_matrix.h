@@ -12,12 +12,13 @@
 #define RSQRT2 0.70710678118654752440
 #define J cplx_of(0, 1)
 
-/* The matrix at angles a; its derivative by angle k. */
-#define MATRIX(name) void name(uint8_t word, const double *a, cplx *u)
-#define DERIVATIVE(name) void name(uint8_t word, const double *a, unsigned k, cplx *du)
-/* A matrix without angles. */
-#define CONSTANT(name) MATRIX(name)
-#define NO_ANGLE ((void)word, (void)a)
+/* The matrix at angles a; its derivative by angle k. Not all of them need all of these. */
+#define MAY_IGNORE __attribute__((unused))
+#define MATRIX(name) \
+	void name(MAY_IGNORE uint8_t word, MAY_IGNORE const double *a, MAY_IGNORE cplx *u)
+#define DERIVATIVE(name) \
+	void name(MAY_IGNORE uint8_t word, MAY_IGNORE const double *a, MAY_IGNORE unsigned k, \
+		MAY_IGNORE cplx *du)
 
 /* u += factor P for a word; u += factor on 2^n rows of the diagonal. */
 void add_word(uint8_t word, cplx factor, cplx *u);
@@ -28,31 +29,11 @@ struct halves { cplx one, g; };
 struct halves power_halves(double t);
 struct halves power_derivative(double t);
 
-/* gates_matrix.c: Pauli words, three qubits */
-MATRIX(u_pauli); MATRIX(u_rpauli); MATRIX(u_ppauli); MATRIX(u_rccx);
-DERIVATIVE(d_rpauli); DERIVATIVE(d_ppauli);
-
-/* gates_one.c: no qubit and one */
-MATRIX(u_identity); MATRIX(u_wait); MATRIX(u_hadamard); MATRIX(u_phase_s); MATRIX(u_phase_sdg);
-MATRIX(u_phase_t); MATRIX(u_phase_tdg); MATRIX(u_root_x); MATRIX(u_root_xdg); MATRIX(u_pow_h);
-MATRIX(u_gphase); MATRIX(u_phase_all); MATRIX(u_phase); MATRIX(u_u2); MATRIX(u_u3); MATRIX(u_u4);
-MATRIX(u_axis); MATRIX(u_rot);
-DERIVATIVE(d_wait); DERIVATIVE(d_pow_h); DERIVATIVE(d_gphase); DERIVATIVE(d_phase_all); DERIVATIVE(d_phase);
-DERIVATIVE(d_u2); DERIVATIVE(d_u3); DERIVATIVE(d_u4); DERIVATIVE(d_axis); DERIVATIVE(d_rot);
-
-/* gates_two.c */
-MATRIX(u_swap); MATRIX(u_iswap); MATRIX(u_siswap); MATRIX(u_ecr); MATRIX(u_dcx); MATRIX(u_pow_swap);
-MATRIX(u_pow_iswap); MATRIX(u_xx_plus_yy); MATRIX(u_xx_minus_yy); MATRIX(u_ising_xy); MATRIX(u_excitation);
-MATRIX(u_excitation_plus); MATRIX(u_excitation_minus); MATRIX(u_pswap); MATRIX(u_fermionic);
-MATRIX(u_phase00);
-MATRIX(u_phase01);
-MATRIX(u_phase10);
-MATRIX(u_fsim);
-DERIVATIVE(d_pow_swap); DERIVATIVE(d_pow_iswap); DERIVATIVE(d_xx_plus_yy); DERIVATIVE(d_xx_minus_yy);
-DERIVATIVE(d_ising_xy); DERIVATIVE(d_excitation); DERIVATIVE(d_excitation_plus);
-DERIVATIVE(d_excitation_minus); DERIVATIVE(d_pswap); DERIVATIVE(d_fermionic); DERIVATIVE(d_phase00);
-DERIVATIVE(d_phase01);
-DERIVATIVE(d_phase10);
-DERIVATIVE(d_fsim);
+/* All that the table names: in gates_one.c those on no qubit and one, in gates_two.c on two, others in gates_matrix.c. */
+#define GATE(no, i, n, nc, nt, na, f, b, bw, p, pw, s, u, d, text) \
+	MATRIX(u); \
+	DERIVATIVE(d);
+#include "lang/gates.def"
+#undef GATE
 
 #endif

@@ -11,87 +11,61 @@ static void set2(cplx *u, cplx u00, cplx u01, cplx u10, cplx u11)
 	u[3] = u11;
 }
 
-CONSTANT(u_identity)  { NO_ANGLE; set2(u, 1, 0, 0, 1); }
-CONSTANT(u_wait)      { NO_ANGLE; set2(u, 1, 0, 0, 1); }
-CONSTANT(u_hadamard)  { NO_ANGLE; set2(u, RSQRT2, RSQRT2, RSQRT2, -RSQRT2); }
-CONSTANT(u_phase_s)   { NO_ANGLE; set2(u, 1, 0, 0, J); }
-CONSTANT(u_phase_sdg) { NO_ANGLE; set2(u, 1, 0, 0, cplx_of(0, -1)); }
-CONSTANT(u_phase_t)   { NO_ANGLE; set2(u, 1, 0, 0, cplx_of(RSQRT2, RSQRT2)); }
-CONSTANT(u_phase_tdg) { NO_ANGLE; set2(u, 1, 0, 0, cplx_of(RSQRT2, -RSQRT2)); }
+MATRIX(u_identity) { set2(u, 1, 0, 0, 1); }
+MATRIX(u_wait) { set2(u, 1, 0, 0, 1); }
+MATRIX(u_hadamard) { set2(u, RSQRT2, RSQRT2, RSQRT2, -RSQRT2); }
+MATRIX(u_phase_s) { set2(u, 1, 0, 0, J); }
+MATRIX(u_phase_sdg) { set2(u, 1, 0, 0, cplx_of(0, -1)); }
+MATRIX(u_phase_t) { set2(u, 1, 0, 0, cplx_of(RSQRT2, RSQRT2)); }
+MATRIX(u_phase_tdg) { set2(u, 1, 0, 0, cplx_of(RSQRT2, -RSQRT2)); }
 
-CONSTANT(u_root_x)
+MATRIX(u_root_x)
 {
-	NO_ANGLE;
 	cplx p = cplx_of(0.5, 0.5), m = cplx_of(0.5, -0.5);
 	set2(u, p, m, m, p);
 }
 
-CONSTANT(u_root_xdg)
+MATRIX(u_root_xdg)
 {
-	NO_ANGLE;
 	cplx p = cplx_of(0.5, 0.5), m = cplx_of(0.5, -0.5);
 	set2(u, m, p, p, m);
 }
 
 /* Zero, as the matrix was given. */
-void d_wait(uint8_t word, const double *a, unsigned k, cplx *du)
-{
-	(void)word, (void)a, (void)k, (void)du;
-}
+DERIVATIVE(d_wait) {}
 
 static void set_hadamard(struct halves h, cplx *u)
 {
 	set2(u, h.one + h.g * RSQRT2, h.g * RSQRT2, h.g * RSQRT2, h.one - h.g * RSQRT2);
 }
 
-void u_pow_h(uint8_t word, const double *a, cplx *u)
-{
-	(void)word;
-	set_hadamard(power_halves(a[0]), u);
-}
+MATRIX(u_pow_h) { set_hadamard(power_halves(a[0]), u); }
 
-void d_pow_h(uint8_t word, const double *a, unsigned k, cplx *du)
-{
-	(void)word, (void)k;
-	set_hadamard(power_derivative(a[0]), du);
-}
+DERIVATIVE(d_pow_h) { set_hadamard(power_derivative(a[0]), du); }
 
-void u_gphase(uint8_t word, const double *a, cplx *u)
-{
-	(void)word;
-	u[0] = cplx_exp_i(a[0]);
-}
+MATRIX(u_gphase) { u[0] = cplx_exp_i(a[0]); }
 
-void d_gphase(uint8_t word, const double *a, unsigned k, cplx *du)
-{
-	(void)word, (void)k;
-	du[0] = cplx_mul(J, cplx_exp_i(a[0]));
-}
+DERIVATIVE(d_gphase) { du[0] = cplx_mul(J, cplx_exp_i(a[0])); }
 
-void u_phase_all(uint8_t word, const double *a, cplx *u)
+MATRIX(u_phase_all)
 {
 	u_gphase(word, a, u);
 	u[3] = u[0];
 }
 
-void d_phase_all(uint8_t word, const double *a, unsigned k, cplx *du)
+DERIVATIVE(d_phase_all)
 {
 	d_gphase(word, a, k, du);
 	du[3] = du[0];
 }
 
-void u_phase(uint8_t word, const double *a, cplx *u)
+MATRIX(u_phase)
 {
-	(void)word;
 	u[0] = 1;
 	u[3] = cplx_exp_i(a[0]);
 }
 
-void d_phase(uint8_t word, const double *a, unsigned k, cplx *du)
-{
-	(void)word, (void)k;
-	du[3] = cplx_mul(J, cplx_exp_i(a[0]));
-}
+DERIVATIVE(d_phase) { du[3] = cplx_mul(J, cplx_exp_i(a[0])); }
 
 /* The general gate from cos, sin of theta/2 and the phases of its columns and rows. */
 static void set_u3(double c, double s, double phi, double lambda, cplx *u)
@@ -115,30 +89,17 @@ static void derivative_u3(double theta, double phi, double lambda, unsigned k, c
 		du[i] = cplx_mul(J, du[i]);
 }
 
-void u_u2(uint8_t word, const double *a, cplx *u)
-{
-	(void)word;
-	set_u3(RSQRT2, RSQRT2, a[0], a[1], u);
-}
+MATRIX(u_u2) { set_u3(RSQRT2, RSQRT2, a[0], a[1], u); }
 
-void d_u2(uint8_t word, const double *a, unsigned k, cplx *du)
-{
-	(void)word;
-	derivative_u3(PI / 2, a[0], a[1], k + 1, du);
-}
+DERIVATIVE(d_u2) { derivative_u3(PI / 2, a[0], a[1], k + 1, du); }
 
-void u_u3(uint8_t word, const double *a, cplx *u)
+MATRIX(u_u3)
 {
-	(void)word;
 	cplx e = cplx_exp_i(a[0] / 2);
 	set_u3(creal(e), cimag(e), a[1], a[2], u);
 }
 
-void d_u3(uint8_t word, const double *a, unsigned k, cplx *du)
-{
-	(void)word;
-	derivative_u3(a[0], a[1], a[2], k, du);
-}
+DERIVATIVE(d_u3) { derivative_u3(a[0], a[1], a[2], k, du); }
 
 static void multiply2(cplx factor, cplx *u)
 {
@@ -146,13 +107,13 @@ static void multiply2(cplx factor, cplx *u)
 		u[i] = cplx_mul(factor, u[i]);
 }
 
-void u_u4(uint8_t word, const double *a, cplx *u)
+MATRIX(u_u4)
 {
 	u_u3(word, a, u);
 	multiply2(cplx_exp_i(a[3]), u);
 }
 
-void d_u4(uint8_t word, const double *a, unsigned k, cplx *du)
+DERIVATIVE(d_u4)
 {
 	cplx e = cplx_exp_i(a[3]);
 	if (k == 3)
@@ -162,17 +123,15 @@ void d_u4(uint8_t word, const double *a, unsigned k, cplx *du)
 	multiply2(k == 3 ? cplx_mul(J, e) : e, du);
 }
 
-void u_axis(uint8_t word, const double *a, cplx *u)
+MATRIX(u_axis)
 {
-	(void)word;
 	cplx e = cplx_exp_i(a[0] / 2), p = cplx_exp_i(a[1]);
 	cplx ms = cplx_of(0, -cimag(e));
 	set2(u, creal(e), cplx_mul(ms, conj(p)), cplx_mul(ms, p), creal(e));
 }
 
-void d_axis(uint8_t word, const double *a, unsigned k, cplx *du)
+DERIVATIVE(d_axis)
 {
-	(void)word;
 	cplx e = cplx_exp_i(a[0] / 2), p = cplx_exp_i(a[1]);
 	if (k == 0) {
 		cplx mc = cplx_of(0, -creal(e) / 2);
@@ -190,16 +149,14 @@ static void set_rot(double c, double s, const double *a, cplx *u)
 	set2(u, c * conj(sum), -s * dif, s * conj(dif), c * sum);
 }
 
-void u_rot(uint8_t word, const double *a, cplx *u)
+MATRIX(u_rot)
 {
-	(void)word;
 	cplx e = cplx_exp_i(a[1] / 2);
 	set_rot(creal(e), cimag(e), a, u);
 }
 
-void d_rot(uint8_t word, const double *a, unsigned k, cplx *du)
+DERIVATIVE(d_rot)
 {
-	(void)word;
 	static const signed char turn[3][4] = { { -1, 1, -1, 1 }, { 0, 0, 0, 0 }, { -1, -1, 1, 1 } };
 	cplx e = cplx_exp_i(a[1] / 2);
 	if (k == 1) {

@@ -16,13 +16,12 @@ static void set_middle(cplx *u, cplx corner0, cplx corner3, cplx u11, cplx u12, 
 	u[M22] = u22;
 }
 
-CONSTANT(u_swap)   { NO_ANGLE; set_middle(u, 1, 1, 0, 1, 1, 0); }
-CONSTANT(u_iswap)  { NO_ANGLE; set_middle(u, 1, 1, 0, J, J, 0); }
-CONSTANT(u_siswap) { NO_ANGLE; set_middle(u, 1, 1, RSQRT2, RSQRT2 * J, RSQRT2 * J, RSQRT2); }
+MATRIX(u_swap) { set_middle(u, 1, 1, 0, 1, 1, 0); }
+MATRIX(u_iswap) { set_middle(u, 1, 1, 0, J, J, 0); }
+MATRIX(u_siswap) { set_middle(u, 1, 1, RSQRT2, RSQRT2 * J, RSQRT2 * J, RSQRT2); }
 
-CONSTANT(u_ecr)
+MATRIX(u_ecr)
 {
-	NO_ANGLE;
 	u[1] = u[4] = RSQRT2;
 	u[3] = cplx_of(0, RSQRT2);
 	u[6] = cplx_of(0, -RSQRT2);
@@ -31,36 +30,28 @@ CONSTANT(u_ecr)
 	u[11] = u[14] = RSQRT2;
 }
 
-CONSTANT(u_dcx)
-{
-	NO_ANGLE;
-	u[0] = u[7] = u[9] = u[14] = 1;
-}
+MATRIX(u_dcx) { u[0] = u[7] = u[9] = u[14] = 1; }
 
-void u_pow_swap(uint8_t word, const double *a, cplx *u)
+MATRIX(u_pow_swap)
 {
-	(void)word;
 	struct halves h = power_halves(a[0]);
 	set_middle(u, 1, 1, h.one, h.g, h.g, h.one);
 }
 
-void d_pow_swap(uint8_t word, const double *a, unsigned k, cplx *du)
+DERIVATIVE(d_pow_swap)
 {
-	(void)word, (void)k;
 	struct halves h = power_derivative(a[0]);
 	set_middle(du, 0, 0, h.one, h.g, h.g, h.one);
 }
 
-void u_pow_iswap(uint8_t word, const double *a, cplx *u)
+MATRIX(u_pow_iswap)
 {
-	(void)word;
 	cplx e = cplx_exp_i_pi(a[0] / 2), is = cplx_of(0, cimag(e));
 	set_middle(u, 1, 1, creal(e), is, is, creal(e));
 }
 
-void d_pow_iswap(uint8_t word, const double *a, unsigned k, cplx *du)
+DERIVATIVE(d_pow_iswap)
 {
-	(void)word, (void)k;
 	cplx e = PI / 2 * cplx_exp_i_pi(a[0] / 2), ic = cplx_of(0, creal(e));
 	set_middle(du, 0, 0, -cimag(e), ic, ic, -cimag(e));
 }
@@ -91,42 +82,30 @@ static void derivative_pair(const struct pair *p, const double *a, unsigned k, c
 	}
 }
 
-void u_xx_plus_yy(uint8_t word, const double *a, cplx *u)
+MATRIX(u_xx_plus_yy)
 {
-	(void)word;
 	u[M00] = u[M33] = 1;
 	set_pair(&middle, a, u);
 }
 
-void d_xx_plus_yy(uint8_t word, const double *a, unsigned k, cplx *du)
-{
-	(void)word;
-	derivative_pair(&middle, a, k, du);
-}
+DERIVATIVE(d_xx_plus_yy) { derivative_pair(&middle, a, k, du); }
 
-void u_xx_minus_yy(uint8_t word, const double *a, cplx *u)
+MATRIX(u_xx_minus_yy)
 {
-	(void)word;
 	u[M11] = u[M22] = 1;
 	set_pair(&outer, a, u);
 }
 
-void d_xx_minus_yy(uint8_t word, const double *a, unsigned k, cplx *du)
-{
-	(void)word;
-	derivative_pair(&outer, a, k, du);
-}
+DERIVATIVE(d_xx_minus_yy) { derivative_pair(&outer, a, k, du); }
 
-void u_ising_xy(uint8_t word, const double *a, cplx *u)
+MATRIX(u_ising_xy)
 {
-	(void)word;
 	cplx e = cplx_exp_i(a[0] / 2), is = cplx_of(0, cimag(e));
 	set_middle(u, 1, 1, creal(e), is, is, creal(e));
 }
 
-void d_ising_xy(uint8_t word, const double *a, unsigned k, cplx *du)
+DERIVATIVE(d_ising_xy)
 {
-	(void)word, (void)k;
 	cplx e = cplx_exp_i(a[0] / 2), ic = cplx_of(0, creal(e) / 2);
 	set_middle(du, 0, 0, -cimag(e) / 2, ic, ic, -cimag(e) / 2);
 }
@@ -144,66 +123,44 @@ static void derivative_excitation(double a, cplx corner, cplx *du)
 	set_middle(du, corner, corner, -cimag(e), creal(e), -creal(e), -cimag(e));
 }
 
-void u_excitation(uint8_t word, const double *a, cplx *u)
-{
-	(void)word;
-	set_excitation(a[0], 1, u);
-}
+MATRIX(u_excitation) { set_excitation(a[0], 1, u); }
 
-void d_excitation(uint8_t word, const double *a, unsigned k, cplx *du)
-{
-	(void)word, (void)k;
-	derivative_excitation(a[0], 0, du);
-}
+DERIVATIVE(d_excitation) { derivative_excitation(a[0], 0, du); }
 
-void u_excitation_plus(uint8_t word, const double *a, cplx *u)
-{
-	(void)word;
-	set_excitation(a[0], cplx_exp_i(a[0] / 2), u);
-}
+MATRIX(u_excitation_plus) { set_excitation(a[0], cplx_exp_i(a[0] / 2), u); }
 
-void d_excitation_plus(uint8_t word, const double *a, unsigned k, cplx *du)
+DERIVATIVE(d_excitation_plus)
 {
-	(void)word, (void)k;
 	derivative_excitation(a[0], cplx_mul(cplx_of(0, 0.5), cplx_exp_i(a[0] / 2)), du);
 }
 
-void u_excitation_minus(uint8_t word, const double *a, cplx *u)
-{
-	(void)word;
-	set_excitation(a[0], cplx_exp_i(-a[0] / 2), u);
-}
+MATRIX(u_excitation_minus) { set_excitation(a[0], cplx_exp_i(-a[0] / 2), u); }
 
-void d_excitation_minus(uint8_t word, const double *a, unsigned k, cplx *du)
+DERIVATIVE(d_excitation_minus)
 {
-	(void)word, (void)k;
 	derivative_excitation(a[0], cplx_mul(cplx_of(0, -0.5), cplx_exp_i(-a[0] / 2)), du);
 }
 
-void u_pswap(uint8_t word, const double *a, cplx *u)
+MATRIX(u_pswap)
 {
-	(void)word;
 	cplx e = cplx_exp_i(a[0]);
 	set_middle(u, 1, 1, 0, e, e, 0);
 }
 
-void d_pswap(uint8_t word, const double *a, unsigned k, cplx *du)
+DERIVATIVE(d_pswap)
 {
-	(void)word, (void)k;
 	cplx e = cplx_mul(J, cplx_exp_i(a[0]));
 	set_middle(du, 0, 0, 0, e, e, 0);
 }
 
-void u_fermionic(uint8_t word, const double *a, cplx *u)
+MATRIX(u_fermionic)
 {
-	(void)word;
 	cplx e = cplx_exp_i(a[0]);
 	set_middle(u, 1, e, (1 + e) / 2, (1 - e) / 2, (1 - e) / 2, (1 + e) / 2);
 }
 
-void d_fermionic(uint8_t word, const double *a, unsigned k, cplx *du)
+DERIVATIVE(d_fermionic)
 {
-	(void)word, (void)k;
 	cplx e = cplx_mul(J, cplx_exp_i(a[0]));
 	set_middle(du, 0, e, e / 2, -e / 2, -e / 2, e / 2);
 }
@@ -216,30 +173,20 @@ static void set_phase_on(unsigned at, const double *a, cplx *u)
 }
 
 #define PHASE_ON(name, at) \
-	void u_##name(uint8_t word, const double *a, cplx *u) \
-	{ \
-		(void)word; \
-		set_phase_on(at, a, u); \
-	} \
-	void d_##name(uint8_t word, const double *a, unsigned k, cplx *du) \
-	{ \
-		(void)word, (void)k; \
-		du[at] = cplx_mul(J, cplx_exp_i(a[0])); \
-	}
+	MATRIX(u_##name) { set_phase_on(at, a, u); } \
+	DERIVATIVE(d_##name) { du[at] = cplx_mul(J, cplx_exp_i(a[0])); }
 PHASE_ON(phase00, M00)
 PHASE_ON(phase01, M22)
 PHASE_ON(phase10, M11)
 
-void u_fsim(uint8_t word, const double *a, cplx *u)
+MATRIX(u_fsim)
 {
-	(void)word;
 	cplx e = cplx_exp_i(a[0]), is = cplx_of(0, -cimag(e));
 	set_middle(u, 1, cplx_exp_i(-a[1]), creal(e), is, is, creal(e));
 }
 
-void d_fsim(uint8_t word, const double *a, unsigned k, cplx *du)
+DERIVATIVE(d_fsim)
 {
-	(void)word;
 	cplx e = cplx_exp_i(a[0]), ic = cplx_of(0, -creal(e));
 	if (k == 0)
 		set_middle(du, 0, 0, -cimag(e), ic, ic, -cimag(e));

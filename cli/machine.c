@@ -3,6 +3,7 @@
 #include "config.h"
 #include "cli/machine.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -43,8 +44,8 @@ static void json_caches(struct buf *out)
 		uint64_t size = cpus_cache(level, &shared_by);
 
 		if (size)
-			buf_printf(out, "%s{\"level\": %u, \"bytes\": %llu, \"shared_by\": %u}", level > 1 ? ", " : "", level,
-				(unsigned long long)size, shared_by);
+			buf_json(out, ", {\"level\": %u, \"bytes\": %" PRIu64 ", \"shared_by\": %u}",
+				level, size, shared_by);
 	}
 	buf_char(out, ']');
 }
@@ -58,8 +59,8 @@ static void json_largest(struct buf *out)
 
 	buf_str(out, "\"largest_qubits\": {");
 	for (unsigned k = 0; k < 2; k++)
-		buf_printf(out, "%s\"%s\": {\"forward\": %u, \"gradient\": %u}", k ? ", " : "",
-			row[k].name, largest_qubits(available, row[k].p, 1),
+		buf_json(out, ", %s: {\"forward\": %u, \"gradient\": %u}", row[k].name,
+			largest_qubits(available, row[k].p, 1),
 			largest_qubits(available, row[k].p, 2));
 	buf_char(out, '}');
 }
@@ -78,20 +79,20 @@ void machine_json(const struct machine_asked *a, struct buf *out)
 {
 	const char *rule, *places = getenv("OMP_PLACES");
 	unsigned threads = threads_of(a, &rule);
+	uint64_t limit = cpus_memory_limit();
 
-	buf_str(out, "{\"processor\": ");
-	buf_json_str(out, cpus_model());
-	buf_printf(out, ", \"processors\": %u, \"numa_nodes\": %u, \"isa\": \"%s\", \"isa_available\": [", cpus_online(),
-		cpus_numa_nodes(), kernels_of(a));
+	buf_json(out,
+		"{\"processor\": %s, \"processors\": %u, \"numa_nodes\": %u, \"isa\": %s, \"isa_available\": [",
+		cpus_model(), cpus_online(), cpus_numa_nodes(), kernels_of(a));
 	isa_list(out, "", ", ", "\"");
 	buf_str(out, "], ");
 	json_caches(out);
-	buf_printf(out, ", \"memory_bytes\": %llu, \"memory_available_bytes\": %llu, \"memory_limit_bytes\": ",
-		(unsigned long long)cpus_memory_total(), (unsigned long long)cpus_memory_available());
-	cpus_memory_limit() ? buf_printf(out, "%llu", (unsigned long long)cpus_memory_limit()) : buf_str(out, "null");
-	buf_printf(out, ", \"threads\": %u, \"threads_rule\": \"%s\", \"omp_places\": ", threads, rule);
-	buf_json_str(out, places);
-	buf_str(out, ", ");
+	buf_json(out, ", \"memory_bytes\": %" PRIu64 ", \"memory_available_bytes\": %" PRIu64,
+		cpus_memory_total(), cpus_memory_available());
+	buf_str(out, ", \"memory_limit_bytes\": ");
+	limit ? buf_json(out, "%" PRIu64, limit) : buf_str(out, "null");
+	buf_json(out, ", \"threads\": %u, \"threads_rule\": %s, \"omp_places\": %s, ", threads,
+		rule, places);
 	json_largest(out);
 	buf_char(out, '}');
 }
@@ -108,11 +109,10 @@ void machine_limits_json(const struct limits *l, unsigned n, struct buf *out)
 {
 	buf_char(out, '[');
 	for (unsigned k = 0; k < n; k++) {
-		buf_printf(out, "%s{\"threads\": %u, \"isa\": \"%s\"", k ? ", " : "", l[k].nthread, l[k].target->kernels);
-		for (size_t r = 0; r < sizeof rates / sizeof *rates; r++) {
-			buf_printf(out, ", \"%s\": ", rates[r].key);
-			buf_json_f64(out, *(const double *)((const char *)&l[k] + rates[r].at));
-		}
+		buf_json(out, ", {\"threads\": %u, \"isa\": %s", l[k].nthread, l[k].target->kernels);
+		for (size_t r = 0; r < sizeof rates / sizeof *rates; r++)
+			buf_json(out, ", %s: %g", rates[r].key,
+				*(const double *)((const char *)&l[k] + rates[r].at));
 		buf_char(out, '}');
 	}
 	buf_char(out, ']');

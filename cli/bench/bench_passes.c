@@ -90,41 +90,28 @@ void bench_passes_expect(struct bench_result *r, const struct plan *pl, const st
 	}
 }
 
-static void put_number(const char *key, double x, struct buf *out)
-{
-	buf_printf(out, ", \"%s\": ", key);
-	buf_json_f64(out, x);
-}
-
 void bench_passes_json(const struct bench_result *r, struct buf *out)
 {
-	const char *before = "[";
-
 	if (!r->pass) {
 		buf_str(out, "null");
 		return;
 	}
+	buf_char(out, '[');
 	for (uint32_t k = 0; k < r->npass; k++) {
 		const struct bench_pass *p = &r->pass[k];
 
 		if (p->seconds == 0)
-			continue;   /* the sums of the last stage, or nothing to go back through */
-		buf_printf(out, "%s{\"circuit\": %u, \"stage\": ", before, p->circuit);
-		if (p->outputs)
-			buf_str(out, "null");
-		else
-			buf_printf(out, "%u", p->stage);
-		buf_printf(out, ", \"back\": %s", p->back ? "true" : "false");
-		put_number("pass_seconds", p->seconds, out);
-		put_number("expected_seconds", p->expected, out);
-		put_number("bytes", p->bytes, out);
-		put_number("flops", p->flops, out);
-		put_number("share_of_stream", p->stream_share, out);
-		put_number("share_of_fma", p->fma_share, out);
-		buf_printf(out, ", \"turns\": %s}", p->fuses_last ? "true" : "false");
-		before = ", ";
+			continue; /* the sums of the last stage, or nothing to go back through */
+		buf_json(out, ", {\"circuit\": %u, \"stage\": ", p->circuit);
+		p->outputs ? buf_str(out, "null") : buf_json(out, "%u", p->stage);
+		buf_json(out,
+			", \"back\": %i, \"pass_seconds\": %g, \"expected_seconds\": %g, \"bytes\": %g",
+			p->back, p->seconds, p->expected, p->bytes);
+		buf_json(out,
+			", \"flops\": %g, \"share_of_stream\": %g, \"share_of_fma\": %g, \"turns\": %i}",
+			p->flops, p->stream_share, p->fma_share, p->fuses_last);
 	}
-	buf_str(out, *before == '[' ? "[]" : "]");
+	buf_char(out, ']');
 }
 
 void bench_passes_text(const struct bench_result *r, struct buf *out)

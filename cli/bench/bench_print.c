@@ -109,14 +109,10 @@ static void json_result(const struct bench_result *r, struct buf *out)
 
 		if (group && f->group != group)
 			buf_char(out, '}');
-		buf_str(out, k ? ", " : "");
-		if (f->group && f->group != group) {
-			buf_json_str(out, f->group);
-			buf_str(out, ": {");
-		}
+		if (f->group && f->group != group)
+			buf_json(out, ", %s: {", f->group);
 		group = f->group;
-		buf_json_str(out, f->key);
-		buf_str(out, ": ");
+		buf_json(out, ", %s: ", f->key);
 		put_value(f, r, false, out);
 	}
 	buf_str(out, ", \"each_pass\": ");
@@ -132,11 +128,11 @@ void bench_json(const struct bench_report *r, struct buf *out)
 	machine_json(&(struct machine_asked){ 0 }, out);
 	buf_str(out, ", \"limits\": ");
 	if (l) {
-		buf_printf(out, "{\"threads\": %u, \"stream_gb_s\": ", l->nthread);
-		buf_json_f64(out, l->stream_gb_s);
-		buf_str(out, ", \"fma_gflop_s\": ");
-		buf_json_f64(out, r->n && !strcmp(r->result->precision, "double") ? l->double_gflop_s : l->single_gflop_s);
-		buf_str(out, ", \"by_threads\": ");
+		buf_json(out,
+			"{\"threads\": %u, \"stream_gb_s\": %g, \"fma_gflop_s\": %g, \"by_threads\": ",
+			l->nthread, l->stream_gb_s,
+			r->n && !strcmp(r->result->precision, "double") ? l->double_gflop_s
+									: l->single_gflop_s);
 		machine_limits_json(r->limits, r->nlimit, out);
 		buf_char(out, '}');
 	} else {

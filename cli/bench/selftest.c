@@ -300,17 +300,14 @@ bool selftest_json(const struct selftest_row *row, struct buf *out)
 	for (unsigned k = 0; k < SELFTEST_ROWS; k++) {
 		const struct selftest_row *r = &row[k];
 
-		buf_printf(out,
-			"%s{\"circuit\": \"%s\", \"qubits\": %u, \"samples\": %u, \"precision\": \"%s\", \"readouts_off\": ",
-			k ? ", " : "", r->circuit, r->nqubit, r->nsample,
+		buf_json(out, ", {\"circuit\": %s, \"qubits\": %u, \"samples\": %u, \"precision\": %s",
+			r->circuit, r->nqubit, r->nsample,
 			r->precision == PRECISION_DOUBLE ? "double" : "single");
-		buf_json_f64(out, r->readouts);
-		buf_str(out, ", \"gradients_off\": ");
-		buf_json_f64(out, r->gradients);
-		buf_printf(out, ", \"digest\": \"%s\", \"digits\": \"%s\", \"passed\": %s}",
-			r->digest, words[r->bits], r->passed ? "true" : "false");
+		buf_json(out, ", \"readouts_off\": %g, \"gradients_off\": %g, \"digest\": %s",
+			r->readouts, r->gradients, r->digest);
+		buf_json(out, ", \"digits\": %s, \"passed\": %i}", words[r->bits], r->passed);
 		passed &= r->passed && r->bits != SELFTEST_OTHER;
 	}
-	buf_printf(out, "], \"passed\": %s}\n", passed ? "true" : "false");
+	buf_json(out, "], \"passed\": %i}\n", passed);
 	return passed;
 }

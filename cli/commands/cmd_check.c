@@ -46,19 +46,16 @@ static void json_groups(const struct program *p, struct buf *out)
 	for (uint32_t i = 0; i < p->nweight_group; i++) {
 		const struct weight_group *g = &p->weight_group[i];
 
-		buf_str(out, i ? ", " : "");
-		buf_json_str(out, g->path);
-		buf_str(out, ": {\"shape\": ");
+		buf_json(out, ", %s: {\"shape\": ", g->path);
 		shape_print(g->ndim, g->dim, out);
-		buf_printf(out, ", \"init\": \"%s\", \"frozen\": %s}", asm_init_name[g->init], g->frozen ? "true" : "false");
+		buf_json(out, ", \"init\": %s, \"frozen\": %i}", asm_init_name[g->init], g->frozen);
 	}
 	buf_str(out, "}, \"inputs\": {");
 	for (uint32_t i = 0; i < p->ninput_group; i++) {
 		const struct input_group *g = &p->input_group[i];
 
-		buf_str(out, i ? ", " : "");
-		buf_json_str(out, g->name);
-		buf_printf(out, ": {\"kind\": \"%s\", \"shape\": ", g->is_state ? "state" : "float");
+		buf_json(out, ", %s: {\"kind\": %s, \"shape\": ", g->name,
+			g->is_state ? "state" : "float");
 		shape_print(g->ndim, g->dim, out);
 		buf_char(out, '}');
 	}
@@ -71,11 +68,9 @@ static void json_circuits(const struct program *p, struct buf *out)
 	for (uint32_t i = 0; i < p->ncircuit; i++) {
 		const struct circuit_code *c = &p->circuit[i];
 
-		buf_str(out, i ? ", {\"name\": " : "{\"name\": ");
-		buf_json_str(out, c->name);
-		buf_printf(out,
-			", \"qubits\": %u, \"operations\": %u, \"applies\": %u, \"readouts\": %u}",
-			c->nwire, c->napply, c->napply, c->nreadout);
+		buf_json(out,
+			", {\"name\": %s, \"qubits\": %u, \"operations\": %u, \"applies\": %u, \"readouts\": %u}",
+			c->name, c->nwire, c->napply, c->napply, c->nreadout);
 	}
 	buf_char(out, ']');
 }
@@ -90,10 +85,7 @@ static void print_json(const struct program *p, const struct job *j, struct buf 
 	json_circuits(p, out);
 	buf_str(out, ", ");
 	json_groups(p, out);
-	buf_str(out, ", \"flops_forward\": ");
-	buf_json_f64(out, flops[0]);
-	buf_str(out, ", \"flops_gradient\": ");
-	buf_json_f64(out, flops[1]);
+	buf_json(out, ", \"flops_forward\": %g, \"flops_gradient\": %g", flops[0], flops[1]);
 	for (unsigned k = 0; j && k < PART_COUNT; k++)
 		buf_printf(out, ", \"%s_rows\": %u", sample_part_name(k), j->samples.part[k].nrow);
 	buf_str(out, "}\n");

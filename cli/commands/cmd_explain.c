@@ -16,11 +16,8 @@ static void print_row(struct buf *out, const struct diag_row *r)
 
 static void json_row(struct buf *out, const struct diag_row *r)
 {
-	buf_printf(out, "\"code\": \"Q%04u\", \"severity\": \"%s\", \"title\": ", r->number,
-		severity_text(r));
-	buf_json_str(out, r->title);
-	buf_str(out, ", \"text\": ");
-	buf_json_str(out, r->explain);
+	buf_json(out, "\"code\": \"Q%04u\", \"severity\": %s, \"title\": %s, \"text\": %s",
+		r->number, severity_text(r), r->title, r->explain);
 }
 
 static void print_json(struct buf *out, const struct diag_row *r)
@@ -34,7 +31,7 @@ static void list_json(struct buf *out)
 {
 	buf_str(out, "{\"schema\": 1, \"codes\": [");
 	for (int i = 1; i < DIAG_COUNT; i++) {
-		buf_str(out, i > 1 ? ", {" : "{");
+		buf_json(out, ", {");
 		json_row(out, diag_row((enum diag_code)i));
 		buf_char(out, '}');
 	}

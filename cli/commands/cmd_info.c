@@ -66,20 +66,17 @@ static void mpi_json(struct buf *out)
 {
 	const struct mpi_library *l;
 	char path[MPI_PATH_MAX];
-	unsigned n = 0;
 
 	for (unsigned k = 0; (l = mpi_library(k)); k++)
 		if (!mpi_module_find(l, path, NULL))
-			buf_printf(out, "%s\"%s\"", n++ ? ", " : "", l->name);
+			buf_json(out, ", %s", l->name);
 }
 
 static void optional_json(struct buf *out)
 {
-	unsigned n = 0;
-
 	for (int i = 0; i < OPTIONAL; i++)
 		if (optional[i].built)
-			buf_printf(out, "%s\"%s\"", n++ ? ", " : "", optional[i].name);
+			buf_json(out, ", %s", optional[i].name);
 }
 
 struct measured {
@@ -125,20 +122,14 @@ static void gpu_json(const struct measured *m, struct buf *out)
 	const char *obstacle = t ? target_obstacle(t) : "this build has no CUDA";
 	struct device_about d;
 
-	buf_str(out, ", \"gpu\": {\"obstacle\": ");
-	buf_json_str(out, obstacle);
-	buf_str(out, ", \"devices\": [");
-	for (unsigned k = 0; t && target_device(t, k, &d); k++) {
-		buf_str(out, k ? ", {\"name\": " : "{\"name\": ");
-		buf_json_str(out, d.name);
-		buf_printf(out,
-			", \"compute_capability\": %u, \"multiprocessors\": %u, \"memory_bytes\": %" PRIu64
-			", \"free_bytes\": %" PRIu64 ", \"driver_cuda\": %u}",
-			d.capability, d.units, d.memory, d.left, d.driver);
-	}
-	buf_str(out, "], \"crossover_operations\": ");
-	buf_json_f64(out, m->crossover);
-	buf_char(out, '}');
+	buf_json(out, ", \"gpu\": {\"obstacle\": %s, \"devices\": [", obstacle);
+	for (unsigned k = 0; t && target_device(t, k, &d); k++)
+		buf_json(out,
+			", {\"name\": %s, \"compute_capability\": %u, \"multiprocessors\": %u"
+			", \"memory_bytes\": %" PRIu64 ", \"free_bytes\": %" PRIu64
+			", \"driver_cuda\": %u}",
+			d.name, d.capability, d.units, d.memory, d.left, d.driver);
+	buf_json(out, "], \"crossover_operations\": %g}", m->crossover);
 }
 
 /* Those of this build that compute. */
@@ -156,9 +147,7 @@ static void print_json(const struct measured *m, struct buf *out)
 {
 	buf_printf(out, "{\"schema\": 1, \"version\": \"%s\", \"machine\": ", PACKAGE_VERSION);
 	machine_json(&m->asked, out);
-	buf_str(out, ", \"build\": {\"compiler\": ");
-	buf_json_str(out, COMPILER);
-	buf_str(out, ", \"backends\": [");
+	buf_json(out, ", \"build\": {\"compiler\": %s, \"backends\": [", COMPILER);
 	print_backends(out, "\"");
 	buf_str(out, "], \"libraries\": [");
 	optional_json(out);

@@ -19,9 +19,7 @@ static void metadata_json(const struct weights *w, struct buf *out)
 	for (unsigned i = 0; i < w->nmeta; i++) {
 		json_auto_t *v = json_read(w->meta[i].value, strlen(w->meta[i].value), NULL);
 
-		buf_str(out, i ? ", " : "");
-		buf_json_str(out, w->meta[i].key);
-		buf_str(out, ": ");
+		buf_json(out, ", %s: ", w->meta[i].key);
 		if (json_is_object(v) || json_is_array(v))
 			json_print(v, out);
 		else

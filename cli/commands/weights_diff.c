@@ -188,8 +188,8 @@ static void shape_json(const struct weight_group *g, struct buf *out)
 
 static void path_json(const struct comparison *c, const struct path_difference *d, struct buf *out)
 {
-	buf_json_str(out, (d->group[0] ? d->group[0] : d->group[1])->path);
-	buf_printf(out, ": {\"equal\": %s, \"shapes\": [", d->equal ? "true" : "false");
+	buf_json(out, ", %s: {\"equal\": %i, \"shapes\": [",
+		(d->group[0] ? d->group[0] : d->group[1])->path, d->equal);
 	shape_json(d->group[0], out);
 	buf_str(out, ", ");
 	shape_json(d->group[1], out);
@@ -199,37 +199,26 @@ static void path_json(const struct comparison *c, const struct path_difference *
 
 		if (d->group[0]->count)
 			weight_path(c->file[0].program, d->at, &at);
-		buf_str(out, ", \"largest\": ");
-		buf_json_f64(out, d->largest);
-		buf_str(out, ", \"at\": ");
-		buf_json_str(out, at.data ? at.data : "");
-		buf_str(out, ", \"rms\": ");
-		buf_json_f64(out, d->rms);
+		buf_json(out, ", \"largest\": %g, \"at\": %s, \"rms\": %g", d->largest,
+			at.data ? at.data : "", d->rms);
 	}
 	buf_char(out, '}');
 }
 
 static void metadata_json(void *ctx, const char *key, enum presence p)
 {
-	struct buf *out = ctx;
-
-	if (out->data[out->len - 1] != '{')
-		buf_str(out, ", ");
-	buf_json_str(out, key);
-	buf_printf(out, ": \"%s\"", presence_name[p]);
+	buf_json(ctx, ", %s: %s", key, presence_name[p]);
 }
 
 static void diff_json(struct comparison *c, struct buf *out)
 {
 	buf_str(out, "{\"schema\": 1, \"params\": {");
-	for (uint32_t i = 0; i < c->n; i++) {
-		buf_str(out, i ? ", " : "");
+	for (uint32_t i = 0; i < c->n; i++)
 		path_json(c, &c->path[i], out);
-	}
 	buf_str(out, "}, \"metadata\": {");
 	each_metadata(c, metadata_json, out);
-	buf_printf(out, "}, \"weights_equal\": %s, \"metadata_equal\": %s}\n", c->weights_equal ? "true" : "false",
-		c->metadata_equal ? "true" : "false");
+	buf_json(out, "}, \"weights_equal\": %i, \"metadata_equal\": %i}\n", c->weights_equal,
+		c->metadata_equal);
 }
 
 /* ---- the files ---- */

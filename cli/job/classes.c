@@ -51,10 +51,8 @@ void classes_labels(const struct part *p, struct buf *out)
 	double value[CLASSES_MAX];
 	unsigned n = classes_distinct(p, value);
 
-	for (unsigned i = 0; i < n; i++) {
-		buf_str(out, i ? "," : "[");
-		buf_json_f64(out, value[i]);
-	}
+	for (unsigned i = 0; i < n; i++)
+		buf_json(out, i ? ",%g" : "[%g", value[i]);
 	buf_str(out, n ? "]" : "");
 }
 

@@ -18,9 +18,7 @@ static struct config *config_of_model(struct named_model *m, const char *path, c
 	buf_auto text = BUF_INIT;
 	int file;
 
-	buf_str(&text, "model: {file: ");
-	buf_json_str(&text, path);
-	buf_str(&text, "}\n");
+	buf_json(&text, "model: {file: %s}\n", path);
 	file = source_add(m->sources, "(--model)", text.data, text.len);
 	if (file < 0)
 		BUG("no room for the name of a model");

@@ -229,14 +229,12 @@ void predictions_json(const struct predictions *p, struct buf *out)
 	json_list(p, "probabilities", has_classes(p) && probability, json_score, out);
 	json_list(p, "scores", has_classes(p) && !probability, json_score, out);
 	buf_str(out, ", \"metrics\": {");
-	if (p->has_loss) {
-		buf_str(out, "\"loss\": ");
-		buf_json_f64(out, p->loss_value);
-		for (unsigned k = 0; k < p->measures.nmetric; k++) {
-			buf_printf(out, ", \"%s\": ", p->measures.metric[k].row->name);
-			metrics_value_json(metric_side(p->measures.metric[k].row, p->noutput),
-				p->metric_value + measures_at(&p->measures, k, p->noutput), out);
-		}
+	if (p->has_loss)
+		buf_json(out, "\"loss\": %g", p->loss_value);
+	for (unsigned k = 0; p->has_loss && k < p->measures.nmetric; k++) {
+		buf_json(out, ", %s: ", p->measures.metric[k].row->name);
+		metrics_value_json(metric_side(p->measures.metric[k].row, p->noutput),
+			p->metric_value + measures_at(&p->measures, k, p->noutput), out);
 	}
 	buf_str(out, "}}\n");
 }

@@ -26,14 +26,11 @@ static void format(const struct cli *c, const char *severity, int code, const ch
 	bool is_error = !strcmp(severity, "error");
 
 	if (c->error_format == DIAG_JSON) {
-		buf_printf(out, "{\"schema\": 1, \"severity\": \"%s\", \"code\": ", severity);
+		buf_json(out, "{\"schema\": 1, \"severity\": %s, \"code\": ", severity);
+		buf_json_str(out, code ? err_name(code) : NULL);
 		if (code)
-			buf_printf(out, "\"%s\", \"status\": %d", err_name(code), err_exit_status(code));
-		else
-			buf_str(out, "null");
-		buf_str(out, ", \"message\": ");
-		buf_json_str(out, text);
-		buf_str(out, "}\n");
+			buf_json(out, ", \"status\": %d", err_exit_status(code));
+		buf_json(out, ", \"message\": %s}\n", text);
 	} else {
 		buf_str(out, "qcnn");
 		if (c->command)
@@ -103,11 +100,9 @@ void cli_relay(const struct cli *c, const char *worker, const char *line)
 	buf_auto b = BUF_INIT;
 
 	if (c->error_format == DIAG_JSON) {
-		buf_str(&b, "{\"schema\": 1, \"severity\": \"note\", \"code\": null, \"worker\": ");
-		buf_json_str(&b, worker);
-		buf_str(&b, ", \"message\": ");
-		buf_json_str(&b, line);
-		buf_str(&b, "}\n");
+		buf_json(&b,
+			"{\"schema\": 1, \"severity\": \"note\", \"code\": null, \"worker\": %s, \"message\": %s}\n",
+			worker, line);
 	} else {
 		visible_str(&b, worker);
 		buf_str(&b, ": ");

@@ -72,9 +72,7 @@ void values_json(const struct values *v, unsigned n, struct buf *out)
 {
 	buf_str(out, "{\"schema\": 1");
 	for (unsigned i = 0; i < n; i++) {
-		buf_str(out, ", ");
-		buf_json_str(out, v[i].name);
-		buf_str(out, ": ");
+		buf_json(out, ", %s: ", v[i].name);
 		array_json(&v[i].array, out);
 	}
 	buf_str(out, "}\n");

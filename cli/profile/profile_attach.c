@@ -168,11 +168,10 @@ static void send_order(struct profile_stream *to, const struct capture_order *o)
 {
 	buf_auto line = BUF_INIT;
 
-	buf_printf(&line,
-		"{\"schema\": 1, \"version\": \"%s\", \"level\": %d, \"steps\": %llu, \"seconds\": ",
-		PACKAGE_VERSION, (int)o->level, (unsigned long long)o->steps);
-	buf_json_f64(&line, o->seconds);
-	buf_printf(&line, ", \"max_bytes\": %llu}\n", (unsigned long long)o->bytes_max);
+	buf_json(&line,
+		"{\"schema\": 1, \"version\": %s, \"level\": %d, \"steps\": %llu, \"seconds\": %g, \"max_bytes\": %llu}\n",
+		PACKAGE_VERSION, (int)o->level, (unsigned long long)o->steps, o->seconds,
+		(unsigned long long)o->bytes_max);
 	(void)profile_stream_send(to, line.data, line.len);
 }
 

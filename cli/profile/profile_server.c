@@ -104,10 +104,8 @@ static void send_error(struct profile_stream *s, const struct err *e)
 {
 	buf_auto line = BUF_INIT;
 
-	buf_printf(&line,
-		"{\"schema\": 1, \"error\": {\"code\": %d, \"text\": ", err_exit_status(e->code));
-	buf_json_str(&line, e->text);
-	buf_str(&line, "}}\n");
+	buf_json(&line, "{\"schema\": 1, \"error\": {\"code\": %d, \"text\": %s}}\n",
+		err_exit_status(e->code), e->text);
 	profile_stream_send(s, line.data, line.len);
 }
 

@@ -231,6 +231,48 @@ void buf_json_str(struct buf *b, const char *s)
 	buf_char(b, '"');
 }
 
+/* One conversion of buf_json with its value; returns what is behind it. */
+static const char *json_value(struct buf *b, const char *spec, va_list *values)
+{
+	const char *type = spec + 1 + strspn(spec + 1, "0123456789lz");
+	char one[16] = "";
+
+	memcpy(one, spec, (size_t)(type - spec) < sizeof one - 1 ? (size_t)(type - spec) + 1 : 0);
+	if (*type == 's')
+		buf_json_str(b, va_arg(*values, const char *));
+	else if (*type == 'g')
+		buf_json_f64(b, va_arg(*values, double));
+	else if (*type == 'i')
+		buf_str(b, va_arg(*values, int) ? "true" : "false");
+	else if (strstr(one, "ll"))
+		buf_printf(b, one, va_arg(*values, unsigned long long));
+	else if (strchr(one, 'l') || strchr(one, 'z'))
+		buf_printf(b, one, va_arg(*values, unsigned long));
+	else if (*type == 'd' || *type == 'u')
+		buf_printf(b, one, va_arg(*values, unsigned));
+	else
+		BUG("buf_json has no %%%c", *type);
+	return type + 1;
+}
+
+void buf_json(struct buf *b, const char *fmt, ...)
+{
+	va_list values;
+
+	if (*fmt == ',' && b->len && strchr("[{", b->data[b->len - 1]))
+		fmt += 1 + (fmt[1] == ' ');
+	va_start(values, fmt);
+	while (*fmt) {
+		size_t n = strcspn(fmt, "%");
+
+		buf_add(b, fmt, n);
+		fmt += n;
+		if (*fmt)
+			fmt = json_value(b, fmt, &values);
+	}
+	va_end(values);
+}
+
 void buf_xml_str(struct buf *b, const char *s)
 {
 	for (; *s; s++)

@@ -38,6 +38,9 @@ void buf_real(struct buf *b, double v);
 void buf_json_f64(struct buf *b, double v);
 void buf_json_str(struct buf *b,
 	const char *s); /* quoted and escaped, also what visible.h makes visible; NULL: null */
+/* As buf_printf, for parts of JSON text: %s is a string as of buf_json_str, %g a number as of buf_json_f64, %i true or
+ * false; also %d, %u, and %u with l, ll or z. A comma at the beginning is left out behind an opening bracket. */
+void buf_json(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void buf_xml_str(struct buf *b, const char *s); /* what XML means escaped; control characters are spaces */
 void buf_xml_in(struct buf *b, const char *before, const char *s,
 	const char *after);                     /* between two that are XML */

@@ -227,41 +227,31 @@ static void json_place(const struct diags *d, struct span at, struct buf *out)
 	struct place p = source_place(d->sources, at);
 
 	buf_str(out, ", \"file\": ");
-	if (!at.file) {
-		buf_str(out, "null");
-		return;
-	}
-	buf_json_str(out, p.name);
-	buf_printf(out, ", \"line\": %u, \"column\": %u, \"end_line\": %u, \"end_column\": %u", p.line,
-		p.column, p.end_line, p.end_column);
+	buf_json_str(out, at.file ? p.name : NULL);
+	if (at.file)
+		buf_json(out, ", \"line\": %u, \"column\": %u, \"end_line\": %u, \"end_column\": %u",
+			p.line, p.column, p.end_line, p.end_column);
 }
 
 static void json_texts(const char *key, const struct diag_text *t, struct buf *out)
 {
-	buf_printf(out, ", \"%s\": [", key);
-	for (; t; t = t->next) {
-		buf_json_str(out, t->text);
-		if (t->next)
-			buf_str(out, ", ");
-	}
+	buf_json(out, ", %s: [", key);
+	for (; t; t = t->next)
+		buf_json(out, ", %s", t->text);
 	buf_char(out, ']');
 }
 
 static void print_json(const struct diags *d, const struct diag *g, bool colour, struct buf *out)
 {
 	(void)colour;
-	buf_printf(out, "{\"schema\": 1, \"severity\": \"%s\", \"code\": \"Q%04u\", \"message\": ",
-		severity_name(g), g->row->number);
-	buf_json_str(out, g->text);
+	buf_json(out, "{\"schema\": 1, \"severity\": %s, \"code\": \"Q%04u\", \"message\": %s",
+		severity_name(g), g->row->number, g->text);
 	json_place(d, g->at, out);
-	buf_str(out, ", \"label\": ");
-	buf_json_str(out, g->label ? g->label : "");
-	buf_str(out, ", \"related\": [");
+	buf_json(out, ", \"label\": %s, \"related\": [", g->label ? g->label : "");
 	for (const struct diag_text *t = g->seconds; t; t = t->next) {
-		buf_str(out, "{\"message\": ");
-		buf_json_str(out, t->text);
+		buf_json(out, ", {\"message\": %s", t->text);
 		json_place(d, t->at, out);
-		buf_str(out, t->next ? "}, " : "}");
+		buf_char(out, '}');
 	}
 	buf_char(out, ']');
 	json_texts("help", g->helps, out);

@@ -19,10 +19,8 @@ void metrics_value_json(unsigned side, const double *value, struct buf *out)
 		buf_json_f64(out, *value);
 	for (unsigned i = 0; i < side; i++) {
 		buf_str(out, i ? ", [" : "[[");
-		for (unsigned j = 0; j < side; j++) {
-			buf_str(out, j ? ", " : "");
-			buf_json_f64(out, *value++);
-		}
+		for (unsigned j = 0; j < side; j++)
+			buf_json(out, ", %g", *value++);
 		buf_str(out, i + 1 < side ? "]" : "]]");
 	}
 }
@@ -30,8 +28,7 @@ void metrics_value_json(unsigned side, const double *value, struct buf *out)
 static void add_member(struct buf *out, const char *separator, const char *name, unsigned side, const double *v)
 {
 	buf_str(out, separator);
-	buf_json_str(out, name);
-	buf_str(out, ": ");
+	buf_json(out, "%s: ", name);
 	metrics_value_json(side, v, out);
 }
 
@@ -40,11 +37,10 @@ static void add_workers(const struct metrics_line *m, struct buf *out)
 	for (unsigned i = 0; i < m->nworker; i++) {
 		const struct metrics_worker *w = &m->worker[i];
 
-		buf_str(out, i ? ", {\"name\": " : ", \"workers\": [{\"name\": ");
-		buf_json_str(out, w->name);
-		add_member(out, ", ", "share", 0, &w->share);
-		add_member(out, ", ", "samples_per_second", 0, &w->samples_per_second);
-		buf_printf(out, ", \"replaced\": %u, \"lost\": %s}", w->replaced, w->lost ? "true" : "false");
+		buf_json(out, i ? ", {\"name\": %s" : ", \"workers\": [{\"name\": %s", w->name);
+		buf_json(out,
+			", \"share\": %g, \"samples_per_second\": %g, \"replaced\": %u, \"lost\": %i}",
+			w->share, w->samples_per_second, w->replaced, w->lost);
 	}
 	buf_str(out, m->nworker ? "]" : "");
 }

@@ -80,15 +80,10 @@ static void put_us(struct buf *b, const char *key, int64_t ns)
 
 static void put_text(struct buf *b, const char *key, const char *s)
 {
-	buf_printf(b, ",\"%s\":", key);
-	buf_json_str(b, s ? s : "");
+	buf_json(b, ",%s:%s", key, s ? s : "");
 }
 
-static void put_real(struct buf *b, const char *key, double v)
-{
-	buf_printf(b, ",\"%s\":", key);
-	buf_json_f64(b, v);
-}
+static void put_real(struct buf *b, const char *key, double v) { buf_json(b, ",%s:%g", key, v); }
 
 static void begin_event(struct chrome *c, const char *type, unsigned pid, unsigned tid)
 {

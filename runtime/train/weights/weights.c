@@ -6,6 +6,7 @@
 #include "config.h"
 #include "runtime/train/weights/weights.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,11 +34,8 @@ static int by_key(const void *x, const void *y)
 static void format_order(const struct program *p, struct buf *out)
 {
 	buf_char(out, '[');
-	for (uint32_t g = 0; g < p->nweight_group; g++) {
-		if (g)
-			buf_char(out, ',');
-		buf_json_str(out, p->weight_group[g].path);
-	}
+	for (uint32_t g = 0; g < p->nweight_group; g++)
+		buf_json(out, ",%s", p->weight_group[g].path);
 	buf_char(out, ']');
 }
 
@@ -51,6 +49,7 @@ static void format_metadata(const struct program *p, const struct metadata *meta
 	snprintf(version, sizeof version, "%d", WEIGHTS_FORMAT);
 	memset(zeros, '0', SHA256_HEX);
 	zeros[SHA256_HEX] = '\0';
+	buf_char(out, '{');
 	format_order(p, &order);
 	all[n++] = (struct metadata){ "format", version };
 	all[n++] = (struct metadata){ "order", order.data };
@@ -59,24 +58,18 @@ static void format_metadata(const struct program *p, const struct metadata *meta
 		if (!made_here(meta[i].key))
 			all[n++] = meta[i];
 	qsort(all, n, sizeof *all, by_key);
-	for (size_t i = 0; i < n; i++) {
-		buf_char(out, i ? ',' : '{');
-		buf_json_str(out, all[i].key);
-		buf_char(out, ':');
-		buf_json_str(out, all[i].value);
-	}
+	for (size_t i = 0; i < n; i++)
+		buf_json(out, ",%s:%s", all[i].key, all[i].value);
 	buf_char(out, '}');
 }
 
 static void format_tensor(const char *name, const char *dtype, const uint64_t *dim, uint32_t ndim,
 	uint64_t begin, uint64_t end, struct buf *out)
 {
-	buf_char(out, ',');
-	buf_json_str(out, name);
-	buf_printf(out, ":{\"data_offsets\":[%llu,%llu],\"dtype\":\"%s\",\"shape\":[",
-		(unsigned long long)begin, (unsigned long long)end, dtype);
+	buf_json(out, ",%s:{\"data_offsets\":[%" PRIu64 ",%" PRIu64 "],\"dtype\":%s,\"shape\":[",
+		name, begin, end, dtype);
 	for (uint32_t k = 0; k < ndim; k++)
-		buf_printf(out, k ? ",%llu" : "%llu", (unsigned long long)dim[k]);
+		buf_json(out, ",%" PRIu64, dim[k]);
 	buf_str(out, "]}");
 }
 

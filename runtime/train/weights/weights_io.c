@@ -318,9 +318,7 @@ static int export_json(const struct program *p, const double *weight, const char
 	for (uint32_t g = 0; g < p->nweight_group; g++) {
 		uint32_t at = 0;
 
-		buf_str(&out, "  ");
-		buf_json_str(&out, p->weight_group[g].path);
-		buf_str(&out, ": ");
+		buf_json(&out, "  %s: ", p->weight_group[g].path);
 		nested(&p->weight_group[g], weight, 0, &at, &out);
 		buf_str(&out, g + 1 < p->nweight_group ? ",\n" : "\n");
 	}
@@ -345,15 +343,11 @@ void weights_to_json(const struct program *p, const double *weight, struct buf *
 	for (uint32_t g = 0; g < p->nweight_group; g++) {
 		const struct weight_group *w = &p->weight_group[g];
 
-		buf_str(out, g ? ", " : "");
-		buf_json_str(out, w->path);
-		buf_str(out, ": {\"shape\": ");
+		buf_json(out, ", %s: {\"shape\": ", w->path);
 		shape_print(w->ndim, w->dim, out);
 		buf_str(out, ", \"values\": [");
-		for (uint32_t i = 0; i < w->count; i++) {
-			buf_str(out, i ? ", " : "");
-			buf_json_f64(out, weight[w->first + i]);
-		}
+		for (uint32_t i = 0; i < w->count; i++)
+			buf_json(out, ", %g", weight[w->first + i]);
 		buf_str(out, "]}");
 	}
 	buf_char(out, '}');

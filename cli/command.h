@@ -34,6 +34,7 @@ struct command {
 	unsigned min_operands, max_operands;
 	const char *text;            /* a paragraph for --help */
 	const char *const *example;  /* command lines, NULL at the end */
+	const char *exit_1; /* what exit status 1 means, for the manual; NULL: it is never 1 */
 	int (*run)(struct cli *c);   /* the exit status */
 };
 

@@ -423,5 +423,6 @@ const struct command command_bench = {
 		"the limits of the machine, which are measured in the same run. The default circuit is strongly entangling "
 		"layers, with <Z> of every qubit as outputs.",
 	.example = examples,
+	.exit_1 = "with --compare, a case is slower; or a value is not finite",
 	.run = bench,
 };

@@ -508,5 +508,6 @@ const struct command command_infer = {
 		"their probabilities or scores, labels, loss and metrics. Data files that are missing or have changed are named, never replaced. --data and --set "
 		"give other data.",
 	.example = examples,
+	.exit_1 = "an output or the loss is not finite",
 	.run = infer,
 };

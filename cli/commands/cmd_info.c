@@ -260,5 +260,6 @@ const struct command command_info = {
 		"the rates of streaming through memory, of writing to memory, of the second-level cache, and of multiply-adds; and, "
 		"where there is a GPU, from how many operations of a step on it is faster than the processor, which --device=auto goes by.",
 	.example = examples,
+	.exit_1 = "with --selftest, a test failed",
 	.run = info,
 };

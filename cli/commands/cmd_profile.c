@@ -252,5 +252,6 @@ const struct command command_profile = {
 		"workers; the shares of the machine's limits; then what limits the run and what would help. No run is left "
 		"behind, and the results of the training are not kept.",
 	.example = examples,
+	.exit_1 = "the command that is profiled exits with 1",
 	.run = profile,
 };

@@ -323,5 +323,6 @@ const struct command command_run = {
 		"the given data, and prints an array whose first dimension counts samples. A run, or its weights.bin, is a model "
 		"with its weights.",
 	.example = examples,
+	.exit_1 = "a value is not finite",
 	.run = run,
 };

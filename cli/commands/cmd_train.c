@@ -134,5 +134,6 @@ const struct command command_train = {
 		"runs/latest links to the files of the newest finished run. The same command resumes an interrupted run from its "
 		"last checkpoint, with the same bits as an uninterrupted run.",
 	.example = examples,
+	.exit_1 = "training failed: a value is not finite",
 	.run = train,
 };

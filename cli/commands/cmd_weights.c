@@ -141,5 +141,6 @@ const struct command command_weights = {
 		"metadata); or prints, by path, how two files differ. `qcnn run --weights` and train.init read all these formats, "
 		"too. .npz, .json and .h5 contain no model; --model names it.",
 	.example = examples,
+	.exit_1 = "with diff, weights, shapes, paths or metadata differ",
 	.run = weights,
 };

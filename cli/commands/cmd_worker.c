@@ -57,5 +57,6 @@ const struct command command_worker = {
 		"another host a second process supervises it: it reports the signal that ended the worker, and ends a worker that "
 		"is stopped.",
 	.example = examples,
+	.exit_1 = "the coordinator has ended the work, as a value is not finite",
 	.run = worker,
 };

@@ -105,7 +105,8 @@ void section_examples(struct buf *out, const char *name)
 		buf_printf(out, ".Dl $ %s\n", *p);
 }
 
-void section_exit(struct buf *out, const char *argument)
+/* Status 1 has the meaning of the command `name`, which may have none; "": that of all. */
+void section_exit(struct buf *out, const char *name)
 {
 	static const struct { int status; const char *text; } rows[] = {
 #define ERR(name, status, text) { status, text },
@@ -113,11 +114,16 @@ void section_exit(struct buf *out, const char *argument)
 #undef ERR
 	};
 
-	(void)argument;
+	const struct command *c = command_of(name);
+
 	buf_str(out, "Test the exit status in a script:\n.Bl -tag -width Ds\n.It 0\nAll went well.\n");
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const char *text = c && rows[i].status == 1 ? c->exit_1 : rows[i].text;
+
+		if (!text)
+			continue;
 		buf_printf(out, ".It %d\n", rows[i].status);
-		mdoc_sentence(out, rows[i].text);
+		mdoc_sentence(out, text);
 	}
 	buf_str(out, ".El\n");
 }

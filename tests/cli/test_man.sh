@@ -69,6 +69,33 @@ make_files
 cp config.yaml plain.yaml
 "$QCNN" train -q -o weights.bin config.yaml
 { printf 'a,b,c,d\n'; printf '0,0.5,0,0\n'; } >new4.csv
+
+# The pages of commands that can exit with status 1 say when, and they do; no other page of a command has it. A worker has the
+# coordinator's, by BYE.
+far='data.label_map={0: -1e200, 1: 1}'
+"$QCNN" train -q --set run.seed=8 -o other.bin config.yaml
+"$QCNN" train -q -o table.bin table.yaml
+"$QCNN" bench --qubits 2 --runs 1 --threads 1 --no-limits --json | sed -E 's/"(min|median)": [0-9.e-]+/"\1": 1e-12/g' >fast.json
+echo 'qubit q; param float t = 0; ry(sqrt(t)) q; observe z(q);' >steep.qcnn
+tap_exit 1 "bench --compare" "$QCNN" bench --qubits 2 --runs 1 --threads 1 --no-limits --compare fast.json
+tap_exit 1 "infer" "$QCNN" infer -q --set "$far" table.bin
+tap_exit 1 "info --selftest" "$QCNN" info --selftest --device=null
+tap_exit 1 "profile" "$QCNN" profile -q --no-limits --set "$far" table.yaml
+tap_exit 1 "run" "$QCNN" run -q --emit=jacobian steep.qcnn
+tap_exit 1 "train" "$QCNN" train -q --set "$far" table.yaml
+tap_exit 1 "weights diff" "$QCNN" weights diff weights.bin other.bin
+for page in $pages; do
+	sed -n '/^\.Sh EXIT/,/^\.Sh EXAMPLES/p' "$page" | awk -v page="$(basename "$page")" 'found { print page ": " $0; exit } $0 == ".It 1" { found = 1 }'
+done >ones
+tap_is "$(cat ones)" "qcnn-bench.1: With --compare, a case is slower; or a value is not finite.
+qcnn-infer.1: An output or the loss is not finite.
+qcnn-info.1: With --selftest, a test failed.
+qcnn-profile.1: The command that is profiled exits with 1.
+qcnn-run.1: A value is not finite.
+qcnn-train.1: Training failed: a value is not finite.
+qcnn-weights.1: With diff, weights, shapes, paths or metadata differ.
+qcnn-worker.1: The coordinator has ended the work, as a value is not finite.
+qcnn.1: A value is not finite; or what was compared or tested fails, as the command's" "what status 1 means"
 for page in $pages; do
 	name=$(basename "$page")
 	sed '/^\.Sh TUTORIAL/,/^\.Sh/d; /^\.Sh READING/,/^\.Sh/d' "$page" | sed -n 's/^\.Dl \$ //p' | sed 's/\\&//g; s/\\-/-/g' >examples

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Nodes: their lists, the printer and the walker, from the rows of ast.def. */
+ * Nodes: their names, from the rows of ast.def, their lists and the walker. */
 #include "config.h"
 #include "lang/ast.h"
 
 #include <stdlib.h>
 
-#include "lang/names.h"
-
-static const struct { const char *text, *a, *b, *c, *list; } rows[NODE_COUNT] = {
-#define NODE(kind, text, a, b, c, list) [NODE_##kind] = { text, a, b, c, list },
+static const char *const node_kind_texts[NODE_COUNT] = {
+	[NODE_NONE] = "none",
+#define NODE(kind, text, a, b, c, list) [NODE_##kind] = text,
 #include "lang/ast.def"
 #undef NODE
 };
@@ -33,15 +32,7 @@ static const char *const kind_texts[KIND_COUNT] = {
 	[KIND_OBSERVABLE] = "an observable", [KIND_PROBS] = "probabilities",
 };
 
-static const char *const modifier_texts[] = {
-	[MODIFIER_CTRL] = "ctrl", [MODIFIER_NEGCTRL] = "negctrl", [MODIFIER_INV] = "inv",
-	[MODIFIER_POW] = "pow",
-};
-
-const char *node_kind_text(enum node_kind k)
-{
-	return rows[k].text ? rows[k].text : "none";
-}
+const char *node_kind_text(enum node_kind k) { return node_kind_texts[k]; }
 
 const char *kind_text(enum kind k)
 {
@@ -97,85 +88,4 @@ int ast_walk(struct node *n, int (*visit)(struct node *n, void *ctx), void *ctx)
 	stop = stop ? stop : ast_walk(n->b, visit, ctx);
 	stop = stop ? stop : walk_list(&n->list, visit, ctx);
 	return stop ? stop : ast_walk(n->c, visit, ctx);
-}
-
-/* Is node.op an enum ast_op here, or a flag of its own? */
-static int op_of(const struct node *n)
-{
-	if (n->kind == NODE_PARAM)
-		return n->op ? AST_FROZEN : AST_NONE;
-	return n->kind == NODE_BLOCK_DEF || n->kind == NODE_GATE_DEF ? AST_NONE : n->op;
-}
-
-static void print_own(const struct node *n, struct buf *out)
-{
-	char word[16];
-
-	buf_str(out, node_kind_text(n->kind));
-	if (op_of(n))
-		buf_printf(out, " %s", ast_op_text(op_of(n)));
-	if (n->name)
-		buf_printf(out, " %s", n->name);
-	if (n->text)
-		buf_printf(out, " of %s", n->text);
-	if (n->kind == NODE_INT)
-		buf_printf(out, " %lld", (long long)n->value.i);
-	if (n->kind == NODE_REAL) {
-		buf_char(out, ' ');
-		buf_real(out, n->value.f);
-	}
-	if (n->has_args && !n->args.n)
-		buf_str(out, " ()");
-	if (n->gate)
-		buf_printf(out, " = %s", gate_word_name(n->gate, n->word, word));
-	if (n->rank)
-		buf_printf(out, " : %s", kind_text(n->rank));
-	buf_char(out, '\n');
-}
-
-static void print_node(const struct node *n, const char *role, unsigned indent, struct buf *out);
-
-static void print_child(const struct node *n, const char *role, unsigned indent, struct buf *out)
-{
-	char text[32];
-	size_t len = 0;
-
-	if (!n)
-		return;
-	while (role[len] && role[len] != '?' && len + 2 < sizeof text) {
-		text[len] = role[len];
-		len++;
-	}
-	text[len++] = ' ';
-	text[len] = '\0';
-	print_node(n, text, indent, out);
-}
-
-static void print_modifier(const struct modifier *m, unsigned indent, struct buf *out)
-{
-	buf_pad(out, ' ', 2 * (size_t)indent);
-	buf_printf(out, "modifier %s\n", modifier_texts[m->kind]);
-	print_child(m->arg, "by", indent + 1, out);
-}
-
-static void print_node(const struct node *n, const char *role, unsigned indent, struct buf *out)
-{
-	buf_pad(out, ' ', 2 * (size_t)indent);
-	buf_str(out, role);
-	print_own(n, out);
-	for (uint32_t i = 0; i < n->nmodifier; i++)
-		print_modifier(&n->modifier[i], indent + 1, out);
-	for (uint32_t i = 0; i < n->args.n; i++)
-		print_child(n->args.v[i], "argument", indent + 1, out);
-	print_child(n->a, rows[n->kind].a, indent + 1, out);
-	for (uint32_t i = 0; i < n->list.n; i++)
-		print_node(n->list.v[i], "", indent + 1, out);
-	print_child(n->c, rows[n->kind].c, indent + 1, out);
-	print_child(n->b, rows[n->kind].b, indent + 1, out);
-}
-
-void ast_print(const struct ast *t, struct buf *out)
-{
-	if (t->file)
-		print_node(t->file, "", 0, out);
 }

@@ -84,8 +84,6 @@ const char *node_kind_text(enum node_kind k);
 const char *kind_text(enum kind k);      /* "an int", "qubits", ... for messages */
 const char *ast_op_text(int op);         /* "+", "float", "" for AST_NONE */
 void node_list_add(struct arena *a, struct node_list *l, struct node *n);
-/* The tree as an indented text, for tests and `-d ast`. */
-void ast_print(const struct ast *t, struct buf *out);
 void ast_free(struct ast *t);
 /* Calls visit on every node, parents first; stops when it returns non-zero. */
 int ast_walk(struct node *n, int (*visit)(struct node *n, void *ctx), void *ctx);

@@ -338,7 +338,6 @@ struct ast *lang_parse(struct diags *d, uint32_t file, const struct lang_options
 	mem_auto struct parser *p = mem_alloc(1, sizeof *p);
 	struct ast *t = mem_alloc(1, sizeof *t);
 
-	arena_init(&t->arena);
 	p->tree = t;
 	p->diags = d;
 	p->options = o;

@@ -343,7 +343,6 @@ void lang_resolve(struct ast *t, struct diags *d)
 	r->tree = t;
 	r->diags = d;
 	r->scope = 1;
-	arena_init(&r->arena);
 	survey(r, t->file);
 	if (diags_errors(d))
 		ast_walk(t->file, visit_error, r);

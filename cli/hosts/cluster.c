@@ -342,7 +342,7 @@ int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool *
 	bool first = !k->coordinator;
 	struct cluster_work mine = *w;       /* workers evaluate what the evaluator here does */
 	struct cluster_files files;
-	struct arena arena;
+	arena_auto arena = { 0 };
 	struct err e;
 	int code;
 
@@ -357,12 +357,10 @@ int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool *
 	code = first ? start_workers(k, &e) : 0;
 	if (!code)
 		code = agree(k, w, &e);
-	arena_init(&arena);
 	if (!code) {
 		mine.program = evaluator_program(w->program, w->exec, &arena);
 		code = give_job(k, &mine, &files, &e);
 	}
-	arena_release(&arena);
 	cluster_files_release(&files);
 	if (code) {
 		cluster_end(k, err_exit_status(code));

@@ -150,16 +150,14 @@ static double effort(const struct program *program, const struct evaluator_optio
 	const struct engine *engine[ENGINES_MAX];
 	struct engine_problem problem = { .options = o, .nsample = nsample };
 	struct engine_cost cost = { 0 };
-	struct arena a;
+	arena_auto a = { 0 };
 	unsigned n;
 
-	arena_init(&a);
 	problem.program = evaluator_program(program, o, &a);
 	n = engine_choose(&problem, engine);
 	for (unsigned k = 0; k < n && !(cost.effort > 0); k++)
 		if (engine[k]->cost && engine[k]->cost(&problem, &cost))
 			cost.effort = 0;
-	arena_release(&a);
 	return cost.effort;
 }
 
@@ -195,17 +193,15 @@ void profile_describe_plan(struct profile *p, const struct program *program,
 		.double_gflop_s = 175 };
 	struct plan_limits device = plan_usual_limits(target_or_best(o->target), 1);
 	bool on_device = target_or_best(o->target)->usual_stream_gb_s > 0;
-	struct arena a;
+	arena_auto a = { 0 };
 	struct plan *pl;
 
-	arena_init(&a);
 	pl = statevector_plan_new(evaluator_program(program, o, &a), o, NULL);
 	if (pl) {
 		add_layers(p, pl->program);
 		add_plan(p, pl, limits ? limits : on_device ? &device : &usual);
 	}
 	plan_free(pl);
-	arena_release(&a);
 	p->nthread = o->nthread;
 	p->nprocessor = cpus_threads(NULL);
 	p->engine = "statevector";

@@ -226,7 +226,6 @@ void train_graph(const struct program *p, struct buf *graph)
 	g.stamp = mem_try((size_t)p->nexpr + 1, sizeof *g.stamp);
 	if (!g.stamp)
 		return;
-	arena_init(&g.arena);
 	g.at = mem_alloc(program_nwire(p) + 1, sizeof *g.at);
 	g.weight = mem_alloc(p->nweight_group + 1, sizeof *g.weight);
 	g.input = mem_alloc(p->ninput_group + 1, sizeof *g.input);

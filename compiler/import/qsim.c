@@ -315,10 +315,9 @@ static void read_lines(struct reader *r)
 struct program *qsim_read(struct diags *d, uint32_t file, const struct compile_options *o)
 {
 	struct reader r = { .d = d, .file = file };
-	struct arena arena;
+	arena_auto arena = { 0 };
 	struct program *p;
 
-	arena_init(&arena);
 	design_init(&r.design, &arena);
 	r.design.main_file = file;
 	r.circuit = build_circuit(&r.design, "");
@@ -329,7 +328,6 @@ struct program *qsim_read(struct diags *d, uint32_t file, const struct compile_o
 	p = compile_design(&r.design, d, o);
 	calls_release(&r.ops);
 	design_release(&r.design);
-	arena_release(&arena);
 	free(r.last);
 	return p;
 }

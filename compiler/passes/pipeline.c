@@ -103,18 +103,16 @@ struct program *compile_design(struct design *d, struct diags *diags, const stru
 
 struct program *compile_tree(struct ast *t, struct diags *diags, const struct compile_options *o)
 {
-	struct arena arena;
+	arena_auto arena = { 0 };
 	struct design d;
 	struct program *p;
 
 	if (diags_errors(diags))
 		return NULL;
-	arena_init(&arena);
 	design_init(&d, &arena);
 	d.main_file = t->file->span.file;
 	elaborate(t, diags, o, &d);
 	p = compile_design(&d, diags, o);
 	design_release(&d);
-	arena_release(&arena);
 	return p;
 }

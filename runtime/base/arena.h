@@ -26,7 +26,9 @@ void mem_on_exhausted(void (*handler)(size_t nbytes)); /* must not return */
 	((n) < (cap) ? (void)0 : (void)((cap) = (cap) ? 2 * (cap) : 8, \
 		(v) = mem_grow((v), (cap), sizeof *(v))))
 
+/* Zeros are an empty arena. `arena_auto a = { 0 };`: a local one that is released wherever its scope ends. */
 struct arena { struct arena_block *top; size_t nbytes; };
+#define arena_auto __attribute__((cleanup(arena_release))) struct arena
 
 void arena_init(struct arena *a);
 void *arena_alloc(struct arena *a, size_t n, size_t size); /* zeroed, 16-aligned */

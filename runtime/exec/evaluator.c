@@ -100,7 +100,6 @@ int evaluator_new(const struct program *p, const struct evaluator_options *o, st
 	ev->o = *o;
 	if (ev->o.nthread == 0)
 		ev->o.nthread = 1;
-	arena_init(&ev->arena);
 	if (!code) {
 		ev->p = evaluator_program(p, &ev->o, &ev->arena);
 		code = open_engines(ev, e);

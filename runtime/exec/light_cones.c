@@ -281,12 +281,11 @@ const struct program *evaluator_program(const struct program *p, const struct ev
 
 void light_cones_describe(const struct engine_problem *p, struct buf *out)
 {
-	struct arena a;
+	arena_auto a = { 0 };
 	const struct program *cones;
 	double off, on;
 	bool worth;
 
-	arena_init(&a);
 	cones = cones_of(p->program, &a);
 	buf_str(out, "light_cone: ");
 	if (cones) {
@@ -297,5 +296,4 @@ void light_cones_describe(const struct engine_problem *p, struct buf *out)
 	} else {
 		buf_str(out, "not used: every output depends on all gates and qubits");
 	}
-	arena_release(&a);
 }

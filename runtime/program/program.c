@@ -7,12 +7,7 @@
 
 #include <stdlib.h>
 
-struct program *program_new(void)
-{
-	struct program *p = mem_alloc(1, sizeof *p);
-	arena_init(&p->arena);
-	return p;
-}
+struct program *program_new(void) { return mem_alloc(1, sizeof(struct program)); }
 
 void program_free(struct program *p)
 {

@@ -28,13 +28,7 @@ int profile_phase_find(const char *name)
 	return -1;
 }
 
-struct profile *profile_new(void)
-{
-	struct profile *p = mem_alloc(1, sizeof *p);
-
-	arena_init(&p->arena);
-	return p;
-}
+struct profile *profile_new(void) { return mem_alloc(1, sizeof(struct profile)); }
 
 void profile_free(struct profile *p)
 {

@@ -322,7 +322,7 @@ int dataset_read_idx(const char *path, const struct read_options *o, struct diag
 	struct idx_file x = { .data = { NULL, -1, 0 } }, y = x;
 	struct read_options own;
 	struct input_want want;
-	struct arena a = { 0 };
+	arena_auto a = { 0 };
 	struct sha256 h;
 	int code;
 
@@ -336,6 +336,5 @@ int dataset_read_idx(const char *path, const struct read_options *o, struct diag
 		sha256_end(&h, (*out)->digest);
 	close_file(&x);
 	close_file(&y);
-	arena_release(&a);
 	return code;
 }

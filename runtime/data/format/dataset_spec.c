@@ -197,16 +197,14 @@ int dataset_again_open(const struct dataset_claim *c, uint64_t most_bytes, struc
 {
 	json_auto_t *v = json_read(c->spec, c->nspec, e);
 	struct read_options o;
-	struct arena a;
+	arena_auto a = { 0 };
 	int code = v ? 0 : -ERR_BAD_DATA;
 
 	*out = (struct dataset_again){ .data = NULL };
-	arena_init(&a);
 	if (!code)
 		code = read_spec(v, &a, &o, e);
 	if (!code)
 		code = read_again(c, &o, most_bytes, out, e);
-	arena_release(&a);
 	if (code)
 		dataset_again_release(out);
 	return code;

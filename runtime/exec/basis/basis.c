@@ -176,7 +176,6 @@ static int basis_open(const struct engine_problem *p, void **state, struct err *
 	k->sv = p->below;
 	k->pl = k->sv->pl;
 	k->keeps = !encoding_has_weights(k->sv);
-	arena_init(&k->arena);
 	list_forms(k);
 	k->value = mem_try((size_t)k->sv->nworker * k->nform + 1, sizeof *k->value);
 	k->read = mem_try((size_t)k->pl->program->nreadout + 1, sizeof *k->read);

@@ -160,7 +160,6 @@ static int statevector_open(const struct engine_problem *p, void **state, struct
 	sv->backend = sv->o.rank ? &backend_split : backend_of(sv->o.target);
 	if (!target_can(sv->o.target, TARGET_SINGLE))
 		sv->o.precision = PRECISION_DOUBLE;
-	arena_init(&sv->arena);
 	code = build(sv, e);
 	if (code)
 		statevector_close(sv);

@@ -252,14 +252,13 @@ static struct keras_array dense_array(struct arena *a, const struct weight_group
 int keras_export(const struct program *p, const double *weight, const char *path, struct err *e)
 {
 	struct blocks b = blocks_of(p);
-	struct arena names;
+	arena_auto names = { 0 };
 	struct keras_array *array = mem_alloc(b.n + 2 * p->ndense + 1, sizeof *array);
 	double *sorted = mem_try((size_t)p->nweight_circuit + 1, sizeof *sorted);
 	uint32_t n = 0, *place = mem_try((size_t)p->nweight_circuit + 1, sizeof *place);
 	bool *used = weights_in_gates(p), enough = sorted && place && used;
 	int code;
 
-	arena_init(&names);
 	for (uint32_t k = 0; enough && k < b.n; k++)
 		array[n++] = circuit_array(&names, &b.block[k], k, used, weight, place, sorted);
 	for (uint32_t k = 0; k < p->ndense; k++) {
@@ -274,6 +273,5 @@ int keras_export(const struct program *p, const double *weight, const char *path
 	free(used);
 	free(array);
 	free(b.block);
-	arena_release(&names);
 	return code;
 }

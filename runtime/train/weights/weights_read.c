@@ -418,7 +418,6 @@ int weights_parse(const void *bytes, size_t len, struct weights **out, struct er
 	int code = 0;
 
 	r.w = mem_alloc(1, sizeof *r.w);
-	arena_init(&r.w->arena);
 	for (size_t i = 0; !code && i < sizeof part / sizeof *part; i++)
 		code = part[i](&r);
 	if (code) {

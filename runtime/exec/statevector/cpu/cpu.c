@@ -366,7 +366,6 @@ static int cpu_prepare(const struct plan *pl, unsigned nthread, uint64_t devices
 	struct backend_state *b = mem_alloc(1, sizeof *b);
 	bool ok = true;
 	(void)devices;
-	arena_init(&b->arena);
 	b->plan = pl;
 	b->split = split;
 	b->rank = split ? split->rank : 0;

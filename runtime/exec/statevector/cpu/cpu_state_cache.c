@@ -172,7 +172,6 @@ static int cache_reserve(struct backend_state *b, uint32_t nstate, struct err *e
 	b->state_cache->nunit = nunit;
 	b->state_cache->ncircuit = b->plan->ncircuit;
 	b->state_cache->state = mem_alloc(b->plan->ncircuit, sizeof *b->state_cache->state);
-	arena_init(&b->state_cache->arena);
 	b->state_cache->circuit = arena_alloc(&b->state_cache->arena, b->plan->ncircuit,
 		sizeof *b->state_cache->circuit);
 	for (uint32_t c = 0; ok && c < b->plan->ncircuit; c++) {

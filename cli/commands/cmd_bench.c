@@ -80,15 +80,13 @@ static int check_samples(const struct bench_case *bc, uint64_t available, struct
 static int check_case(struct bench_job *j, const struct bench_case *bc)
 {
 	const struct program *p = bc->program->model.program;
-	struct arena arena;
+	arena_auto arena = { 0 };
 	const bool stateless = target_can(bc->options.target, TARGET_STATELESS);
 	struct memory_need need = { .nstate = stateless ? 0 : bc->gradient ? 2 : 1,
 		.precision = bc->options.precision, .available = cpus_memory_available() };
 	struct err e;
 
-	arena_init(&arena);
 	need.nqubit = program_nwire(evaluator_program(p, &bc->options, &arena));
-	arena_release(&arena);
 	if (bc->gradient && (!p->nweight_circuit || !p->nreadout))
 		return cli_usage(j->cli, "%s has no %s, so that it has no gradient", bc->program->name,
 			p->nreadout ? "weights" : "outputs");
@@ -406,14 +404,6 @@ static int bench(struct cli *c)
 	return status;
 }
 
-static const char *const examples[] = { "qcnn bench --qubits 12 --runs 3",
-	"qcnn bench --circuit qcnn --qubits 4,6,8 --gradient --batch 16 --json",
-	"qcnn bench --circuit qcnn --qubits 8 --gradient --batch 16 --runs 100 --parts",
-	"qcnn bench --circuit qcnn --qubits 12 --gradient --batch 200 --optimizations=batch_rank --runs 1",
-	"qcnn bench --circuit qcnn --qubits 12 --gradient --batch 64 --runs 3 --hosts local:2",
-	"qcnn bench --circuit brickwork --qubits 4-12 --amplitudes 65536 --plot growth.svg --plot-of amplitude",
-	"qcnn bench --circuit ghz --circuit qft --qubits 8-12+2 --threads 1 --plot times.svg", NULL };
-
 const struct command command_bench = {
 	.bit = COMMAND_BENCH,
 	.name = "bench",
@@ -422,7 +412,14 @@ const struct command command_bench = {
 	.text = "Measures the time of circuits, named ones or files, for outputs only or with the gradient, and compares it with "
 		"the limits of the machine, which are measured in the same run. The default circuit is strongly entangling "
 		"layers, with <Z> of every qubit as outputs.",
-	.example = examples,
+	.example = (const char *const[]){ "qcnn bench --qubits 12 --runs 3",
+		"qcnn bench --circuit qcnn --qubits 4,6,8 --gradient --batch 16 --json",
+		"qcnn bench --circuit qcnn --qubits 8 --gradient --batch 16 --runs 100 --parts",
+		"qcnn bench --circuit qcnn --qubits 12 --gradient --batch 200 --optimizations=batch_rank --runs 1",
+		"qcnn bench --circuit qcnn --qubits 12 --gradient --batch 64 --runs 3 --hosts local:2",
+		"qcnn bench --circuit brickwork --qubits 4-12 --amplitudes 65536 --plot growth.svg --plot-of amplitude",
+		"qcnn bench --circuit ghz --circuit qft --qubits 8-12+2 --threads 1 --plot times.svg",
+		NULL },
 	.exit_1 = "with --compare, a case is slower; or a value is not finite",
 	.run = bench,
 };

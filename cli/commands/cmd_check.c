@@ -202,13 +202,6 @@ static int check(struct cli *c)
 	return path_is_config(path) ? check_job(c, path) : check_model(c, path);
 }
 
-static const char *const examples[] = {
-	"qcnn check cluster.qcnn",
-	"qcnn check --const n=16 cluster.qcnn",
-	"qcnn check config.yaml",
-	NULL
-};
-
 const struct command command_check = {
 	.bit = COMMAND_CHECK,
 	.name = "check",
@@ -219,6 +212,7 @@ const struct command command_check = {
 	.text = "Compiles a model, or reads a configuration (a name ending in .yaml) with its model and data. Reports each error "
 		"with its location, and warns about parts that no output depends on. If there is no error, prints the circuits, "
 		"inputs and weights, and the work and memory that one sample needs.",
-	.example = examples,
+	.example = (const char *const[]){ "qcnn check cluster.qcnn",
+		"qcnn check --const n=16 cluster.qcnn", "qcnn check config.yaml", NULL },
 	.run = check,
 };

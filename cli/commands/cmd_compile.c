@@ -161,15 +161,6 @@ static int compile(struct cli *c)
 	return status;
 }
 
-static const char *const examples[] = {
-	"qcnn compile bell.qcnn",
-	"qcnn compile --emit=bytecode -o bell.qbc bell.qcnn",
-	"qcnn compile --emit=asm bell.qbc",
-	"qcnn compile --emit=plan --const n=16 cluster.qcnn",
-	"qcnn compile --emit=circuit --weights=weights.bin cluster.qcnn",
-	NULL
-};
-
 const struct command command_compile = {
 	.bit = COMMAND_COMPILE,
 	.name = "compile",
@@ -180,6 +171,10 @@ const struct command command_compile = {
 	.text = "Compiles a model and prints the program as assembler text or bytecode, its execution plan, or the circuit gate "
 		"by gate, as a model with numbers for its weights. Assembler text (a name ending in .asm) and bytecode are read, "
 		"too, so that each can be converted to the other.",
-	.example = examples,
+	.example = (const char *const[]){ "qcnn compile bell.qcnn",
+		"qcnn compile --emit=bytecode -o bell.qbc bell.qcnn",
+		"qcnn compile --emit=asm bell.qbc",
+		"qcnn compile --emit=plan --const n=16 cluster.qcnn",
+		"qcnn compile --emit=circuit --weights=weights.bin cluster.qcnn", NULL },
 	.run = compile,
 };

@@ -284,12 +284,6 @@ static int completions(struct cli *c)
 	return cli_usage(c, "`%s` is neither bash, zsh nor fish", c->options.operand[0]);
 }
 
-static const char *const examples[] = {
-	"qcnn completions bash",
-	"qcnn completions fish",
-	NULL
-};
-
 const struct command command_completions = {
 	.bit = COMMAND_COMPLETIONS,
 	.name = "completions",
@@ -298,6 +292,6 @@ const struct command command_completions = {
 	.min_operands = 1,
 	.max_operands = 1,
 	.text = "Prints a script with which the shell completes the commands, options and option values of qcnn.",
-	.example = examples,
+	.example = (const char *const[]){ "qcnn completions bash", "qcnn completions fish", NULL },
 	.run = completions,
 };

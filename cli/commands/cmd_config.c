@@ -39,12 +39,6 @@ static int print_config(struct cli *c)
 	return status;
 }
 
-static const char *const examples[] = {
-	"qcnn config config.yaml",
-	"qcnn config --set train.epochs=5 config.yaml",
-	NULL
-};
-
 const struct command command_config = {
 	.bit = COMMAND_CONFIG,
 	.name = "config",
@@ -54,6 +48,7 @@ const struct command command_config = {
 	.max_operands = 1,
 	.text = "Reads and checks a configuration, and prints all keys with their values as YAML. A comment after each value "
 		"gives its source: a line of the file, --set, or the default.",
-	.example = examples,
+	.example = (const char *const[]){ "qcnn config config.yaml",
+		"qcnn config --set train.epochs=5 config.yaml", NULL },
 	.run = print_config,
 };

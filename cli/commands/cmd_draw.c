@@ -56,17 +56,6 @@ static int draw(struct cli *c)
 	return status;
 }
 
-static const char *const examples[] = {
-	"qcnn draw cluster.qcnn",
-	"qcnn draw --collapse=all cluster.qcnn",
-	"qcnn draw config.yaml",
-	"qcnn draw latest",
-	"qcnn draw --json cluster.qcnn",
-	"qcnn draw --svg=cluster.svg --const n=8 cluster.qcnn",
-	"qcnn draw --expand --ascii bell.qcnn",
-	NULL
-};
-
 const struct command command_draw = {
 	.bit = COMMAND_DRAW,
 	.name = "draw",
@@ -77,6 +66,10 @@ const struct command command_draw = {
 	.text = "Draws the circuits of a model, or of the model of a configuration (a name ending in .yaml), with layers, blocks, "
 		"gates and observables: as text, folded to the width of the terminal, or with --svg as a figure for a paper. "
 		"Assembler text, bytecode and the weights.bin of a run are read, too; a run may be given by its name.",
-	.example = examples,
+	.example = (const char *const[]){ "qcnn draw cluster.qcnn",
+		"qcnn draw --collapse=all cluster.qcnn", "qcnn draw config.yaml",
+		"qcnn draw latest", "qcnn draw --json cluster.qcnn",
+		"qcnn draw --svg=cluster.svg --const n=8 cluster.qcnn",
+		"qcnn draw --expand --ascii bell.qcnn", NULL },
 	.run = draw,
 };

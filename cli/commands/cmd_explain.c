@@ -66,8 +66,6 @@ static int explain(struct cli *c)
 	return 0;
 }
 
-static const char *const examples[] = { "qcnn explain Q0107", "qcnn explain", NULL };
-
 const struct command command_explain = {
 	.bit = COMMAND_EXPLAIN,
 	.name = "explain",
@@ -76,6 +74,6 @@ const struct command command_explain = {
 	.max_operands = 1,
 	.text = "Explains the diagnostic with this code, which messages print in brackets after `error` or `warning`: what is "
 		"wrong, why it is an error, and a corrected example. Without a code, lists all diagnostics.",
-	.example = examples,
+	.example = (const char *const[]){ "qcnn explain Q0107", "qcnn explain", NULL },
 	.run = explain,
 };

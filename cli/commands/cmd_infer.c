@@ -487,15 +487,6 @@ static int infer(struct cli *c)
 	return status;
 }
 
-static const char *const examples[] = {
-	"qcnn infer runs/latest/weights.bin",
-	"qcnn infer --hosts local:2 weights.bin",
-	"qcnn infer --split=train --json weights.bin",
-	"qcnn infer --data new.csv --output=predictions.csv weights.bin",
-	"qcnn infer --set data.rounds=50 --set run.seed=8 runs/latest/weights.bin",
-	NULL
-};
-
 const struct command command_infer = {
 	.bit = COMMAND_INFER,
 	.name = "infer",
@@ -507,7 +498,10 @@ const struct command command_infer = {
 		"validation part), as the file of weights describes it, and prints the outputs, the classes that they choose with "
 		"their probabilities or scores, labels, loss and metrics. Data files that are missing or have changed are named, never replaced. --data and --set "
 		"give other data.",
-	.example = examples,
+	.example = (const char *const[]){ "qcnn infer runs/latest/weights.bin",
+		"qcnn infer --hosts local:2 weights.bin", "qcnn infer --split=train --json weights.bin",
+		"qcnn infer --data new.csv --output=predictions.csv weights.bin",
+		"qcnn infer --set data.rounds=50 --set run.seed=8 runs/latest/weights.bin", NULL },
 	.exit_1 = "an output or the loss is not finite",
 	.run = infer,
 };

@@ -247,9 +247,6 @@ static int info(struct cli *c)
 	return 0;
 }
 
-static const char *const examples[] = { "qcnn info", "qcnn info --json",
-	"qcnn info --measure --threads 2", "qcnn info --selftest", NULL };
-
 const struct command command_info = {
 	.bit = COMMAND_INFO,
 	.name = "info",
@@ -259,7 +256,8 @@ const struct command command_info = {
 		"the number of threads with the rule that determined it. With --measure, also measures the limits of the machine: "
 		"the rates of streaming through memory, of writing to memory, of the second-level cache, and of multiply-adds; and, "
 		"where there is a GPU, from how many operations of a step on it is faster than the processor, which --device=auto goes by.",
-	.example = examples,
+	.example = (const char *const[]){ "qcnn info", "qcnn info --json",
+		"qcnn info --measure --threads 2", "qcnn info --selftest", NULL },
 	.exit_1 = "with --selftest, a test failed",
 	.run = info,
 };

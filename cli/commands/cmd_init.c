@@ -162,12 +162,6 @@ static int init(struct cli *c)
 	return status;
 }
 
-static const char *const examples[] = {
-	"qcnn init mine",
-	"qcnn init --force",
-	NULL
-};
-
 const struct command command_init = {
 	.bit = COMMAND_INIT,
 	.name = "init",
@@ -178,6 +172,6 @@ const struct command command_init = {
 	.text = "Writes model.qcnn and config.yaml to the folder, by default the current one, and creates the folder if it does "
 		"not exist: a small quantum convolutional network with generated data that trains within a second. Comments "
 		"describe the next steps. Existing files are not changed.",
-	.example = examples,
+	.example = (const char *const[]){ "qcnn init mine", "qcnn init --force", NULL },
 	.run = init,
 };

@@ -236,11 +236,6 @@ static int profile(struct cli *c)
 	return status;
 }
 
-static const char *const examples[] = { "qcnn profile config.yaml",
-	"qcnn profile --level=matrices --steps 20 config.yaml",
-	"qcnn profile --set train.batch_size=64 -o profile config.yaml",
-	"qcnn profile --gradient --batch 16 cluster.qcnn", "qcnn profile --json config.yaml", NULL };
-
 const struct command command_profile = {
 	.bit = COMMAND_PROFILE,
 	.name = "profile",
@@ -251,7 +246,11 @@ const struct command command_profile = {
 		"prints on one page where the time goes: phases of a step, layers of the model, matrices, stages of the plan, "
 		"workers; the shares of the machine's limits; then what limits the run and what would help. No run is left "
 		"behind, and the results of the training are not kept.",
-	.example = examples,
+	.example = (const char *const[]){ "qcnn profile config.yaml",
+		"qcnn profile --level=matrices --steps 20 config.yaml",
+		"qcnn profile --set train.batch_size=64 -o profile config.yaml",
+		"qcnn profile --gradient --batch 16 cluster.qcnn",
+		"qcnn profile --json config.yaml", NULL },
 	.exit_1 = "the command that is profiled exits with 1",
 	.run = profile,
 };

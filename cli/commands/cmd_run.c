@@ -302,16 +302,6 @@ static int run(struct cli *c)
 	return status;
 }
 
-static const char *const examples[] = {
-	"qcnn run bell.qcnn",
-	"qcnn run --weights=weights.bin --data=new.npz cluster.qcnn",
-	"qcnn run --data=new.npz latest",
-	"qcnn run --emit=jacobian --precision=double --data=new.npz cluster.qcnn",
-	"qcnn run --emit=state --format=npy -o state.npy bell.qcnn",
-	"qcnn run --emit=samples --shots=100 --format=csv bell.qcnn",
-	NULL
-};
-
 const struct command command_run = {
 	.bit = COMMAND_RUN,
 	.name = "run",
@@ -322,7 +312,12 @@ const struct command command_run = {
 	.text = "Evaluates a model, as text, assembler text (.asm) or bytecode, with the given weights for each sample of "
 		"the given data, and prints an array whose first dimension counts samples. A run, or its weights.bin, is a model "
 		"with its weights.",
-	.example = examples,
+	.example = (const char *const[]){ "qcnn run bell.qcnn",
+		"qcnn run --weights=weights.bin --data=new.npz cluster.qcnn",
+		"qcnn run --data=new.npz latest",
+		"qcnn run --emit=jacobian --precision=double --data=new.npz cluster.qcnn",
+		"qcnn run --emit=state --format=npy -o state.npy bell.qcnn",
+		"qcnn run --emit=samples --shots=100 --format=csv bell.qcnn", NULL },
 	.exit_1 = "a value is not finite",
 	.run = run,
 };

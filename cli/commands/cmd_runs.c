@@ -259,13 +259,6 @@ static int runs(struct cli *c)
 	return status;
 }
 
-static const char *const examples[] = {
-	"qcnn runs",
-	"qcnn runs show latest",
-	"qcnn runs --json list",
-	NULL
-};
-
 const struct command command_runs = {
 	.bit = COMMAND_RUNS,
 	.name = "runs",
@@ -276,6 +269,7 @@ const struct command command_runs = {
 	.text = "Lists the runs of a folder, the newest first; shows the record of one run; prints the results of several runs "
 		"side by side, with the configuration keys that differ, or plots their curves together; or removes runs. A run is "
 		"given by its folder, by the beginning of its name, or as latest.",
-	.example = examples,
+	.example = (const char *const[]){ "qcnn runs", "qcnn runs show latest",
+		"qcnn runs --json list", NULL },
 	.run = runs,
 };

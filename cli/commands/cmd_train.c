@@ -116,12 +116,6 @@ static int train(struct cli *c)
 	return status;
 }
 
-static const char *const examples[] = { "qcnn train config.yaml",
-	"qcnn train --set train.epochs=5 --set run.seed=2 config.yaml",
-	"qcnn train -o weights.bin config.yaml", "qcnn train --fresh config.yaml",
-	"qcnn train --live config.yaml", "qcnn train --dry-run config.yaml",
-	"qcnn train --hosts local:2 config.yaml", "qcnn train --device cpu config.yaml", NULL };
-
 const struct command command_train = {
 	.bit = COMMAND_TRAIN,
 	.name = "train",
@@ -133,7 +127,12 @@ const struct command command_train = {
 		"resolved configuration, the model, the weights, one line of metrics per epoch, and a record of the run. "
 		"runs/latest links to the files of the newest finished run. The same command resumes an interrupted run from its "
 		"last checkpoint, with the same bits as an uninterrupted run.",
-	.example = examples,
+	.example = (const char *const[]){ "qcnn train config.yaml",
+		"qcnn train --set train.epochs=5 --set run.seed=2 config.yaml",
+		"qcnn train -o weights.bin config.yaml", "qcnn train --fresh config.yaml",
+		"qcnn train --live config.yaml", "qcnn train --dry-run config.yaml",
+		"qcnn train --hosts local:2 config.yaml", "qcnn train --device cpu config.yaml",
+		NULL },
 	.exit_1 = "training failed: a value is not finite",
 	.run = train,
 };

@@ -119,16 +119,6 @@ static int weights(struct cli *c)
 	return status;
 }
 
-static const char *const examples[] = {
-	"qcnn weights show weights.bin",
-	"qcnn weights show --json weights.bin",
-	"qcnn weights convert weights.bin weights.npz",
-	"qcnn weights convert weights.bin weights.safetensors",
-	"qcnn weights convert --model=config.yaml weights.bin again.bin",
-	"qcnn weights diff weights.bin weights.bin",
-	NULL
-};
-
 const struct command command_weights = {
 	.bit = COMMAND_WEIGHTS_CMD,
 	.name = "weights",
@@ -140,7 +130,11 @@ const struct command command_weights = {
 		"path to nested lists), .h5 (the format of Keras and TensorFlow Quantum), or .bin or .safetensors (with model and "
 		"metadata); or prints, by path, how two files differ. `qcnn run --weights` and train.init read all these formats, "
 		"too. .npz, .json and .h5 contain no model; --model names it.",
-	.example = examples,
+	.example = (const char *const[]){ "qcnn weights show weights.bin",
+		"qcnn weights show --json weights.bin", "qcnn weights convert weights.bin weights.npz",
+		"qcnn weights convert weights.bin weights.safetensors",
+		"qcnn weights convert --model=config.yaml weights.bin again.bin",
+		"qcnn weights diff weights.bin weights.bin", NULL },
 	.exit_1 = "with diff, weights, shapes, paths or metadata differ",
 	.run = weights,
 };

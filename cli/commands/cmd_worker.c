@@ -45,8 +45,6 @@ static int worker(struct cli *c)
 	return worker_start(NULL, 0, c->options.value[OPT_ISA], &e) ? cli_fail(c, &e) : 0;
 }
 
-static const char *const examples[] = { "qcnn worker --help", "qcnn worker --new-key job.key", NULL };
-
 const struct command command_worker = {
 	.bit = COMMAND_WORKER,
 	.name = "worker",
@@ -56,7 +54,7 @@ const struct command command_worker = {
 		"standard input. The worker exits when that process exits. It needs neither the configuration nor the data. On "
 		"another host a second process supervises it: it reports the signal that ended the worker, and ends a worker that "
 		"is stopped.",
-	.example = examples,
+	.example = (const char *const[]){ "qcnn worker --help", "qcnn worker --new-key job.key", NULL },
 	.exit_1 = "the coordinator has ended the work, as a value is not finite",
 	.run = worker,
 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The values of --set, --const, --include and --no-pass, converted for other modules. */
-#ifndef QCNN_CHANGES_H
-#define QCNN_CHANGES_H
+#pragma once
 
 #include "cli/config/configuration.h"
 #include "cli/options.h"
@@ -11,5 +10,3 @@
 unsigned changes_of(const struct options *o, struct config_change *change);
 /* Fill value[OPTIONS_LIST_MAX] with the arguments of a LIST option; returns their number. */
 unsigned list_of(const struct options *o, enum option_id id, const char **value);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Runs a program of the user, with a time limit. */
-#ifndef QCNN_CHILD_H
-#define QCNN_CHILD_H
+#pragma once
 
 #include <stdbool.h>
 #include "runtime/base/err.h"
@@ -17,5 +16,3 @@ struct child {
 /* 0 if it ended with status 0; else -ERR_IO, and *e says how it failed.  At the time limit its process group gets TERM,
  * and KILL a second later. */
 int child_run(const struct child *c, struct err *e);
-
-#endif

@@ -4,8 +4,7 @@
  * Each cmd_*.c ends in one constant entry; commands.c lists them.  A command writes its
  * results to cli.out (stdout, written once and checked by main), its messages to stderr
  * with the cli_* functions, and returns the exit status. */
-#ifndef QCNN_COMMAND_H
-#define QCNN_COMMAND_H
+#pragma once
 
 #include <stdbool.h>
 #include "cli/options.h"
@@ -70,5 +69,3 @@ int cli_write(struct cli *c, const struct buf *b, const char *path);
 int cli_can_write(const struct cli *c, const char *path);
 /* Write all of b to stdout now: 0, or the exit status. */
 int cli_flush(const struct cli *c, const struct buf *b);
-
-#endif

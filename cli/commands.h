@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The constant entries at the ends of the cmd_*.c files. */
-#ifndef QCNN_COMMANDS_H
-#define QCNN_COMMANDS_H
+#pragma once
 
 #include "cli/command.h"
 
@@ -9,5 +8,3 @@ extern const struct command command_train, command_infer, command_run, command_c
 	command_runs, command_init, command_completions, command_compile, command_config,
 	command_weights, command_explain, command_info, command_bench, command_profile,
 	command_worker;
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Limits of a GPU, a processor or a network that is not here, for predictions. */
-#ifndef QCNN_GPU_LIMITS_H
-#define QCNN_GPU_LIMITS_H
+#pragma once
 
 #include "runtime/exec/statevector/plan/plan.h"
 
@@ -13,5 +12,3 @@ int machine_limits(const char *text, struct plan_limits *l, struct err *e);
 /* text: "GB/S[,MICROSECONDS]", or NULL, which changes nothing: of the network between ranks that have a machine each; changes *l. is_split: are there
  * ranks? -ERR_USAGE and a sentence. */
 int link_limits(const char *text, bool is_split, struct plan_limits *l, struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The machine and its measured limits, as text and JSON: what info and bench share. */
-#ifndef QCNN_MACHINE_H
-#define QCNN_MACHINE_H
+#pragma once
 
 #include "runtime/base/buf.h"
 #include "runtime/exec/statevector/cpu/limits.h"
@@ -28,5 +27,3 @@ unsigned machine_thread_counts(unsigned most, unsigned *thread);
 
 /* Append a number of bytes with a suitable unit. */
 void machine_size_text(struct buf *out, uint64_t nbytes);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * --name=value, --name value, -n value, -nvalue, bundles of flags (-qv), `--` ends
  * the options; options and operands may be mixed. */
-#ifndef QCNN_OPTIONS_H
-#define QCNN_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -83,5 +82,3 @@ uint64_t options_count(const struct options *o, enum option_id id);
 uint64_t options_count_or(const struct options *o, enum option_id id, uint64_t other);
 /* Position of a CHOICE option's value among its words. */
 unsigned options_choice(const struct options *o, enum option_id id);
-
-#endif

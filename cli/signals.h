@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Signals that end a training after its current step: INT, TERM, HUP, USR1, USR2, XCPU. */
-#ifndef QCNN_STOP_H
-#define QCNN_STOP_H
+#pragma once
 
 /* Before there is a state to save: signals end the process with the status of ERR_STOPPED and print this line on
  * stderr. */
@@ -11,5 +10,3 @@ void stop_at_once(const char *line);
 void stop_catch(void);
 /* Name of the recorded signal, "TERM"; NULL: none. */
 const char *stop_asked(void);
-
-#endif

@@ -6,8 +6,7 @@
  * Applies, items and outputs are those of program.h, with two freedoms: apply.span
  * numbers design.place, and a global phase is an apply of a one-wire matrix without
  * a target (nwire == ncontrol) until call_settle gives it one. */
-#ifndef QCNN_CIRCUIT_H
-#define QCNN_CIRCUIT_H
+#pragma once
 
 #include "compiler/exprs.h"
 #include "compiler/path_table.h"
@@ -85,5 +84,3 @@ void call_settle(struct design *d, struct apply *p, uint32_t free_wire);
 /* At most MATRIX_TARGETS_MAX wires touched and nothing but unitaries and discards:
  * replace the unitaries by one apply of one matrix. */
 void calls_fold(struct design *d, struct calls *c, const char *name, uint32_t layer, uint32_t place);
-
-#endif

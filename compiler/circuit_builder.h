@@ -5,8 +5,7 @@
  * changes them by modifiers (controls, inverse, power), and puts them on qubits of a circuit with the span of the
  * text they come from. compile_design() (compile.h) makes the program; readouts and heads are added by the caller.
  * The assembler does not build: its text is an image of a program, number by number (asm/). */
-#ifndef QCNN_CIRCUIT_BUILDER_H
-#define QCNN_CIRCUIT_BUILDER_H
+#pragma once
 
 #include "compiler/circuit.h"
 
@@ -28,6 +27,5 @@ void build_inverse(struct design *d, struct calls *ops);
 bool build_power(struct design *d, struct calls *ops, uint32_t exponent);
 
 /* ops on qubits wire[0 .. n-1] of circuit c, all of them unitary; a global phase without controls goes to qubit 0. */
-void build_on(struct design *d, struct circuit *c, const struct calls *ops, const uint32_t *wire, struct span at);
-
-#endif
+void build_on(struct design *d, struct circuit *c, const struct calls *ops, const uint32_t *wire,
+	struct span at);

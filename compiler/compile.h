@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A resolved tree becomes a program: elaborate, passes, lower.  pipeline.c lists
  * all of it on one screen. */
-#ifndef QCNN_COMPILE_H
-#define QCNN_COMPILE_H
+#pragma once
 
 #include "lang/lang.h"
 #include "runtime/program/program.h"
@@ -45,5 +44,3 @@ struct program *asm_read(struct diags *d, uint32_t file);
  * a head is left out.  The text compiles to the same states and readouts.  -ERR_BAD_DATA: more gates than
  * a model may have, or an angle that is not finite. */
 int model_print(const struct program *p, const double *weight, struct buf *out, struct err *e);
-
-#endif

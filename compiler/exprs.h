@@ -3,8 +3,7 @@
  *
  * Numbers are those of struct expr of program.h; operands are always smaller than
  * the node that uses them, so a walk in order needs no recursion. */
-#ifndef QCNN_EXPRS_H
-#define QCNN_EXPRS_H
+#pragma once
 
 #include "runtime/program/program.h"
 
@@ -25,5 +24,3 @@ uint32_t exprs_node(struct exprs *x, enum expr_op op, uint32_t a, uint32_t b);
 /* The same, but constants are computed and neutral elements vanish. */
 uint32_t exprs_folded(struct exprs *x, enum expr_op op, uint32_t a, uint32_t b);
 bool exprs_is_const(const struct exprs *x, uint32_t e, double *value);
-
-#endif

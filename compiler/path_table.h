@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Numbers by text: the paths of weights and layers. */
-#ifndef QCNN_PATHS_H
-#define QCNN_PATHS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -14,5 +13,3 @@ uint32_t paths_find(const struct paths *p, const char *text);
 void paths_add(struct paths *p, const char *text, uint32_t value);
 /* How often this was asked for the text before; borrowed. */
 uint32_t paths_count(struct paths *p, const char *text);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * All nodes have one shape; ast.def says which kind uses which field.  Nodes,
  * strings and lists live in the tree's arena. */
-#ifndef QCNN_AST_H
-#define QCNN_AST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -87,5 +86,3 @@ void node_list_add(struct arena *a, struct node_list *l, struct node *n);
 void ast_free(struct ast *t);
 /* Calls visit on every node, parents first; stops when it returns non-zero. */
 int ast_walk(struct node *n, int (*visit)(struct node *n, void *ctx), void *ctx);
-
-#endif

@@ -11,8 +11,7 @@
  * are three rows; a word of 1 to 3 letters rides beside the gate's id.  Word
  * encoding: 2 bits a letter (x 1, y 2, z 3), first letter (first operand) lowest.
  * So `x` and `rzz` are words of these families; `x y z rx ry rz` too. */
-#ifndef QCNN_GATES_H
-#define QCNN_GATES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -122,5 +121,3 @@ bool gate_generator(enum gate g, double *one, double *p);
 /* A composite row's steps, in order; wires are operand numbers. Angles constant. */
 struct gate_step { enum gate gate; uint8_t word; uint8_t wire[GATE_WIRES_MAX]; double angle[GATE_ANGLES_MAX]; };
 size_t gate_steps(enum gate g, const struct gate_step **steps);
-
-#endif

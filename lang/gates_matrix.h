@@ -4,8 +4,7 @@
  * Every function gets a zeroed matrix and writes what is not zero.  Index bits: the first target is
  * the lowest, so of two targets row 1 is "first 1, second 0".  Multiples of a quarter turn of an
  * exponent are exact.  `word` is used by the families of Pauli words alone. */
-#ifndef QCNN_GATES_MATRIX_H
-#define QCNN_GATES_MATRIX_H
+#pragma once
 
 #include "lang/gates.h"
 
@@ -35,5 +34,3 @@ struct halves power_derivative(double t);
 	DERIVATIVE(d);
 #include "lang/gates.def"
 #undef GATE
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The front end in two calls: text to tree, tree to tree with names and kinds. */
-#ifndef QCNN_LANG_H
-#define QCNN_LANG_H
+#pragma once
 
 #include "lang/ast.h"
 #include "runtime/base/diag.h"
@@ -23,5 +22,3 @@ struct ast *lang_parse(struct diags *d, uint32_t file, const struct lang_options
  * gate, word, builtin on the nodes.  Reports through d.  Trees with syntax errors are
  * resolved too, so that a run reports both; names in dropped text are then silent. */
 void lang_resolve(struct ast *t, struct diags *d);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Functions that may stand in an expression, from one table, with their kinds. */
-#ifndef QCNN_NAMES_H
-#define QCNN_NAMES_H
+#pragma once
 
 #include "lang/ast.h"
 
@@ -29,5 +28,3 @@ struct builtin_row {
 };
 const struct builtin_row *builtin_row(enum builtin b);
 enum builtin builtin_find(const char *name);
-
-#endif

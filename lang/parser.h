@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What scanner and grammar share while one model is parsed: the tree, the open
  * brackets, the open files, and the constructor of nodes.  Private to lang/. */
-#ifndef QCNN_PARSER_H
-#define QCNN_PARSER_H
+#pragma once
 
 #include "lang/lang.h"
 
@@ -84,5 +83,3 @@ const char *scan_nearest_keyword(const char *word);   /* the likely meant one, o
 
 /* parse.y: 0 when the grammar came to its end. */
 int parser_run(struct parser *p);
-
-#endif

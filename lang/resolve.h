@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Name resolution from inside: scopes.c keeps the names, resolve.c walks the
  * statements, kinds.c the expressions, calls.c the calls.  Private to lang/. */
-#ifndef QCNN_RESOLVE_H
-#define QCNN_RESOLVE_H
+#pragma once
 
 #include "lang/lang.h"
 #include "lang/names.h"
@@ -97,5 +96,3 @@ bool decl_takes(enum kind to, enum kind from);
 /* calls.c */
 void calls_call(struct resolver *r, struct node *n);
 void calls_head(struct resolver *r, struct node *n);
-
-#endif

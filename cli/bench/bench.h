@@ -4,8 +4,7 @@
  * A case is one circuit at one size, batch and number of threads; a result is what was
  * measured of it.  bench_circuits.c writes circuits, bench_programs.c compiles them, bench_measure.c measures,
  * bench_print.c, bench_plot.c and bench_compare.c show. */
-#ifndef QCNN_BENCH_H
-#define QCNN_BENCH_H
+#pragma once
 
 #include "cli/command.h"
 #include "cli/job/job.h"
@@ -176,6 +175,5 @@ void bench_plot(const struct bench_report *r, bool per_amplitude, struct buf *ou
 /* Is it a file of --json?  Before anything is measured. */
 int bench_compare_check(const char *path, struct err *e);
 /* Compare with a file of --json: lines for people to out; *slower counts regressions. */
-int bench_compare(const struct bench_report *r, const char *path, struct buf *out, unsigned *slower, struct err *e);
-
-#endif
+int bench_compare(const struct bench_report *r, const char *path, struct buf *out, unsigned *slower,
+	struct err *e);

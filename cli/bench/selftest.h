@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Does a device compute what it should?  Fixed circuits on it, beside the reference, and where their last digits are known
  * (selftest.def), beside these. */
-#ifndef QCNN_SELFTEST_H
-#define QCNN_SELFTEST_H
+#pragma once
 
 #include "cli/command.h"
 #include "runtime/exec/evaluator.h"
@@ -31,5 +30,3 @@ int selftest_run(const struct evaluator_options *o, struct selftest_row *row, st
 /* Do all rows pass, with the digits that are expected? */
 bool selftest_text(const struct selftest_row *row, struct buf *out);
 bool selftest_json(const struct selftest_row *row, struct buf *out);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Several runs side by side. */
-#ifndef QCNN_RUNS_COMPARE_H
-#define QCNN_RUNS_COMPARE_H
+#pragma once
 
 #include "cli/command.h"
 #include "cli/job/run_folder.h"
@@ -16,5 +15,3 @@ int runs_compare_text(struct cli *c, const struct run_list *l);
 json_t *runs_compare_best(const struct run_list *l);
 /* Curves of --metric over each other, to --svg; 0, or the exit status, and the fault is said. */
 int runs_compare_svg(struct cli *c, const struct run_list *l);
-
-#endif

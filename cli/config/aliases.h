@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What keys and values of a configuration are called in other programs: the rows of aliases.def. */
-#ifndef QCNN_ALIASES_H
-#define QCNN_ALIASES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,5 +10,3 @@ const char *alias_find(const char *word, const char *const *name, size_t n);
 
 /* Is `value` that choice, of n characters?  One that ends in ":N" has any number of one or two digits there. */
 bool choice_is(const char *word, size_t n, const char *value);
-
-#endif

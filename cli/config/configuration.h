@@ -2,8 +2,7 @@
  * A configuration: its file, what --set changed, and the defaults for the rest.
  *
  * Faults are diagnostics Q05xx, several per run; a config with errors may only be freed. */
-#ifndef QCNN_CONFIGURATION_H
-#define QCNN_CONFIGURATION_H
+#pragma once
 
 #include "cli/config/schema.h"
 #include "runtime/base/json.h"
@@ -62,5 +61,3 @@ bool config_split_counts(const struct config *c, uint32_t number[3]);
 void config_print(const struct config *c, struct buf *out);
 /* As a JSON tree; only scope, unless SCOPE_NONE.  device, isa: as resolved, or NULL. */
 json_t *config_json(const struct config *c, enum key_scope scope, const char *device, const char *isa);
-
-#endif

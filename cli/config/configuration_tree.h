@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a struct config holds; shared by configuration.c, which fills it, and configuration_print.c. */
-#ifndef QCNN_CONFIGURATION_TREE_H
-#define QCNN_CONFIGURATION_TREE_H
+#pragma once
 
 #include "cli/config/configuration.h"
 
@@ -18,5 +17,3 @@ struct config {
 
 /* Entry i of train.callbacks as a name, or a map from it to its options. */
 struct ynode config_callback(const struct config *c, uint32_t i);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Former names of options, keys and values: the rows of former_names.def. */
-#ifndef QCNN_FORMER_NAMES_H
-#define QCNN_FORMER_NAMES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -11,5 +10,3 @@ enum former_kind { FORMER_OPTION = 1, FORMER_KEY, FORMER_VALUE };
 const char *former_now(enum former_kind kind, const char *name, size_t len);
 /* The former name of what is called this now, or the name itself. */
 const char *former_name(enum former_kind kind, const char *now);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Optimisers, losses, metrics and generators bring their own names and options: they are
  * asked for, never listed here. */
-#ifndef QCNN_SCHEMA_H
-#define QCNN_SCHEMA_H
+#pragma once
 
 #include "cli/config/yaml_read.h"
 #include "runtime/train/train.h"
@@ -93,5 +92,3 @@ bool schema_table_row(enum key_type t, const char *name, struct table_row *out);
 /* The row that a checked value of type t (METRICS: of an entry) names, and its options' node
  * (NULL: none). */
 struct table_row schema_chosen(enum key_type t, const struct ynode *v, const struct ynode **options);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The checks of values that schema.c and schema_rows.c share: each reports what is wrong and
  * returns true when all is well. */
-#ifndef QCNN_SCHEMA_CHECK_H
-#define QCNN_SCHEMA_CHECK_H
+#pragma once
 
 #include "cli/config/schema.h"
 
@@ -34,5 +33,3 @@ bool check_callbacks(const struct check *c, const struct ynode *v);
 bool check_transforms(const struct check *c, const struct ynode *v);
 bool check_regularizers(const struct check *c, const struct ynode *v);
 bool check_constraints(const struct check *c, const struct ynode *v);
-
-#endif

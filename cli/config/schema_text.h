@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What the rows of the schema and of its tables take, in words: for messages and the manual. */
-#ifndef QCNN_SCHEMA_TEXT_H
-#define QCNN_SCHEMA_TEXT_H
+#pragma once
 
 #include "cli/config/schema.h"
 #include "runtime/base/buf.h"
@@ -16,5 +15,3 @@ void option_allowed(const struct train_option *o, struct buf *out);
 void schema_describe(const struct schema_row *row, struct buf *out);
 /* Range, words and default of an option of a table's row. */
 void option_describe(const struct train_option *o, struct buf *out);
-
-#endif

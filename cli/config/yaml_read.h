@@ -5,8 +5,7 @@
  * bytes, YAML_DEPTH_MAX levels and YAML_ENTRIES_MAX entries in a list or map; keys are
  * scalars and unique in their map.  Every
  * fault is a diagnostic Q0501-Q0504.  Only yaml_read.c knows libyaml. */
-#ifndef QCNN_YAML_READ_H
-#define QCNN_YAML_READ_H
+#pragma once
 
 #include <stdbool.h>
 #include "runtime/base/arena.h"
@@ -44,6 +43,4 @@ struct ynode *yaml_read(struct diags *d, uint32_t file, size_t base, const char 
 struct yentry *ynode_find(const struct ynode *map, const char *key);     /* NULL if absent */
 /* Append to a list or map (key NULL: list). */
 void ynode_add(struct arena *a, struct ynode *n, const char *key, struct span key_at, struct ynode *value);
-const char *ynode_kind_text(enum ynode_kind k);      /* "a whole number", "a map" */
-
-#endif
+const char *ynode_kind_text(enum ynode_kind k); /* "a whole number", "a map" */

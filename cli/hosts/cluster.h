@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Workers for a command: the hosts that options and configuration name, and the pool of their workers. */
-#ifndef QCNN_CLUSTER_H
-#define QCNN_CLUSTER_H
+#pragma once
 
 #include "cli/command.h"
 #include "cli/config/configuration.h"
@@ -56,5 +55,3 @@ int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool *
 int cluster_meet(struct cluster *k, struct err *e);
 /* status: that the command ends with. */
 void cluster_end(struct cluster *k, int status);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The data files of a job that workers read. */
-#ifndef QCNN_CLUSTER_FILES_H
-#define QCNN_CLUSTER_FILES_H
+#pragma once
 
 #include "cli/job/samples.h"
 #include "runtime/net/protocol/wire.h"
@@ -18,5 +17,3 @@ void cluster_files_open(struct cluster_files *out, struct samples *s);
 /* *job borrows from f. */
 void cluster_files_name(const struct cluster_files *f, struct wire_job *job);
 void cluster_files_release(struct cluster_files *f);
-
-#endif

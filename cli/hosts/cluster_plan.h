@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Prints with --dry-run how the workers of a command are started. */
-#ifndef QCNN_CLUSTER_PLAN_H
-#define QCNN_CLUSTER_PLAN_H
+#pragma once
 
 #include "cli/hosts/cluster.h"
 #include "runtime/base/json.h"
@@ -10,5 +9,3 @@
 void cluster_plan_text(const struct cluster *k, struct buf *out);
 /* {mode, why, processes, rank_0, encrypt, lost, hosts: [{host, workers, command: [...]}]} */
 json_t *cluster_plan_json(const struct cluster *k);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Commands that mpirun, srun, Kubernetes and others have started several times over: rank 0 does the job, the others
  * compute for it. */
-#ifndef QCNN_JOINED_H
-#define QCNN_JOINED_H
+#pragma once
 
 #include "cli/command.h"
 #include "cli/config/configuration.h"
@@ -38,5 +37,3 @@ bool joined_work(struct cli *c, const char *config_path, const char *weights, in
 bool joined_by_mpi(const struct options *o, const struct config *config);
 /* If so: whether they can. 0, -ERR_USAGE, -ERR_CONFIG, or -ERR_PROTOCOL: the module is of another build. */
 int joined_check_mpi(const struct options *o, const struct config *config, struct err *e);
-
-#endif

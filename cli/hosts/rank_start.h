@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a rank receives on its standard input when it starts. It answers with the mark LAUNCH_RANK and its address, and receives the
  * addresses of all ranks: size * GROUP_ADDRESS_MAX bytes. */
-#ifndef QCNN_RANK_START_H
-#define QCNN_RANK_START_H
+#pragma once
 
 #include "runtime/net/comm/group.h"
 #include "runtime/net/launch/own_address.h"
@@ -23,5 +22,3 @@ union rank_start {
 	};
 	uint8_t byte[RANK_START_BYTES];
 };
-
-#endif

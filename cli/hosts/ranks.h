@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Processes that hold the parts of split states (split_group.h): this one leads, others are started, here or on other hosts. */
-#ifndef QCNN_RANKS_H
-#define QCNN_RANKS_H
+#pragma once
 
 #include "runtime/exec/evaluator.h"
 #include "runtime/net/cluster/coordinator.h"
@@ -39,5 +38,3 @@ int ranks_follow(bool *begun, struct err *e);
 /* The same where the process was started together with the leader: struct worker_ops. */
 int ranks_follow_joined(const void *start, size_t n, rank_exchange_fn exchange, void *ctx,
 	bool *begun, struct err *e);
-
-#endif

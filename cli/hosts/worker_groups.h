@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Groups of processes, each of which is one worker and holds one split state: the first process of a group connects to the
  * coordinator, and starts the others of its group. */
-#ifndef QCNN_WORKER_GROUPS_H
-#define QCNN_WORKER_GROUPS_H
+#pragma once
 
 #include "cli/hosts/ranks.h"
 #include "runtime/net/launch/hostfile.h"
@@ -40,5 +39,3 @@ struct worker_group {
 int worker_group_start(void *group, const struct wire_job *job, struct evaluator_options *o,
 	struct err *e);
 void worker_group_end(struct worker_group *g);
-
-#endif

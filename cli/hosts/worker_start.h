@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Runs this process as a worker, however it was started. */
-#ifndef QCNN_WORKER_START_H
-#define QCNN_WORKER_START_H
+#pragma once
 
 #include "runtime/base/system/cpus.h"
 #include "runtime/net/worker_process.h"
@@ -16,5 +15,3 @@ unsigned worker_threads(unsigned share);
 /* Ignore signals that a batch system sends to all processes of a job: the coordinator handles them, and the worker exits
  * when the coordinator does.  After TERM that may take ten seconds. */
 void stop_leave_to_control(void);
-
-#endif

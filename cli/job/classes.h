@@ -4,8 +4,7 @@
  * One output chooses between two labels by measures_rule, as metrics do. Of several outputs the index of the largest is
  * the class. Whether labels are classes follows from the different labels of the training, which are in weights.bin, or
  * else from data.label_map, loss and metrics. Models with other labels (regression) have no classes. */
-#ifndef QCNN_CLASSES_H
-#define QCNN_CLASSES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -44,5 +43,3 @@ unsigned classes_distinct(const struct part *p, double value[CLASSES_MAX]);
 /* The different labels of a part with one label a row, in ascending order, as a JSON list; empty if there are more than
  * CLASSES_MAX. */
 void classes_labels(const struct part *p, struct buf *out);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * The number of operations where both take the same time is measured by `qcnn info --measure`, which stores it in a file
  * of the user; where it was not measured it is estimated. */
-#ifndef QCNN_DEVICE_CHOICE_H
-#define QCNN_DEVICE_CHOICE_H
+#pragma once
 
 #include "cli/job/execution.h"
 
@@ -22,5 +21,3 @@ double device_operations(const struct program *p, uint32_t nsample, const struct
 /* The crossover in operations of a step, infinite where the processor is always faster; measured with that many threads of
  * the processor, which this machine's GPUs, named by the first, were compared to. path: where it was stored. */
 int device_crossover_store(double operations, unsigned nthread, struct buf *path, struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Converts words (device, precision, isa, ...) to options of an evaluator on this machine. */
-#ifndef QCNN_EXECUTION_H
-#define QCNN_EXECUTION_H
+#pragma once
 
 #include "cli/config/configuration.h"
 #include "runtime/exec/evaluator.h"
@@ -25,5 +24,3 @@ struct execution_words execution_of_config(const struct config *c, const struct 
 /* The resolved words, as weights.bin records them. */
 const char *execution_device(const struct evaluator_options *o);
 const char *execution_isa(const struct evaluator_options *o);
-
-#endif

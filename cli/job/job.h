@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A configuration with its model and data, joined into a training job. */
-#ifndef QCNN_JOB_H
-#define QCNN_JOB_H
+#pragma once
 
 #include "cli/command.h"
 #include "cli/job/device_choice.h"
@@ -48,5 +47,3 @@ int compile_words_init(struct compile_words *w, const struct options *o, const s
 /* Check the names of --no-pass and the letters of --dump: 0, or the exit status after a message. */
 int compile_words_check(struct cli *c, const struct compile_options *o);
 void compile_words_release(struct compile_words *w);
-
-#endif

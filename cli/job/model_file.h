@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A model's file as a program: compiled from .qcnn, assembled from .asm, or read as
  * bytecode; and the inputs that it requires of the data. */
-#ifndef QCNN_MODEL_FILE_H
-#define QCNN_MODEL_FILE_H
+#pragma once
 
 #include "compiler/compile.h"
 #include "runtime/data/dataset.h"
@@ -30,5 +29,3 @@ void model_warn_large(struct diags *d, const struct program *p);
 
 /* The inputs that a program requires, without source places; malloc'ed. */
 struct input_want *input_wants(const struct program *p);
-
-#endif

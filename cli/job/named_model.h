@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The model that a command line names: its file, or a configuration that names the file and its constants. */
-#ifndef QCNN_NAMED_MODEL_H
-#define QCNN_NAMED_MODEL_H
+#pragma once
 
 #include "cli/command.h"
 #include "cli/config/configuration.h"
@@ -31,5 +30,3 @@ bool path_is_config(const char *path);
  * any case. */
 int named_model_open(struct cli *c, const struct model_wish *wish, struct named_model *out);
 void named_model_release(struct named_model *m);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Outputs of samples with their labels, loss and metrics, in the forms infer prints. */
-#ifndef QCNN_PREDICTIONS_H
-#define QCNN_PREDICTIONS_H
+#pragma once
 
 #include "cli/job/classes.h"
 #include "runtime/train/train.h"
@@ -22,6 +21,4 @@ void predictions_text(const struct predictions *p, bool samples, struct buf *out
 void predictions_json(const struct predictions *p, struct buf *out);
 /* By the path's ending: .npy (outputs alone), .csv, .jsonl. */
 int predictions_format(const struct predictions *p, const char *path, struct buf *out, struct err *e);
-int predictions_ending(const char *path, struct err *e);     /* -ERR_USAGE for another ending */
-
-#endif
+int predictions_ending(const char *path, struct err *e); /* -ERR_USAGE for another ending */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Records of a training run: the metadata of weights.bin, which depend on results only,
  * and run.json with times, machine and speed. */
-#ifndef QCNN_RECORD_H
-#define QCNN_RECORD_H
+#pragma once
 
 #include "cli/job/job.h"
 #include "runtime/base/crypto/crypto.h"
@@ -31,7 +30,5 @@ json_t *record_workers(struct coordinator *c);
  * their former names. */
 void record_optimisations(const struct optimisation_use *u, json_t *into);
 /* run.json; r NULL: no result (yet). */
-int record_run(struct run *run, const struct cli *c, const struct job *j, const char *state, double seconds,
-	const struct train_result *r, struct err *e);
-
-#endif
+int record_run(struct run *run, const struct cli *c, const struct job *j, const char *state,
+	double seconds, const struct train_result *r, struct err *e);

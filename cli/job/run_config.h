@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The configuration that a run or a checkpoint was made with, as this program reads it: keys that its own program did
  * not know yet have their defaults, so that a key that is new changes no training from before. */
-#ifndef QCNN_RUN_CONFIG_H
-#define QCNN_RUN_CONFIG_H
+#pragma once
 
 #include "cli/job/run_folder.h"
 #include "runtime/base/crypto/crypto.h"
@@ -19,5 +18,3 @@ void run_config_complete(const char *text, struct buf *out);
 int run_numerical_version(const struct run_folder *f);
 /* A version as the metadata of weights have it; text NULL: 0. */
 int numerical_version_of(const char *text);
-
-#endif

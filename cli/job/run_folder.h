@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Runs that lie in a folder: their names, their records, and how to take one away. */
-#ifndef QCNN_RUN_FOLDER_H
-#define QCNN_RUN_FOLDER_H
+#pragma once
 
 #include "runtime/base/json.h"
 #include "runtime/log/history.h"
@@ -42,5 +41,3 @@ int run_file(const char *dir, const char *word, struct buf *own, const char **ou
 /* Checkpoints are written alternately to these files of a run's folder, so that one of them is always complete. */
 enum { BACKUP_SLOTS = 2, BACKUP_FILE_MAX = 32 };
 void backup_file(unsigned slot, char file[BACKUP_FILE_MAX]);
-
-#endif

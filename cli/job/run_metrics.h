@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The results of a run, also of one that has not finished: metrics of run.json, else of metrics.jsonl. */
-#ifndef QCNN_RUN_METRICS_H
-#define QCNN_RUN_METRICS_H
+#pragma once
 
 #include "cli/job/run_folder.h"
 
@@ -13,5 +12,3 @@ void run_metrics_best(json_t *metrics, const struct history *h, double start);
 void run_metrics_complete(struct run_folder *r);
 /* Whether larger values of the metric (a key of metrics) are better: 1 or 0; -1: it does not rank runs. */
 int run_metrics_rise(const char *key);
-
-#endif

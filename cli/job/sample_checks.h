@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Warnings about samples that are valid but probably wrong. */
-#ifndef QCNN_SAMPLE_CHECKS_H
-#define QCNN_SAMPLE_CHECKS_H
+#pragma once
 
 #include "cli/job/classes.h"
 #include "runtime/base/diag.h"
@@ -20,6 +19,5 @@ void sample_outputs_check(const struct program *p, const struct measures *m, str
 void sample_parts_check(const struct classes *k, const struct part *train, const struct part *other, const char *name,
 	struct span at, struct diags *d);
 /* Warn about inputs of angles beyond SAMPLE_ANGLE_MAX; streamed rows are not checked. */
-void sample_angles_check(const struct program *p, const struct part *part, struct span at, struct diags *d);
-
-#endif
+void sample_angles_check(const struct program *p, const struct part *part, struct span at,
+	struct diags *d);

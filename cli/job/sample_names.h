@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The names of the columns of the training's CSV file, by which the columns of another file are found. */
-#ifndef QCNN_SAMPLE_NAMES_H
-#define QCNN_SAMPLE_NAMES_H
+#pragma once
 
 #include "runtime/base/arena.h"
 #include "runtime/base/buf.h"
@@ -18,6 +17,5 @@ uint32_t sample_names_read(const char *list, struct arena *a, const char *const 
 /* Map the columns of the CSV file at path to the required inputs by the names o->trained, if the header has at least one
  * of them. Returns the number of maps, in the arena; 0: use the columns in their order, or the file can be read only once
  * and its reader finds the names. */
-unsigned sample_names_map(const struct read_options *o, const char *path, struct arena *a, const struct input_map **map);
-
-#endif
+unsigned sample_names_map(const struct read_options *o, const char *path, struct arena *a,
+	const struct input_map **map);

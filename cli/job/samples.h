@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The data that a configuration describes, for the inputs that a program wants. */
-#ifndef QCNN_SAMPLES_H
-#define QCNN_SAMPLES_H
+#pragma once
 
 #include "cli/config/configuration.h"
 #include "cli/job/model_file.h"
@@ -47,6 +46,5 @@ void samples_columns(const struct samples *s, const struct config *c, struct buf
 /* Read one file for the program's inputs as the configuration (may be NULL) describes it, and apply the fitted transform
  * (NULL: none); labels may be missing. If the file has one of the training's column names, columns are found by name, in
  * any order. */
-int samples_file(const struct samples_wish *w, const char *path, struct diags *d, struct dataset **out, struct err *e);
-
-#endif
+int samples_file(const struct samples_wish *w, const char *path, struct diags *d,
+	struct dataset **out, struct err *e);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The external effects of callbacks: files of weights, programs of the user, messages.  A failure
  * is reported once, and the training continues. */
-#ifndef QCNN_TRAIN_CALLBACKS_H
-#define QCNN_TRAIN_CALLBACKS_H
+#pragma once
 
 #include "cli/job/job.h"
 #include "cli/output/write_error.h"
@@ -27,5 +26,3 @@ void train_callbacks_end(struct train_callbacks *t, const char *state, const str
 /* Append "stopped early after epoch 7: ..." for the best restart, and the epoch of its weights; nothing if no callback
  * applied. */
 void train_callbacks_ending(const struct train_job *j, const struct train_result *r, struct buf *out);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Files of weights for `qcnn weights`: a weights.bin, which has its own program, or numbers
  * of another file for the program of --model or of a weights.bin beside it. */
-#ifndef QCNN_WEIGHTS_FILES_H
-#define QCNN_WEIGHTS_FILES_H
+#pragma once
 
 #include "cli/command.h"
 #include "cli/job/named_model.h"
@@ -36,5 +35,3 @@ void weights_file_say_orders(struct cli *c, const char *path, const struct progr
 /* The two actions with functions of their own; 0 or the exit status. */
 int weights_convert(struct cli *c);
 int weights_diff(struct cli *c);
-
-#endif

@@ -4,8 +4,7 @@
  * A section appends to `out`; its argument is what the template's line says behind the name, "" where nothing:
  * the command of `options`, `synopsis` and `examples` ("": the program itself), the section of `keys`. A list
  * appends its items, between the macros that begin it as said here and end it. */
-#ifndef QCNN_MANUAL_H
-#define QCNN_MANUAL_H
+#pragma once
 
 #include "runtime/base/buf.h"
 
@@ -54,5 +53,3 @@ void mdoc_sentence(struct buf *out, const char *phrase);
 void mdoc_argument(struct buf *out, const char *word);
 /* An item of a list of commands or keys, with a phrase about it. */
 void mdoc_item(struct buf *out, const char *name, const char *doc);
-
-#endif

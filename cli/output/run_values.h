@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What `qcnn run` computes of a circuit: outputs, derivatives, states and shots, as arrays. */
-#ifndef QCNN_RUN_VALUES_H
-#define QCNN_RUN_VALUES_H
+#pragma once
 
 #include "cli/output/values.h"
 #include "runtime/exec/evaluator.h"
@@ -23,5 +22,3 @@ struct run_values {
 
 /* Appends the arrays for `what` to r->v, the first dimension counting samples; 0, or a negative code and *e. */
 int run_values_emit(struct run_values *r, enum emit what, struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A table of words for people: rows of cells, printed with aligned columns. */
-#ifndef QCNN_TABLE_H
-#define QCNN_TABLE_H
+#pragma once
 
 #include "runtime/base/buf.h"
 
@@ -12,5 +11,3 @@ void table_add_number(struct table *t, double v, const char *format);  /* empty 
 /* Columns aligned, two spaces between, nothing behind the last word of a row. */
 void table_print(const struct table *t, struct buf *out);
 void table_release(struct table *t);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Arrays of results: as nested JSON lists, NPY, or CSV. */
-#ifndef QCNN_VALUES_H
-#define QCNN_VALUES_H
+#pragma once
 
 #include "runtime/data/dataset.h"
 #include "runtime/data/format/npz.h"
@@ -27,5 +26,3 @@ void values_csv(const struct values *v, struct buf *out);
 
 /* "conv[0].t[3]": the path of weight k. */
 void weight_path(const struct program *p, uint32_t k, struct buf *out);
-
-#endif

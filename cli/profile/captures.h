@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Captures of a job: who wants to know where its time goes asks for one from any thread; the job's own thread begins
  * and ends it between two steps. While none is asked for, a step costs the read of one variable. */
-#ifndef QCNN_CAPTURES_H
-#define QCNN_CAPTURES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ void captures_ask(struct captures *c, const struct capture_order *o,
 void captures_step(struct captures *c, uint64_t samples);
 /* The job ends: so does a capture that is under way; those who wait get it, or an error. */
 void captures_end(struct captures *c);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What limits a run, and what would make it faster. */
-#ifndef QCNN_PROFILE_ADVICE_H
-#define QCNN_PROFILE_ADVICE_H
+#pragma once
 
 #include "runtime/base/profile/profile.h"
 
@@ -10,5 +9,3 @@
 void profile_advise(struct profile *p);
 /* A sentence: what bounds the steps as they are. Appended to *out. */
 void profile_bound(const struct profile *p, struct buf *out);
-
-#endif

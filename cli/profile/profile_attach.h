@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Takes a profile of a job that runs. */
-#ifndef QCNN_PROFILE_ATTACH_H
-#define QCNN_PROFILE_ATTACH_H
+#pragma once
 
 #include "cli/command.h"
 #include "cli/profile/captures.h"
@@ -23,5 +22,3 @@ void attach_release(struct attached *a);
  * -ERR_AUTH: another user or key. */
 int attach_take(const struct attached *a, const struct capture_order *o, struct profile **out,
 	struct err *e);
-
-#endif

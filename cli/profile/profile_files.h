@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The files of a profile: profile.json, profile.html, roofline.svg, trace.json.gz, stacks.folded, and for TensorBoard's
  * plugin plugins/profile/NAME/HOST.xplane.pb. */
-#ifndef QCNN_PROFILE_FILES_H
-#define QCNN_PROFILE_FILES_H
+#pragma once
 
 #include "cli/command.h"
 #include "runtime/base/profile/profile.h"
@@ -14,5 +13,3 @@ int profile_write_files(struct cli *c, const struct profile *p, const char *fold
 int profile_write_run(const struct profile *p, struct run *run, const char *name, struct err *e);
 /* A temporary folder and all in it. */
 void profile_remove_folder(const char *folder);
-
-#endif

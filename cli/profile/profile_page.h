@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A profile for people and for programs. */
-#ifndef QCNN_PROFILE_PAGE_H
-#define QCNN_PROFILE_PAGE_H
+#pragma once
 
 #include "runtime/base/profile/profile.h"
 
@@ -11,5 +10,3 @@ void profile_page_text(const struct profile *p, bool colour, struct buf *out);
 void profile_page_json(const struct profile *p, struct buf *out);
 /* Rows `section,row,key,value`. */
 void profile_page_csv(const struct profile *p, struct buf *out);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a profile's items and stages are: the plan of the program that was evaluated. */
-#ifndef QCNN_PROFILE_PLAN_H
-#define QCNN_PROFILE_PLAN_H
+#pragma once
 
 #include "runtime/base/profile/profile.h"
 #include "runtime/exec/statevector/plan/plan.h"
@@ -14,5 +13,3 @@ void profile_describe_plan(struct profile *p, const struct program *program,
 /* Exact optimisations that o switches off and that would save operations for batches of p->batch_size. */
 void profile_describe_options(struct profile *p, const struct program *program,
 	const struct evaluator_options *o);
-
-#endif

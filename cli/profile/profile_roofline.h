@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The roofline of a profile as a figure. */
-#ifndef QCNN_PROFILE_ROOFLINE_H
-#define QCNN_PROFILE_ROOFLINE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -11,5 +10,3 @@
  * its own style, for a file. */
 void profile_roofline(const struct profile *p, const struct profile_section *stages, bool alone,
 	struct buf *out);
-
-#endif

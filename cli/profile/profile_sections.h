@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A profile as tables: made once, printed as text, JSON, CSV and HTML. */
-#ifndef QCNN_PROFILE_SECTIONS_H
-#define QCNN_PROFILE_SECTIONS_H
+#pragma once
 
 #include "runtime/base/profile/profile.h"
 
@@ -60,5 +59,3 @@ double profile_fma_limit(const struct profile *p);
 double profile_stream_limit(const struct profile *p);
 /* Seconds of a phase of the coordinator's wall time. */
 double profile_phase_seconds(const struct profile *p, enum profile_phase phase);
-
-#endif

@@ -6,8 +6,7 @@
  * The socket (mode 0600) lies in a folder of the user alone (0700); the user of the other process is checked, too. A
  * request is one line of JSON, {"schema", "version", "level", "steps", "seconds", "max_bytes"}; the answer is a line
  * {"schema", "bytes"} and that number of bytes of JSON (profile_write_json), or a line {"schema", "error": {"code", "text"}}. */
-#ifndef QCNN_PROFILE_SERVER_H
-#define QCNN_PROFILE_SERVER_H
+#pragma once
 
 #include "cli/profile/captures.h"
 #include "runtime/net/protocol/peer.h"
@@ -24,5 +23,3 @@ const char *profile_server_path(const struct profile_server *s);
 void profile_server_hand(void *server, struct peer *p);
 /* After captures_end, and when nobody hands any more. NULL is allowed. */
 void profile_server_close(struct profile_server *s);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a job and someone who takes a profile of it send each other: bytes through a Unix socket, or sealed, in ATTACH
  * messages, through the job's port. */
-#ifndef QCNN_PROFILE_STREAM_H
-#define QCNN_PROFILE_STREAM_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -26,5 +25,3 @@ void profile_stream_close(struct profile_stream *s);
 size_t profile_stream_read(struct profile_stream *s, void *out, size_t n);
 /* All of it; false: the other side does not take it. */
 bool profile_stream_send(struct profile_stream *s, const char *data, size_t n);
-
-#endif

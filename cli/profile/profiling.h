@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A command that runs under `qcnn profile` (struct cli.profiling): what it evaluates, and where its steps begin. */
-#ifndef QCNN_PROFILING_H
-#define QCNN_PROFILING_H
+#pragma once
 
 #include "cli/command.h"
 #include "cli/profile/captures.h"
@@ -42,5 +41,3 @@ void profiling_begin(struct cli *c, const struct profile_subject *s, struct pool
 bool profiling_step(struct cli *c, uint64_t samples);
 /* No step follows; what was evaluated is about to be freed. */
 void profiling_end(struct cli *c);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * report.html: what a training run was and what came of it, in one file without scripts
  * that needs nothing else, for a screen of any width, light or dark, and for paper. */
-#ifndef QCNN_TRAIN_REPORT_H
-#define QCNN_TRAIN_REPORT_H
+#pragma once
 
 #include "cli/job/job.h"
 #include "runtime/log/history.h"
@@ -80,6 +79,5 @@ void figure_confusion(const struct train_report *p, const struct report_part *pa
 void figure_outputs(const struct train_report *p, const struct report_part *part, struct buf *out);
 void figure_labels(const struct train_report *p, struct buf *out);
 /* Which class the label of a row is, or the model says. */
-unsigned report_class(const struct train_report *p, const struct report_part *part, uint32_t row, bool label);
-
-#endif
+unsigned report_class(const struct train_report *p, const struct report_part *part, uint32_t row,
+	bool label);

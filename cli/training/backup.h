@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Checkpoints of a run while it trains: checkpoint/0.bin and checkpoint/1.bin in turn, so that the
  * one before stays whole until the next one is. */
-#ifndef QCNN_BACKUP_H
-#define QCNN_BACKUP_H
+#pragma once
 
 #include "cli/job/record.h"
 #include "cli/job/run_folder.h"
@@ -33,5 +32,3 @@ bool backup_is_due(struct backup *b);
 int backup_save(struct backup *b, const struct train_state *s, struct train_log *log,
 	const struct weights_vector *own, unsigned nown, struct err *e);
 void backup_close(struct backup *b);
-
-#endif

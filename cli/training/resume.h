@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Finds the run that a training resumes, and its checkpoint. */
-#ifndef QCNN_RESUME_H
-#define QCNN_RESUME_H
+#pragma once
 
 #include "cli/training/backup.h"
 
@@ -18,5 +17,3 @@ int resume_find(struct cli *c, struct job *j, struct resume *r);
 void resume_release(struct resume *r);
 uint64_t resume_count(const struct resume *r); /* number of checkpoints so far */
 double resume_seconds(const struct resume *r); /* time of the run so far */
-
-#endif

@@ -2,8 +2,7 @@
  * Chooses the instruction set or the device of a resumed training, which another machine may have begun.
  *
  * The bits depend on the kernels, so a run that was begun with one set ends with it; all GPUs have one set. */
-#ifndef QCNN_RESUME_ISA_H
-#define QCNN_RESUME_ISA_H
+#pragma once
 
 #include "cli/job/job.h"
 
@@ -22,5 +21,3 @@ enum resume_answer resume_isa_answer(const struct target *run, const struct targ
 /* Looks at the run that --resume means, the newest one by default, and takes its set: *taken.  Before workers are
  * started, who compute with the same.  0, or said and the exit status. */
 int resume_isa(struct cli *c, struct job *j, bool *taken);
-
-#endif

@@ -5,8 +5,7 @@
  * Event files lie in train/ and validation/ of the run's folder (with several starts in
  * start-1/train/, ...) with the tags and steps of Keras's callback; hyperparameters in the
  * folder itself.  What cannot be written waits, and is tried again. */
-#ifndef QCNN_TRAIN_LOG_H
-#define QCNN_TRAIN_LOG_H
+#pragma once
 
 #include "cli/job/job.h"
 #include "cli/output/write_error.h"
@@ -44,5 +43,3 @@ void train_log_waiting_release(struct train_log_waiting *w);
 
 /* train_graph.c: the program as nodes and edges for tfevents_graph, layers as scopes. */
 void train_graph(const struct program *p, struct buf *graph);
-
-#endif

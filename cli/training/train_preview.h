@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What `qcnn train --dry-run` tells. */
-#ifndef QCNN_TRAIN_PREVIEW_H
-#define QCNN_TRAIN_PREVIEW_H
+#pragma once
 
 #include "cli/hosts/cluster.h"
 #include "cli/job/job.h"
@@ -9,5 +8,3 @@
 /* Takes a few real steps, whose results are dropped, and prints data, sizes, memory and the time that training
  * will take; writes no file. 0 or the exit status, with the fault that training would meet. */
 int train_preview(struct cli *c, const struct job *j, const struct cluster *k);
-
-#endif

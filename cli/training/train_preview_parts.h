@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What `qcnn train --dry-run` has measured, and how it says so; for train_preview*.c alone. */
-#ifndef QCNN_TRAIN_PREVIEW_PARTS_H
-#define QCNN_TRAIN_PREVIEW_PARTS_H
+#pragma once
 
 #include "cli/hosts/cluster.h"
 #include "cli/job/job.h"
@@ -47,5 +46,3 @@ void preview_split_text(const struct preview_split *s, struct buf *out);
 /* train_preview_print.c */
 void preview_json(const struct preview *p, struct buf *out);
 void preview_text(const struct preview *p, struct buf *out);
-
-#endif

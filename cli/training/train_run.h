@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A training with its folder, once the job and its workers are there. */
-#ifndef QCNN_TRAIN_RUN_H
-#define QCNN_TRAIN_RUN_H
+#pragma once
 
 #include "cli/job/job.h"
 
 /* Goes on with the run that --resume means, or begins one.  0, or the exit status, and the fault is said. */
 int train_run_job(struct cli *c, struct job *j);
-
-#endif

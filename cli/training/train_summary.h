@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What `qcnn train` says when a training has ended well. */
-#ifndef QCNN_TRAIN_SUMMARY_H
-#define QCNN_TRAIN_SUMMARY_H
+#pragma once
 
 #include "cli/job/job.h"
 
@@ -15,6 +14,5 @@ struct train_words {
 };
 
 /* Notes on stderr; none with --quiet. */
-void train_summary(const struct cli *c, const struct job *j, const struct train_words *w, const struct train_result *r);
-
-#endif
+void train_summary(const struct cli *c, const struct job *j, const struct train_words *w,
+	const struct train_result *r);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What the workers of a training do, epoch by epoch: each one's share and pace, for the progress and the logs. */
-#ifndef QCNN_TRAIN_WORKERS_H
-#define QCNN_TRAIN_WORKERS_H
+#pragma once
 
 #include "cli/command.h"
 #include "runtime/log/metrics.h"
@@ -19,5 +18,3 @@ void train_workers_epoch(struct train_workers *w, struct cli *c);
  * where that has just begun, the last one. */
 void train_workers_lines(void *workers, unsigned most, struct buf *out);
 void train_workers_free(struct train_workers *w);
-
-#endif

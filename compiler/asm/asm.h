@@ -3,8 +3,7 @@
  *
  * Text is free of layout: tokens are words, numbers, quoted texts and single
  * characters; `;` begins a comment that goes on to the end of the line. */
-#ifndef QCNN_ASM_H
-#define QCNN_ASM_H
+#pragma once
 
 #include "compiler/compile.h"
 
@@ -67,5 +66,3 @@ bool asm_read_u32s(struct asm_reader *r, uint32_t max, uint32_t **out, uint32_t 
 /* [inv] {ctrl | negctrl} */
 bool asm_read_prefix(struct asm_reader *r, bool *adjoint, uint32_t max, uint32_t *ncontrol, uint64_t *ones);
 bool asm_read_circuits(struct asm_reader *r);
-
-#endif

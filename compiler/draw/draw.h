@@ -4,8 +4,7 @@
  * Both show the same scene (draw_scene.h): wires with the names of their registers, gates
  * and blocks in columns, layers framed or each as one box, what is traced out, measured
  * and observed, and in words what has no place on a wire. */
-#ifndef QCNN_DRAW_H
-#define QCNN_DRAW_H
+#pragma once
 
 #include "runtime/program/program.h"
 
@@ -31,5 +30,3 @@ int draw_svg(const struct program *p, const struct draw_options *o, struct buf *
 int draw_json(const struct program *p, const struct draw_options *o, struct buf *out, struct err *e);
 /* The colours of the SVG's classes: light, or dark where `dark` is set. */
 void draw_svg_style(bool dark, struct buf *out);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A scene while it is built, for draw_scene.c (layers, the whole) and its parts alone. */
-#ifndef QCNN_DRAW_BUILD_H
-#define QCNN_DRAW_BUILD_H
+#pragma once
 
 #include "compiler/draw/draw_scene.h"
 
@@ -43,5 +42,3 @@ int add_distribution(struct builder *b, const struct output *o);
 
 /* draw_rows.c: names of the wires, and what is observed at their ends. */
 void scene_rows(struct scene *s);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * A cell holds the arms of a line (up, down, left, right) or a character; arms that are drawn
  * over each other add up, so crossings and shared borders come out by themselves. */
-#ifndef QCNN_DRAW_CANVAS_H
-#define QCNN_DRAW_CANVAS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ void canvas_print(const struct canvas *c, unsigned first, struct buf *out);
 unsigned canvas_columns(const char *text, bool ascii);
 /* A text beside a canvas. */
 void canvas_words(struct buf *out, const char *text, bool ascii);
-
-#endif

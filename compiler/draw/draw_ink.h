@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The ink of drawings in SVG: shapes with a class, and words whose width is known. */
-#ifndef QCNN_DRAW_INK_H
-#define QCNN_DRAW_INK_H
+#pragma once
 
 #include "runtime/base/buf.h"
 
@@ -19,5 +18,3 @@ void ink_shape(struct buf *out, const char *tag, const char *class, const char *
 #define INK_SHAPE(out, tag, class, names, ...) ink_shape(out, tag, class, names, (const double[]){ __VA_ARGS__ })
 void ink_words(struct buf *out, const char *class, double x, double y, const char *s);
 void ink_line(struct buf *out, const char *class, double x1, double y1, double x2, double y2);
-
-#endif

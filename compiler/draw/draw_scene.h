@@ -5,8 +5,7 @@
  * so that lines between its marks cross nothing but wires; a column may hold several elements
  * whose rows overlap where each is two boxes (struct bundle).  Layers begin and end between
  * columns. */
-#ifndef QCNN_DRAW_SCENE_H
-#define QCNN_DRAW_SCENE_H
+#pragma once
 
 #include "compiler/draw/draw.h"
 
@@ -86,5 +85,3 @@ struct box_label label_matrix(struct scene *s, const struct matrix *m, bool adjo
 struct box_label label_words(struct arena *a, const char *words);
 /* One output in words: "z(q[0])*z(q[1]) + 0.5*x(q[2])". */
 void label_output(const struct scene *s, const struct output *o, struct buf *out);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * One circuit as SVG while it is drawn: its sizes, and the parts of a band. Sizes are in px at 96 to the inch. */
-#ifndef QCNN_DRAW_SVG_PARTS_H
-#define QCNN_DRAW_SVG_PARTS_H
+#pragma once
 
 #include "compiler/draw/draw_scene.h"
 
@@ -29,5 +28,3 @@ void svg_element(struct svg_drawing *d, const struct element *x);
 void svg_wire(struct svg_drawing *d, uint32_t r, double end);
 /* What of a layer's ground is in the band. */
 void svg_frame(struct svg_drawing *d, const struct frame *f);
-
-#endif

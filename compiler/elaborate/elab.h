@@ -3,8 +3,7 @@
  *
  * The text runs once, statement by statement.  A fault is reported where it is,
  * the statement is abandoned, and its names are KIND_UNKNOWN, which stays silent. */
-#ifndef QCNN_ELAB_H
-#define QCNN_ELAB_H
+#pragma once
 
 #include "compiler/circuit.h"
 #include "compiler/compile.h"
@@ -125,5 +124,3 @@ bool elab_modify(struct elab *e, const struct node *call, struct calls *ops, uin
 bool elab_count_controls(struct elab *e, const struct node *call, uint32_t *n);
 /* elab_circuit.c */
 void elab_file(struct elab *e);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The lists of tuples that models name: even, odd, chain, ring, cycle, windows,
  * zip, all_pairs.  By positions 0 .. m-1; the caller maps positions to qubits. */
-#ifndef QCNN_LISTS_H
-#define QCNN_LISTS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ void list_all_pairs(struct tuples *t, uint32_t m);
 void list_cycle(struct tuples *t, uint32_t m, int64_t r);
 /* k >= 1, s >= 1; sets the width. */
 void list_windows(struct tuples *t, uint32_t m, uint32_t k, uint32_t s);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Sums of products of x, y, z on different qubits, with constant coefficients. */
-#ifndef QCNN_PAULI_SUM_H
-#define QCNN_PAULI_SUM_H
+#pragma once
 
 #include "runtime/base/arena.h"
 #include "runtime/program/program.h"
@@ -23,5 +22,3 @@ enum pauli_fault pauli_sum_multiply(struct arena *a, const struct pauli_sum *lef
 	const struct pauli_sum *right, struct pauli_sum *out, uint32_t *wire);
 /* Equal products gathered, in order of wires; terms with coefficient 0 dropped. */
 uint32_t pauli_sum_gather(struct arena *a, const struct pauli_sum *s, struct pauli_term **out);
-
-#endif

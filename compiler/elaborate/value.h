@@ -2,8 +2,7 @@
  * What names stand for while a model's text runs: numbers, arrays, lists of
  * qubits and tuples, observables.  Values never change once made; their parts
  * live in the compilation's arena. */
-#ifndef QCNN_VALUE_H
-#define QCNN_VALUE_H
+#pragma once
 
 #include "compiler/elaborate/pauli_sum.h"
 #include "compiler/exprs.h"
@@ -67,5 +66,3 @@ bool array_same_shape(const struct array *a, const struct array *b);
 uint32_t value_expr(struct exprs *x, const struct value *v);       /* of a number */
 bool value_same(const struct value *a, const struct value *b);     /* numbers and arrays, exactly */
 uint64_t value_hash(const struct value *v);
-
-#endif

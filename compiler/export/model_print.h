@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What the parts of model_print share: the text so far, and its names. */
-#ifndef QCNN_MODEL_PRINT_H
-#define QCNN_MODEL_PRINT_H
+#pragma once
 
 #include "compiler/compile.h"
 
@@ -31,5 +30,3 @@ void model_put_number(struct printer *w, double v);
 /* An angle as text; statements, one for each gate.  0 or a code and w->e. */
 int model_put_angle(struct printer *w, uint32_t expr);
 int model_put_unitary(struct printer *w, const struct apply *a);
-
-#endif

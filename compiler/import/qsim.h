@@ -4,8 +4,7 @@
  * The first line is the number of qubits; each further one is a gate: time, gate, qubits, parameters; `c` before
  * a gate's name adds controls. Qubit 0 is the least significant bit of an amplitude's index, as here. A circuit
  * has no outputs: the caller chooses what is computed from the state. */
-#ifndef QCNN_QSIM_H
-#define QCNN_QSIM_H
+#pragma once
 
 #include <stdbool.h>
 #include "compiler/compile.h"
@@ -16,5 +15,3 @@ bool qsim_is(const char *text, size_t len);
 
 /* The circuit of source `file` as a verified program; NULL when d has errors, each with its line and caret. */
 struct program *qsim_read(struct diags *d, uint32_t file, const struct compile_options *o);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A design becomes a program: what is used, numbered, in the program's own memory. */
-#ifndef QCNN_LOWER_H
-#define QCNN_LOWER_H
+#pragma once
 
 #include "compiler/circuit.h"
 
@@ -9,5 +8,3 @@ struct source_set;
 
 /* Never NULL; not yet verified. */
 struct program *lower(const struct design *d, const struct source_set *sources);
-
-#endif

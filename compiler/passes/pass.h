@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Machine-independent passes over a design; pipeline.c says in which order.
  * Blocks stay matrices: no pass dissolves one. */
-#ifndef QCNN_PASS_H
-#define QCNN_PASS_H
+#pragma once
 
 #include "compiler/circuit.h"
 
@@ -23,5 +22,3 @@ bool *used_scalars(const struct design *d, enum expr_op op);
 
 /* The design as text: what `compile --dump` prints after a pass. */
 void design_print(const struct design *d, struct buf *out);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * used, effective: flags by scalar number (used_scalars): stands in an angle or amplitude of the text; of the applies that
  * are left by the passes.  Each declaration gets at most one warning, however many instances it has. */
-#ifndef QCNN_WARN_H
-#define QCNN_WARN_H
+#pragma once
 
 #include "compiler/passes/pass.h"
 
@@ -14,5 +13,3 @@ void warn_inputs(const struct design *d, const bool *used, const bool *effective
 void warn_qubits(const struct design *d, struct diags *diags);
 /* Is nothing observed?  Then it warned. */
 bool warn_outputs(const struct design *d, struct diags *diags);
-
-#endif

@@ -5,8 +5,7 @@
  * that cli installs (message, exit 78).  They are for small things whose number
  * a named limit bounds; anything whose size comes from input or grows with 2^n
  * uses mem_try or the backend's allocator and returns an error. */
-#ifndef QCNN_ARENA_H
-#define QCNN_ARENA_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -37,6 +36,4 @@ char *arena_strdup(struct arena *a, const char *s);
 char *arena_strndup(struct arena *a, const char *s, size_t len);
 char *arena_printf(struct arena *a, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-void arena_release(struct arena *a);                 /* frees all; a is usable again */
-
-#endif
+void arena_release(struct arena *a); /* frees all; a is usable again */

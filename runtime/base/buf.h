@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A growing byte buffer, always followed by a NUL that is not counted. */
-#ifndef QCNN_BUF_H
-#define QCNN_BUF_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -91,6 +90,4 @@ uint16_t rd_u16(struct rd *r);
 uint32_t rd_u32(struct rd *r);
 uint64_t rd_u64(struct rd *r);
 double rd_f64(struct rd *r);
-const uint8_t *rd_bytes(struct rd *r, size_t len);  /* NULL when short */
-
-#endif
+const uint8_t *rd_bytes(struct rd *r, size_t len); /* NULL when short */

@@ -5,8 +5,7 @@
  * given up or whose process has not run for the group's deadline; the group is of no use then, and comm_close is all that is left
  * to do. Data of a call that failed are undefined. Calls are made by one thread, but for comm_abort.
  * runtime/net/comm/group.h opens a group. */
-#ifndef QCNN_COMM_H
-#define QCNN_COMM_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -95,5 +94,3 @@ static inline void comm_close(struct comm *c)
 	if (c)
 		c->ops->close(c);
 }
-
-#endif

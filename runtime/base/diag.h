@@ -11,8 +11,7 @@
  * 24 |       cnott a, b;
  *    |       ^^^^^ no gate or block of this name
  *    = help: did you mean `cnot`? here it is called `cx` */
-#ifndef QCNN_DIAG_H
-#define QCNN_DIAG_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -65,5 +64,3 @@ const struct diag_row *diag_row(enum diag_code code);
 /* The nearest of n names (Damerau-Levenshtein, at most a third of the length
  * away, case ignored), or NULL. */
 const char *diag_nearest(const char *word, const char *const *names, size_t n);
-
-#endif

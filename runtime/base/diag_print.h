@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What one diagnostic holds; shared by diag.c, which fills it, and diag_print.c. */
-#ifndef QCNN_DIAG_PRINT_H
-#define QCNN_DIAG_PRINT_H
+#pragma once
 
 #include "runtime/base/arena.h"
 #include "runtime/base/diag.h"
@@ -27,5 +26,3 @@ struct diags {
 	unsigned nerror, nwarning;  /* counted also beyond the limit */
 	struct diag dropped;
 };
-
-#endif

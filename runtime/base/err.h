@@ -5,8 +5,7 @@
  * the caller may pass as NULL.  On failure a function leaves its arguments as
  * they were.  Faults in a user's model, config or data with a place in a text
  * go to diag.h instead; our own faults are BUG(). */
-#ifndef QCNN_ERR_H
-#define QCNN_ERR_H
+#pragma once
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ const char *err_name(int code);      /* "NO_INPUT" */
 _Noreturn void bug_at(const char *file, int line, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 #define BUG(...) bug_at(__FILE__, __LINE__, __VA_ARGS__)
-
-#endif

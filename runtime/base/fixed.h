@@ -5,8 +5,7 @@
  * left, both half to even.  |x| < 2^20 for one term and at most 2^22 terms in a
  * sum, so no limb overflows.  A sum is read back as the 128-bit integer
  * a * 2^40 + b, rounded once to double. */
-#ifndef QCNN_FIXED_H
-#define QCNN_FIXED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,5 +23,3 @@ bool fixed_from_all(const double *x, size_t n, struct fixed *f);
 double fixed_value(struct fixed f);
 /* v[i] += w[i] for n entries; false (v partly changed) when a limb would overflow. */
 bool fixed_add(struct fixed *v, const struct fixed *w, size_t n);
-
-#endif

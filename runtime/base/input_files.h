@@ -3,8 +3,7 @@
  *
  * The readers of runtime/base note each regular file by device and inode when they open it; code that
  * is about to write a file that the user named calls inputs_check first. Safe to call from any thread. */
-#ifndef QCNN_INPUTS_H
-#define QCNN_INPUTS_H
+#pragma once
 
 #include <stdbool.h>
 #include "runtime/base/err.h"
@@ -25,5 +24,3 @@ void inputs_note(int fd, const char *path);
 int inputs_check(const char *path, struct err *e);
 /* Called once before the standard input is read: -ERR_USAGE the second time. */
 int inputs_take_stdin(struct err *e);
-
-#endif

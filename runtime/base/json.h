@@ -3,8 +3,7 @@
  *
  * The tree itself (json_object_get, json_array_append_new, json_decref ...) is
  * jansson's; include this header for it.  Doubles keep their bits both ways. */
-#ifndef QCNN_JSON_H
-#define QCNN_JSON_H
+#pragma once
 
 #include <jansson.h>
 #include <stddef.h>
@@ -21,5 +20,3 @@ void json_write(const json_t *v, struct buf *out);
 /* The form of all output for users: one line, a space after each comma and colon, keys in the order in which they
  * were added, "schema" first. */
 void json_print(const json_t *v, struct buf *out);
-
-#endif

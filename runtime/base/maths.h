@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The functions whose last bits results depend on, in one place, and a digest of
  * them for comparing machines; complex numbers for small matrices. */
-#ifndef QCNN_MATHS_H
-#define QCNN_MATHS_H
+#pragma once
 
 #include <complex.h>
 #include <stddef.h>
@@ -34,5 +33,3 @@ void cplx_exp_i_pi_all(size_t n, const double *t, cplx *e);
 /* Digest of a fixed self-test of e^(i angle), sin, cos, exp, log, pow, tanh: two machines
  * whose libm rounds differently get different digests. */
 uint64_t maths_digest(void);
-
-#endif

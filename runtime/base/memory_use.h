@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What large memory is used for: now, and at most since the program began. */
-#ifndef QCNN_MEMORY_USE_H
-#define QCNN_MEMORY_USE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -17,5 +16,3 @@ extern const char *const memory_use_name[MEMORY_USES];
 /* bytes: taken, or less than 0: given back. Any thread. */
 void memory_use(enum memory_use use, int64_t bytes);
 uint64_t memory_use_most(enum memory_use use);
-
-#endif

@@ -6,9 +6,6 @@
  * of the configuration and the handshake of workers carry it: a checkpoint goes on to the same bits,
  * and several processes compute the same bits, only where the versions are equal.
  */
-#ifndef QCNN_NUMERICAL_VERSION_H
-#define QCNN_NUMERICAL_VERSION_H
+#pragma once
 
 #define NUMERICAL_VERSION 5
-
-#endif

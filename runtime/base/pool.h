@@ -4,8 +4,7 @@
  * A step is a fixed list of unit ids 0 .. nunit-1.  The sum over units is exact integer arithmetic, so it does not
  * depend on who computed what.  In one pool the units are computed by threads of this process, which pull them; in the
  * other by processes that the pool hands them to. */
-#ifndef QCNN_POOL_H
-#define QCNN_POOL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,5 +69,3 @@ struct pool {
 	const struct pool_ops *ops;
 	const struct pool_thread_ops *threads;       /* NULL: other processes compute the units */
 };
-
-#endif

@@ -5,8 +5,7 @@
  * Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC'11): key = seed, counter =
  * (purpose, a, b), a below 2^56.  A uniform number is the top 53 bits of one
  * 64-bit draw. */
-#ifndef QCNN_RNG_H
-#define QCNN_RNG_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ double rng_uniform(uint64_t seed, enum rng_purpose p, uint64_t a, uint64_t b); /
 double rng_normal(uint64_t seed, enum rng_purpose p, uint64_t a, uint64_t b);  /* mean 0, deviation 1 */
 /* Fisher-Yates over order[0..n), from (seed, p, a). */
 void rng_shuffle(uint64_t seed, enum rng_purpose p, uint64_t a, uint32_t *order, size_t n);
-
-#endif

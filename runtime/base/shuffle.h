@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Chosen numbers of two vectors, by gcc's and by clang's name of it. */
-#ifndef QCNN_SHUFFLE_H
-#define QCNN_SHUFFLE_H
+#pragma once
 
 /* A vector of the numbers with these indices: those of a, then those of b.  index: the type of a vector of integers of
  * their size. */
@@ -16,5 +15,3 @@
 #define INTERLEAVED_4(index, a, b, half) SHUFFLED(index, a, b, 2 * half, 4 + 2 * half, 1 + 2 * half, 5 + 2 * half)
 #define INTERLEAVED_(width, index, a, b, half) INTERLEAVED_##width(index, a, b, half)
 #define INTERLEAVED(width, index, a, b, half) INTERLEAVED_(width, index, a, b, half)
-
-#endif

@@ -4,8 +4,7 @@
  * A struct source_set owns the texts; a struct span names bytes [begin, end) of
  * one of them.  Lines and columns count from 1; a column counts characters
  * (UTF-8 code points), tabs are one column and are printed as written. */
-#ifndef QCNN_SOURCE_H
-#define QCNN_SOURCE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ struct place source_place(const struct source_set *s, struct span at);
 const char *source_line(const struct source_set *s, uint32_t file, uint32_t line, size_t *len);
 struct span span_join(struct span a, struct span b);   /* smallest span over both */
 struct span span_after(struct span a);                 /* the empty span just behind a */
-
-#endif

@@ -4,8 +4,7 @@
  * Files of weights, records of runs, data, models and the output of other hosts may hold control characters, which
  * move the cursor, change colours or the window's title, or make a terminal answer; marks that turn the direction of
  * text around; and bytes that are no UTF-8. All of it becomes visible: \x1b, \u202e, \xff. */
-#ifndef QCNN_VISIBLE_H
-#define QCNN_VISIBLE_H
+#pragma once
 
 #include "runtime/base/buf.h"
 
@@ -17,5 +16,3 @@ void visible_text(struct buf *out, const char *s, size_t len, unsigned keep);
 void visible_str(struct buf *out, const char *s);
 /* Is the character, valid UTF-8 of len bytes, one that a terminal does not show as it is? */
 bool visible_is_control(const unsigned char *s, size_t len);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * x is (nrow, nx) row-major, in the order of the program's input slots (a state input
  * takes re, im, re, im, ...).  y is (nrow, ny). */
-#ifndef QCNN_DATASET_H
-#define QCNN_DATASET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,6 +56,5 @@ int split_numbers(uint32_t nrow, const uint32_t *number, unsigned npart, bool sh
 	uint32_t *order, uint32_t *count, struct err *e);
 /* Makes each part's share of every label (of several: the largest) as equal as whole rows allow, in
  * parts of the same sizes; rows of a label keep their order. */
-int split_stratify(const struct dataset *d, const uint32_t *count, unsigned npart, uint32_t *order, struct err *e);
-
-#endif
+int split_stratify(const struct dataset *d, const uint32_t *count, unsigned npart, uint32_t *order,
+	struct err *e);

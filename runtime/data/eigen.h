@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The lowest eigenvalues of a real symmetric matrix that is given by its products with vectors. */
-#ifndef QCNN_EIGEN_H
-#define QCNN_EIGEN_H
+#pragma once
 
 #include <stddef.h>
 #include "runtime/base/err.h"
@@ -20,5 +19,3 @@ struct eigen_wish {
 /* value[k] rising, vector (k, n) of length 1: residues below 1e-12 of the largest eigenvalue seen.
  * Where the subspace has fewer than k dimensions the rest is 0. The same bits each time. */
 int eigen_lowest(const struct eigen_wish *w, double *value, double *vector, struct err *e);
-
-#endif

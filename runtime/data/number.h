@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Numbers as files hold them, as doubles. */
-#ifndef QCNN_NUMBER_H
-#define QCNN_NUMBER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,5 +11,3 @@ struct number { char kind; uint8_t nbytes; bool big; };  /* big: the highest byt
 
 /* out[n] from p[n * nbytes]. How many were decoded: fewer than n where the next has no exact double. */
 size_t numbers_decode(struct number type, const uint8_t *p, size_t n, double *out);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * A row's x is put together from fields, one for each array or input. Steps of data.transform are applied to
  * each row that is read. Labels and weights are not here: they are in memory. */
-#ifndef QCNN_ROW_STORE_H
-#define QCNN_ROW_STORE_H
+#pragma once
 
 #include "runtime/base/err.h"
 #include "runtime/data/number.h"
@@ -27,6 +26,5 @@ typedef int (*row_step_fn)(const void *step, double *x, const char *source, size
 void row_store_through(struct row_store *s, row_step_fn change, const void *step, size_t nbytes, uint32_t nout);
 /* x[(n, width)] = rows row[0..n) (NULL: first, first + 1, ...), width being that after the last step.
  * -ERR_BAD_DATA names a number that is not finite or has no exact double. */
-int row_store_read(struct row_store *s, const uint32_t *row, uint32_t first, uint32_t n, double *x, struct err *e);
-
-#endif
+int row_store_read(struct row_store *s, const uint32_t *row, uint32_t first, uint32_t n, double *x,
+	struct err *e);

@@ -16,8 +16,7 @@
  * weight of the head, are the head's gradient. All other entries are the engine's: `finish` turns
  * their exact sums into the gradient. `worker` is the number of the calling thread; calls for
  * different workers may run at once where nothing else is said. */
-#ifndef QCNN_ENGINE_H
-#define QCNN_ENGINE_H
+#pragma once
 
 #include "runtime/exec/evaluator.h"
 
@@ -149,5 +148,3 @@ void engine_reasons(const struct engine_problem *p, const char *before, const ch
 typedef int (*engine_item_fn)(void *ctx, unsigned worker, uint32_t item, struct err *e);
 int engine_items(const struct engine *engine, void *state, uint32_t n, engine_item_fn fn, void *ctx,
 	enum profile_phase phase, struct err *e);
-
-#endif

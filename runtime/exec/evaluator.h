@@ -5,8 +5,7 @@
  * It hides the method: engines (engine.h) evaluate units. A batch is cut into a fixed list of
  * work units; a unit's result is one vector of fixed-point numbers, so that units may
  * be done by anyone, in any order, and give the same sum. */
-#ifndef QCNN_EVALUATOR_H
-#define QCNN_EVALUATOR_H
+#pragma once
 
 #include "runtime/base/pool.h"
 #include "runtime/base/profile/profile.h"
@@ -184,5 +183,3 @@ int evaluator_state(struct evaluator *ev, uint32_t c, const double *input_row, c
 /* Units done by each worker thread since evaluator_new (every thread's part). In
  * SHAPE_SHARED, blocks done by each thread. */
 void evaluator_shares(const struct evaluator *ev, uint64_t *count, unsigned nthread);
-
-#endif

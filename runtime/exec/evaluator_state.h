@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What the files of the evaluator share. */
-#ifndef QCNN_EVALUATOR_STATE_H
-#define QCNN_EVALUATOR_STATE_H
+#pragma once
 
 #include "runtime/base/profile/recorder.h"
 #include "runtime/exec/engine.h"
@@ -86,5 +85,3 @@ uint64_t weights_version(void);
 
 /* exact_optimisation_use.c: counts the prepared batch. */
 void use_batch(struct evaluator *ev);
-
-#endif

@@ -4,8 +4,7 @@
  * An optimisation changes how numbers are computed, not what they are: results with and
  * without it differ by rounding.  Whether one is taken depends on program, batch,
  * precision and kernel set alone. */
-#ifndef QCNN_OPTIMISATION_H
-#define QCNN_OPTIMISATION_H
+#pragma once
 
 enum optimisation_row {
 #define OPTIMISATION(id, name, text) OPTIMISATION_ROW_##id,
@@ -27,5 +26,3 @@ extern const char *const optimisation_text[OPTIMISATIONS_COUNT];
 
 /* The bit of a name, or OPTIMISATION_NONE. */
 unsigned optimisation_find(const char *name);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Which exact optimisations an evaluator has taken, and the work that they have saved. */
-#ifndef QCNN_OPTIMISATION_USE_H
-#define QCNN_OPTIMISATION_USE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -29,5 +28,3 @@ double optimisation_use_gain(const struct optimisation_use *u);
 /* "batch_rank: 9 states instead of 112 in every batch; 6.3 times fewer operations", without an end of line. Nothing
  * where they did not reduce the number of operations by a twentieth or more. */
 void optimisation_use_text(const struct optimisation_use *u, struct buf *out);
-
-#endif

@@ -6,8 +6,7 @@
  * touch are not needed.  Outputs that are neighbours stay together where that is
  * cheaper.  Readouts, weights and inputs keep their order: the new program gives the
  * same numbers, but for rounding. */
-#ifndef QCNN_CONES_H
-#define QCNN_CONES_H
+#pragma once
 
 #include "runtime/exec/engine.h"
 
@@ -21,5 +20,3 @@ bool cones_worth(const struct program *p, const struct program *cones,
 	const struct evaluator_options *o, double *off, double *on);
 /* The line of engine_reasons. */
 void light_cones_describe(const struct engine_problem *p, struct buf *out);
-
-#endif

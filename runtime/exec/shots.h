@@ -6,8 +6,7 @@
  * (a probability measures its wires in the basis of Z).  Every group gets all the shots, anew; one shot
  * is a string of bits drawn from the exact distribution of the state in the group's bases.  The random
  * numbers are counter-based, so that threads and the order of the work change nothing. */
-#ifndef QCNN_SHOTS_H
-#define QCNN_SHOTS_H
+#pragma once
 
 #include "runtime/base/arena.h"
 #include "runtime/program/program.h"
@@ -36,5 +35,3 @@ void shot_frequencies(double *p, uint64_t n, uint64_t nshot, const struct shot_s
 /* The same draws one by one: bit[(nshot, nwire)], 0 or 1, wire 0 being the lowest bit of an index of p[2^nwire], which
  * is used up. */
 void shot_bits(double *p, uint32_t nwire, uint64_t nshot, const struct shot_stream *s, double *bit);
-
-#endif

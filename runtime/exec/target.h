@@ -4,8 +4,7 @@
  * A target is a constant. Equal targets give equal plans and equal bits; what differs from host to host (caches,
  * measured rates, threads) is no part of it and only predicts seconds. Targets are distinguished by their names:
  * a plan asks for properties, never which instruction set or device it is for. */
-#ifndef QCNN_TARGET_H
-#define QCNN_TARGET_H
+#pragma once
 
 #include <stdbool.h>
 #include "runtime/base/system/cpus.h"
@@ -92,5 +91,3 @@ unsigned target_devices(const struct target *t);
 const char *device_name(unsigned k);
 /* Number k of the device's targets, from the least to the best, whether they can run here or not; NULL: no more. */
 const struct target *target_of(const char *device, unsigned k);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The folders of event files below a run's folder: train and validation, of several restarts start-1/train and so on. */
-#ifndef QCNN_EVENT_FOLDERS_H
-#define QCNN_EVENT_FOLDERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,5 +16,3 @@ void event_folder_start(uint32_t start, struct buf *out);
 void event_folder_path(bool several, uint32_t start, enum event_folder k, struct buf *out);
 /* Is this the name of one of these folders, or of a restart's? */
 bool event_folder_is(const char *name);
-
-#endif

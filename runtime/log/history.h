@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A run's metrics.jsonl as a table: what happened, epoch by epoch, for each start. */
-#ifndef QCNN_HISTORY_H
-#define QCNN_HISTORY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ const double *history_column(const struct history *h, const char *name);
  * first of equal ones. column: which of the two; epoch NaN: there is none. */
 struct history_best { const char *column; double epoch, value; };
 struct history_best history_best(const struct history *h, double start);
-
-#endif

@@ -4,8 +4,7 @@
  * It is a folder of symbolic links to the run's files, not a link to the run's folder: TensorBoard follows links
  * between folders and would list every curve of that run twice.  Event files and the folders of event files have no link
  * here.  The file names are those of the run, so `latest/weights.bin` and `cd latest` work. */
-#ifndef QCNN_LATEST_H
-#define QCNN_LATEST_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -24,5 +23,3 @@ int latest_check(const char *path, struct err *e);
 char *latest_run(const char *path);
 /* Remove dir/latest where the run that it names no longer exists; whether it was removed. */
 bool latest_remove_dangling(const char *dir);
-
-#endif

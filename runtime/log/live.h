@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Curves of a metric as text. Training is a line: dots of braille where the terminal has UTF-8, else stars.
  * Validation has a small o in every third column, so that the two differ without colours. */
-#ifndef QCNN_LIVE_H
-#define QCNN_LIVE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ void live_draw(const struct live *l, const char *metric, unsigned rows, unsigned
 bool plot_is_logarithmic(double low, double high);
 /* Does the environment say that text is UTF-8? */
 bool live_utf8(void);
-
-#endif

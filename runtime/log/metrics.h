@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The named values of an epoch of a restart: a line of metrics.jsonl (one JSON object) and of history.csv. */
-#ifndef QCNN_METRICS_H
-#define QCNN_METRICS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,5 +48,3 @@ void metrics_format(const struct metrics_line *m, struct buf *out);
 /* The same as lines of a CSV file, for spreadsheets; a matrix has a column for each entry, "confusion_0_1". */
 void metrics_csv_header(const struct metrics_line *m, struct buf *out);
 void metrics_csv(const struct metrics_line *m, struct buf *out);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * With several starts there is one line per start and at last the best of them; epochs
  * get lines of their own only where each takes a second or more. */
-#ifndef QCNN_PROGRESS_H
-#define QCNN_PROGRESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,6 +40,4 @@ void progress_note(struct progress *p, uint32_t start, const char *text);
 /* Before others write to the same terminal (p may be NULL). */
 void progress_clear(struct progress *p);
 void progress_start_done(struct progress *p, uint32_t start, double final_loss);
-void progress_free(struct progress *p);      /* leaves the cursor on a new line */
-
-#endif
+void progress_free(struct progress *p); /* leaves the cursor on a new line */

@@ -3,8 +3,7 @@
  *
  * A message is its fields one behind the other, in any order; an inner message is a
  * field of bytes.  (Encoding: protobuf.dev/programming-guides/encoding.) */
-#ifndef QCNN_PROTO_H
-#define QCNN_PROTO_H
+#pragma once
 
 #include "runtime/base/buf.h"
 
@@ -13,5 +12,3 @@ void proto_f64(struct buf *out, unsigned field, double v);
 void proto_bytes(struct buf *out, unsigned field, const void *p, size_t len);
 void proto_str(struct buf *out, unsigned field, const char *s);
 void proto_message(struct buf *out, unsigned field, const struct buf *inner);
-
-#endif

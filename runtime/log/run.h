@@ -6,8 +6,7 @@
  * One process writes into a folder: it holds a lock on checkpoint/lock, which the system lets go
  * however the process ends; only those who may write to the run's folder can open that file.
  * Files of the folder are opened without following links (folder.h): `file` is their name in it. A path of the configuration that leaves the folder, absolute or with `..`, is taken as it is written. */
-#ifndef QCNN_RUN_H
-#define QCNN_RUN_H
+#pragma once
 
 #include "runtime/base/buf.h"
 #include "runtime/base/err.h"
@@ -59,5 +58,3 @@ void run_close(struct run *r);
 /* Does a process write into the folder now?  Where the file system has no locks, or the user may not open the lock,
  * it may be so. */
 bool run_is_open(const char *path);
-
-#endif

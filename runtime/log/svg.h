@@ -3,8 +3,7 @@
  *
  * Colours are classes: svg_style gives them, once a page, or inside of a figure that stands
  * alone.  Values that are not finite are left out. */
-#ifndef QCNN_SVG_H
-#define QCNN_SVG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,5 +50,3 @@ void svg_matrix(const struct svg_matrix *m, const struct svg_size *size, struct 
 void svg_strip(const double *value, size_t n, double low, double high, const struct svg_size *size, struct buf *out);
 
 void svg_style(bool dark, struct buf *out);
-
-#endif

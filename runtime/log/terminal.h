@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The size of a terminal, and text that fits it. */
-#ifndef QCNN_TERMINAL_H
-#define QCNN_TERMINAL_H
+#pragma once
 
 #include <stdio.h>
 #include "runtime/base/buf.h"
@@ -12,5 +11,3 @@ unsigned terminal_width(FILE *f, unsigned *height);
 /* Append the text, broken at spaces into lines of less than `width` columns; lines that continue begin with two spaces.
  * A longer word stays whole. Colours take no columns. */
 void terminal_wrap(const char *text, size_t width, struct buf *out);
-
-#endif

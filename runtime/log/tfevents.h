@@ -5,8 +5,7 @@
  * or at tfevents_flush.  What cannot be written waits, and is tried again.
  * A record: length (u64), its masked CRC-32C, the Event, its masked CRC-32C
  * (tensorflow/core/lib/io/record_writer.h). */
-#ifndef QCNN_TFEVENTS_H
-#define QCNN_TFEVENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,5 +48,3 @@ int tfevents_close(struct tfevents *f, struct err *e);      /* flushes; f may be
 /* CRC-32C (Castagnoli, RFC 3720 B.4), and as records carry it. */
 uint32_t crc32c(const void *p, size_t len);
 uint32_t crc32c_masked(const void *p, size_t len);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A profile in the forms that other programs show: a trace for Perfetto and Chromium's tracing page, XSpace for
  * TensorBoard's profile plugin, folded stacks for flame graphs. Profiles without processes, plan or events are fine. */
-#ifndef QCNN_TRACE_H
-#define QCNN_TRACE_H
+#pragma once
 
 #include "runtime/base/profile/profile.h"
 
@@ -66,5 +65,3 @@ void trace_process_name(const struct profile_process *p, struct buf *out);
 uint64_t trace_dropped(const struct profile_process *p, uint32_t events_each);
 /* The earliest time in the profile. */
 int64_t trace_base(const struct profile *p);
-
-#endif

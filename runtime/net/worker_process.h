@@ -3,8 +3,7 @@
  *
  * The calling thread computes.  A second one sends heartbeats and watches the control pipe: when the standard input or the
  * connection ends, the process exits. */
-#ifndef QCNN_WORKER_PROCESS_H
-#define QCNN_WORKER_PROCESS_H
+#pragma once
 
 #include "runtime/net/protocol/protocol.h"
 
@@ -41,6 +40,5 @@ struct worker_finder {
 };
 /* As worker_process_run, but the coordinator is searched for at growing intervals, and there is no control pipe: the
  * process exits when the connection ends. */
-int worker_process_join(const struct worker_finder *f, const struct wire_about *about, const struct worker_ops *ops, void *ctx, struct err *e);
-
-#endif
+int worker_process_join(const struct worker_finder *f, const struct wire_about *about,
+	const struct worker_ops *ops, void *ctx, struct err *e);

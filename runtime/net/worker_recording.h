@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a worker records while its coordinator takes a profile. */
-#ifndef QCNN_WORKER_RECORDING_H
-#define QCNN_WORKER_RECORDING_H
+#pragma once
 
 #include "runtime/net/protocol/protocol.h"
 
@@ -19,5 +18,3 @@ void worker_recording_start(struct worker_recording *r, const struct wire_profil
  * left out, and if that is not enough it is empty. */
 void worker_recording_stop(struct worker_recording *r, const struct peer *peer, uint64_t nunit,
 	struct buf *text);
-
-#endif

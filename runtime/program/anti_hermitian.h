@@ -8,8 +8,7 @@
  *     s[r d + c] = Re(Y[r,c] - Y[c,r]),  s[c d + r] = Im(Y[r,c] + Y[c,r])  for r < c,  s[r d + r] = Im Y[r,r].
  *
  * (Jones and Gacon, arXiv:2009.02823, have the sums over states; the rest is trace algebra.) */
-#ifndef QCNN_ANTI_HERMITIAN_H
-#define QCNN_ANTI_HERMITIAN_H
+#pragma once
 
 #include "runtime/base/maths.h"
 
@@ -32,5 +31,3 @@ static inline void anti_hermitian_transition(unsigned d, const double *s, cplx *
 		for (unsigned c = 0; c < d; c++)
 			y[r * d + c] = r < c ? cplx_of(s[r * d + c], s[c * d + r]) : r == c ? cplx_of(0, s[r * d + r]) : 0;
 }
-
-#endif

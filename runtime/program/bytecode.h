@@ -38,8 +38,7 @@
  * Numbers of operations are those of expr.def, apply.def, activation.def and of the
  * rows of lang/gates.def.  Firsts, counts of scalars and classes follow from the
  * records and are not stored. */
-#ifndef QCNN_BYTECODE_H
-#define QCNN_BYTECODE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -69,5 +68,3 @@ enum {
 };
 
 extern const char *const bytecode_section_name[SECTION_END];
-
-#endif

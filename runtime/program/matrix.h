@@ -6,8 +6,7 @@
  * reverse through the definition: products, embeddings, gates, angles.
  *
  * A matrix of k targets has d = 2^k rows; row-major, complex double. */
-#ifndef QCNN_MATRIX_H
-#define QCNN_MATRIX_H
+#pragma once
 
 #include "runtime/program/program.h"
 
@@ -64,5 +63,3 @@ void matrix_adjoint(unsigned d, const cplx *a, cplx *out);
 
 /* For tests: take no wide vectors from now on, as where the processor has none; the results are the same bits. */
 void matrix_plain(bool on);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Most items act on one wire or as a Pauli word: on pairs of rows r, r ^ flip (flip 0: on each row alone). The others are
  * dense. */
-#ifndef QCNN_MATRIX_PLACE_H
-#define QCNN_MATRIX_PLACE_H
+#pragma once
 
 #include "runtime/program/matrix.h"
 
@@ -90,5 +89,3 @@ bool matrix_wide(void);              /* are AVX2's vectors taken? (matrix.c) */
 unsigned pauli_gradient_word(uint8_t word);
 uint64_t pauli_gradient_pairs(unsigned word, unsigned ntarget);
 uint8_t pauli_gradient_outside(const struct item *it, unsigned p);
-
-#endif

@@ -11,8 +11,7 @@
  * index; the first target of a matrix is the lowest bit of its row and column.
  * Weights are numbered in order of elaboration, last index fastest.  Everything
  * lives in the program's arena and is constant once verified. */
-#ifndef QCNN_PROGRAM_H
-#define QCNN_PROGRAM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -240,5 +239,3 @@ uint32_t program_instances(const struct program *p, uint32_t circuit);
 
 /* Largest nwire of the circuits. */
 uint32_t program_nwire(const struct program *p);
-
-#endif

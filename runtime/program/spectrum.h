@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * How readouts depend on one weight while the others stay: as trigonometric polynomials, where the
  * weight is an angle of gates. */
-#ifndef QCNN_SPECTRUM_H
-#define QCNN_SPECTRUM_H
+#pragma once
 
 #include "runtime/program/program.h"
 
@@ -16,5 +15,3 @@ struct spectrum { double w; uint32_t n; };
  * is not the weight times a constant plus what does not depend on it, amplitudes depend on it, or there
  * are more than SPECTRUM_MAX frequencies. */
 int weight_spectrum(const struct program *p, uint32_t i, struct spectrum *out, struct err *e);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The verifier's two halves and what they share: nothing executes that has not
  * passed both. */
-#ifndef QCNN_VERIFY_H
-#define QCNN_VERIFY_H
+#pragma once
 
 #include "runtime/program/program.h"
 
@@ -23,5 +22,3 @@ int verify_count(struct verifier *v, const char *what, uint64_t n, uint64_t max)
 /* Weights, inputs, expressions, matrices, head and notes; then circuits and readouts. */
 int verify_slots(struct verifier *v);
 int verify_circuits(struct verifier *v);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * The observer is called in the order of the restarts and by one thread at a time; calls and bits are those of restarts
  * that run one after the other. */
-#ifndef QCNN_CONCURRENT_RESTARTS_H
-#define QCNN_CONCURRENT_RESTARTS_H
+#pragma once
 
 #include "runtime/train/train.h"
 
@@ -16,6 +15,5 @@ bool concurrent_restarts_possible(const struct train_job *j);
 /* How many restarts run at once if there is enough memory; 1 if they cannot run concurrently. */
 unsigned concurrent_restarts_count(const struct train_job *j);
 /* Run the remaining restarts; r has the results so far and gets the others. */
-int concurrent_restarts_run(const struct train_job *j, const struct train_observer *o, struct train_result *r, struct err *e);
-
-#endif
+int concurrent_restarts_run(const struct train_job *j, const struct train_observer *o,
+	struct train_result *r, struct err *e);

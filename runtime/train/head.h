@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * One dense layer, forward and backward, always in double. */
-#ifndef QCNN_HEAD_H
-#define QCNN_HEAD_H
+#pragma once
 
 #include <stdint.h>
 #include "runtime/program/program.h"
@@ -14,5 +13,3 @@ void head_forward(enum activation a, uint32_t nin, uint32_t nout, const double *
 void head_backward(enum activation a, uint32_t nin, uint32_t nout, const double *kernel,
 	const double *in, const double *out, double *gradient, double *in_gradient,
 	double *kernel_gradient, double *bias_gradient);
-
-#endif

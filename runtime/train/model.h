@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A program with weights: head, loss and metrics on top of the readouts. */
-#ifndef QCNN_MODEL_H
-#define QCNN_MODEL_H
+#pragma once
 
 #include "runtime/program/program.h"
 
@@ -13,5 +12,3 @@ void model_head(const struct program *p, const double *weight, const double *rea
  * head[nweight - nweight_circuit] (may be NULL).  May be called again for the same memory. */
 void model_head_backward(const struct program *p, const double *weight, double *memory,
 	const double *output_gradient, double *readout_gradient, double *head);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Training and inference by workers in other processes: the job as a message, and its evaluation there. */
-#ifndef QCNN_REMOTE_H
-#define QCNN_REMOTE_H
+#pragma once
 
 #include "runtime/net/worker_process.h"
 #include "runtime/train/train.h"
@@ -25,6 +24,4 @@ typedef int remote_group(void *ctx, const struct wire_job *job, struct evaluator
 	struct err *e);
 struct remote_worker *remote_worker_new(remote_group *group, void *ctx);
 void remote_worker_free(struct remote_worker *w);
-extern const struct worker_ops remote_worker_ops;        /* ctx: a struct remote_worker */
-
-#endif
+extern const struct worker_ops remote_worker_ops; /* ctx: a struct remote_worker */

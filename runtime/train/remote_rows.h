@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Inputs that a worker keeps and WORK refers to: rows received in DATA, and rows of files that it reads. */
-#ifndef QCNN_REMOTE_ROWS_H
-#define QCNN_REMOTE_ROWS_H
+#pragma once
 
 #include "runtime/data/format/dataset_spec.h"
 #include "runtime/net/protocol/protocol.h"
@@ -29,5 +28,3 @@ int remote_rows_take(struct remote_rows *r, const struct wire_data *d, struct er
 bool remote_rows_has(const struct remote_rows *r, const struct wire_work *work);
 /* Copy one row to x[nx]. */
 int remote_rows_get(const struct remote_rows *r, uint32_t set, uint32_t row, double *x, struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * One restart of a training run: from initial weights through all epochs. */
-#ifndef QCNN_RESTART_H
-#define QCNN_RESTART_H
+#pragma once
 
 #include "runtime/train/checkpoint/train_state.h"
 #include "runtime/train/optimizer/learning_rate.h"
@@ -71,6 +70,5 @@ int trainer_open(struct trainer *t, const struct train_job *j, const struct trai
 /* Also report exact optimisations and operation counts to o (may be NULL). */
 void trainer_close(struct trainer *t, const struct train_observer *o);
 /* Train from the initial weights of the restart or, if it is not NULL, from the state `from`; *last is its last epoch. */
-int trainer_run(struct trainer *t, uint32_t restart, const struct restart_state *from, struct epoch_record *last, struct err *e);
-
-#endif
+int trainer_run(struct trainer *t, uint32_t restart, const struct restart_state *from,
+	struct epoch_record *last, struct err *e);

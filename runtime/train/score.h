@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * From the readouts of a sample to its loss and the gradient with respect to the readouts: head, loss, backward
  * pass of the head.  One struct score serves the samples of one batch, from any thread. */
-#ifndef QCNN_SCORE_H
-#define QCNN_SCORE_H
+#pragma once
 
 #include "runtime/exec/evaluator.h"
 #include "runtime/train/job/train_job.h"
@@ -49,5 +48,3 @@ size_t part_input(const struct part *part, uint32_t n);
 double label_class(const double *label, uint32_t n);
 /* label[(n, ny)] = the labels of rows row[0..n) (NULL: 0, 1, ...). */
 void part_labels(const struct part *part, const uint32_t *row, uint32_t n, double *label);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * It prints nothing; it calls the observer of the caller (progress line, metrics file).  The same job gives the same
  * weights, bit for bit, for any number of threads. */
-#ifndef QCNN_TRAIN_H
-#define QCNN_TRAIN_H
+#pragma once
 
 #include "runtime/train/callback/callback.h"
 #include "runtime/train/job/train_job.h"
@@ -18,7 +17,6 @@ void train_result_release(struct train_result *r);
 
 /* Evaluate a part: outputs (nrow, noutput), and loss with penalties and metrics if there are labels (m, loss_out and
  * metric_out may be NULL).  The numbers are equal to those of the validation in train_run. */
-int evaluate_part(struct evaluator *ev, const struct part *part, const struct measures *m, const double *weight,
-	double *output, double *loss_out, double *metric_out, struct pool *pool, struct err *e);
-
-#endif
+int evaluate_part(struct evaluator *ev, const struct part *part, const struct measures *m,
+	const double *weight, double *output, double *loss_out, double *metric_out,
+	struct pool *pool, struct err *e);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Hashes (libsodium stays behind this file). */
-#ifndef QCNN_CRYPTO_H
-#define QCNN_CRYPTO_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,5 +13,3 @@ void sha256_add(struct sha256 *h, const void *p, size_t len);
 void sha256_end(struct sha256 *h, uint8_t out[SHA256_BYTES]);
 void sha256_of(const void *p, size_t len, uint8_t out[SHA256_BYTES]);
 void sha256_hex(const uint8_t in[SHA256_BYTES], char out[SHA256_HEX + 1]); /* lower case */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Keys, proofs and sealed streams between two processes (libsodium stays behind this file). */
-#ifndef QCNN_CRYPTO_SESSION_H
-#define QCNN_CRYPTO_SESSION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,5 +63,3 @@ void crypto_tag_length(const struct crypto_channel *c, uint32_t len, uint8_t tag
 void crypto_seal(struct crypto_channel *c, uint8_t *p, size_t len, uint8_t tag[CRYPTO_SEAL]);
 /* Opens the next message in place; false: it is not what the other side sealed next, and p holds nothing of use. */
 bool crypto_open(struct crypto_channel *c, uint8_t *p, size_t len, const uint8_t tag[CRYPTO_SEAL]);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The part of SHA-256 that takes the time, by instructions that some processors have. */
-#ifndef QCNN_SHA256_BLOCKS_H
-#define QCNN_SHA256_BLOCKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,5 +10,3 @@
 bool sha256_blocks_are_fast(void);
 /* nblock blocks of 64 bytes into the state (FIPS 180-4, 6.2.2). */
 void sha256_blocks(uint32_t state[8], const uint8_t *p, size_t nblock);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Hardware counters of all threads of this process (Linux, perf_event_open), where the system permits them. */
-#ifndef QCNN_COUNTERS_H
-#define QCNN_COUNTERS_H
+#pragma once
 
 #include "runtime/base/profile/profile.h"
 
@@ -16,5 +15,3 @@ void counters_stop(struct counters *c, struct profile *p, struct profile_process
 /* What is done with the kernel's numbers, for tests: n values (value, time enabled, time running) of counter `which` of
  * counters_start's order; a counter that ran only part of the time is scaled. NAN: it never ran. */
 double counters_scaled(const uint64_t value[3]);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Times of events are nanoseconds since the profile began, by the coordinator's clock once profile_merge has aligned
  * them; durations are nanoseconds. All arrays and strings lie in the profile's arena. */
-#ifndef QCNN_PROFILE_H
-#define QCNN_PROFILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -224,5 +223,3 @@ size_t profile_messages(const struct profile *p, struct profile_message **out);
 /* Clocks are aligned to some uncertainty. Receives that end before their send begins end just after that begin instead;
  * moved_events of their process counts them. */
 void profile_order_messages(struct profile *p);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Members of a profile's structs as JSON: one table for each struct, by which profile_json.c writes and
  * profile_json_read.c reads. */
-#ifndef QCNN_PROFILE_FIELDS_H
-#define QCNN_PROFILE_FIELDS_H
+#pragma once
 
 #include "runtime/base/profile/profile.h"
 
@@ -153,5 +152,3 @@ static const struct field thread_fields[] = {
 
 /* Can a text of that length be read: neither too long nor with too many values? */
 bool profile_json_fits(const char *text, size_t len);
-
-#endif

@@ -5,8 +5,7 @@
  * A thread marks the end of what it has done: the time since its last mark belongs to the phase of the mark. Threads
  * that work side by side enter a region, whose time counts once: the mean of its threads, and waiting for the rest.
  * Any thread may mark at any time; recorder_stop waits for marks that are under way. */
-#ifndef QCNN_RECORDER_H
-#define QCNN_RECORDER_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -126,5 +125,3 @@ static inline void recorder_item(_Atomic uint64_t *ticks, int64_t *last)
 		memory_order_relaxed);
 	*last = now;
 }
-
-#endif

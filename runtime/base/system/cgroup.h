@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Files of /proc and /sys, line by line, and what this process's cgroup allows (versions 1 and 2). */
-#ifndef QCNN_CGROUP_H
-#define QCNN_CGROUP_H
+#pragma once
 
 #include <stdint.h>
 
@@ -15,5 +14,3 @@ double cgroup_quota(void);
 
 /* The least memory that the groups from this process's up to the root leave, and allow: bytes, UINT64_MAX: no limit. */
 uint64_t cgroup_leaves(uint64_t *limit);
-
-#endif

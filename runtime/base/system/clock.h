@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Time: a steady clock for durations, the wall clock for names of runs. */
-#ifndef QCNN_CLOCK_H
-#define QCNN_CLOCK_H
+#pragma once
 
 #include <stddef.h>
 
@@ -11,5 +10,3 @@ double clock_wall(void);                             /* seconds since 1970 */
 void clock_stamp(char *buf, size_t len);
 /* "2026-11-20T23:35:12Z" */
 void clock_iso(char *buf, size_t len);
-
-#endif

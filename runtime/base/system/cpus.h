@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What this machine offers: instruction sets, cores, memory. */
-#ifndef QCNN_CPUS_H
-#define QCNN_CPUS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -35,5 +34,3 @@ uint64_t cpus_cache(unsigned level, unsigned *shared_by);
 unsigned cpus_online(void);                  /* processors that run, whoever may use them */
 unsigned cpus_numa_nodes(void);              /* at least 1 */
 const char *cpus_model(void);                /* "Intel(R) Xeon(R) Processor" or "unknown" */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Writes gzip files piece by piece, in little memory (zlib stays behind this file and inflate.h). */
-#ifndef QCNN_DEFLATE_H
-#define QCNN_DEFLATE_H
+#pragma once
 
 #include "runtime/base/buf.h"
 
@@ -12,5 +11,3 @@ struct gzip;
 struct gzip *gzip_begin(struct buf *out, struct err *e);
 void gzip_add(struct gzip *g, const void *p, size_t len);
 void gzip_end(struct gzip *g);
-
-#endif

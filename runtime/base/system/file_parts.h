@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A file whose parts lie anywhere in memory, written without a copy; one part of it may be a digest of all others. */
-#ifndef QCNN_FILE_PARTS_H
-#define QCNN_FILE_PARTS_H
+#pragma once
 
 #include "runtime/base/buf.h"
 
@@ -25,5 +24,3 @@ void file_parts_join(const struct file_parts *f, struct buf *out);
  * the temporary file before finds there what the first part has. */
 int file_parts_put(const void *file_parts, int fd);         /* `put` of file_replace */
 int file_parts_write(const struct file_parts *f, const char *path, struct err *e);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Where functions return -1, errno says why, and folder_reason() in words: ELOOP is a link on the way, ENXIO what is no
  * regular file, EMLINK a file with further names (hard links), which is not written to. */
-#ifndef QCNN_FOLDER_H
-#define QCNN_FOLDER_H
+#pragma once
 
 #include <sys/stat.h>
 #include "runtime/base/buf.h"
@@ -54,5 +53,3 @@ int folder_remove(int at, const char *path, struct err *e);
  * regular files only?  Otherwise *why says what is wrong. A group that is the user's own (of the same name, without
  * further members) may write, where no access control list lets others. */
 bool folder_is_own(int folder, struct buf *why);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Raw deflate, gzip and CRC-32 (zlib stays behind this file). */
-#ifndef QCNN_INFLATE_H
-#define QCNN_INFLATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,5 +22,3 @@ typedef int (*inflate_sink)(void *ctx, const void *p, size_t len, struct err *e)
 int inflate_file(int fd, const char *path, uint64_t at, uint64_t len, bool gzip, inflate_sink sink, void *ctx, struct err *e);
 /* The CRC of what crc is that of, with more bytes behind it; 0 for none. */
 uint32_t crc32_more(uint32_t crc, const void *p, size_t len);
-
-#endif

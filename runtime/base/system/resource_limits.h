@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What the process's own limits (ulimit) leave of address space and threads. */
-#ifndef QCNN_ROOM_H
-#define QCNN_ROOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -11,5 +10,3 @@ uint64_t room_address_space(unsigned nthread);
 /* How many of `wanted` threads, the calling one included, can be started now, and does OMP_THREAD_LIMIT allow: at least 1.
  * OpenMP ends the whole process where a thread cannot be made, so it is tried beforehand. */
 unsigned room_threads(unsigned wanted);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * A temporary file lies in the folder that TMPDIR names, else in /var/tmp, has no name there, and goes with its
  * descriptor or its process. */
-#ifndef QCNN_SPOOL_H
-#define QCNN_SPOOL_H
+#pragma once
 
 #include <stdint.h>
 #include "runtime/base/buf.h"
@@ -26,5 +25,3 @@ int temporary_file_add(struct temporary_file *s, const void *p, size_t len, stru
 /* Writes what waits and hands over the descriptor: whoever takes it closes it. */
 int temporary_file_take(struct temporary_file *s, int *fd, struct err *e);
 void temporary_file_release(struct temporary_file *s);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Arrays of .npz and .npy files that stay there: their shapes, types and places. */
-#ifndef QCNN_ARRAY_PLACES_H
-#define QCNN_ARRAY_PLACES_H
+#pragma once
 
 #include "runtime/data/format/npz.h"
 #include "runtime/data/number.h"
@@ -28,5 +27,3 @@ int array_places_open(const struct data_file *f, const char *npy_name, struct np
 void array_places_close(struct npz *z, struct array_place *place);
 /* Reads the numbers, too. */
 int array_place_load(const struct array_place *p, const char *path, struct array *a, struct err *e);
-
-#endif

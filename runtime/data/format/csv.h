@@ -2,8 +2,7 @@
  * CSV as rows of fields (RFC 4180: commas, double quotes, LF or CRLF), with the
  * place of every field.  Where the first row has no comma outside of quotes, but semicolons or else tabs,
  * these part the fields. */
-#ifndef QCNN_CSV_H
-#define QCNN_CSV_H
+#pragma once
 
 #include "runtime/base/diag.h"
 
@@ -36,5 +35,3 @@ struct span csv_span(const struct csv *c, size_t field);
 char *csv_text(const struct csv *c, size_t field);
 /* True when the field is a decimal number (not nan, inf or hexadecimal). */
 bool csv_number(const struct csv *c, size_t field, double *v);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A CSV file on its way to a data set: its columns, and the numbers that were read. */
-#ifndef QCNN_CSV_TABLE_H
-#define QCNN_CSV_TABLE_H
+#pragma once
 
 #include "runtime/base/arena.h"
 #include "runtime/data/format/csv.h"
@@ -44,5 +43,3 @@ void csv_table_release(struct csv_table *t);
 size_t csv_header(const char *path, const struct read_options *o, struct arena *a, const char ***name);
 /* Says which column feeds what; reports what does not fit. */
 void csv_table_columns(struct csv_table *t);
-
-#endif

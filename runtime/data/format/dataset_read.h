@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Data sets read from files: what a model wants of them, and which of a file's numbers that is. */
-#ifndef QCNN_DATASET_READ_H
-#define QCNN_DATASET_READ_H
+#pragma once
 
 #include "runtime/base/diag.h"
 #include "runtime/data/dataset.h"
@@ -45,6 +44,5 @@ uint64_t dataset_memory(const char *path);
  * labels are another such file (dataset_idx.c).  Faults in a CSV text
  * are reported through `d` with line and column (returns -ERR_BAD_DATA with a summary in
  * e); a width that differs from the model's inputs names both. */
-int dataset_read(const char *path, const struct read_options *o, struct diags *d, struct dataset **out, struct err *e);
-
-#endif
+int dataset_read(const char *path, const struct read_options *o, struct diags *d,
+	struct dataset **out, struct err *e);

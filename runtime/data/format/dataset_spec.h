@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * How a data file was read, as text, and the same file read again elsewhere to the same bits. */
-#ifndef QCNN_DATASET_SPEC_H
-#define QCNN_DATASET_SPEC_H
+#pragma once
 
 #include "runtime/data/dataset.h"
 #include "runtime/data/format/dataset_read.h"
@@ -18,5 +17,3 @@ struct dataset_again { struct dataset *data; struct transform through; };
 struct dataset_claim { const char *path, *spec, *through; size_t nspec, nthrough; uint8_t digest[32]; uint32_t nrow, nx; };
 int dataset_again_open(const struct dataset_claim *c, uint64_t most_bytes, struct dataset_again *out, struct err *e);
 void dataset_again_release(struct dataset_again *a);
-
-#endif

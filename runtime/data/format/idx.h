@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * IDX, the format of MNIST: a type, up to eight dimensions, and numbers with the highest byte first. */
-#ifndef QCNN_IDX_H
-#define QCNN_IDX_H
+#pragma once
 
 #include "runtime/base/err.h"
 
@@ -25,5 +24,3 @@ int idx_parse_head(const void *bytes, size_t have, uint64_t len, struct idx *out
 /* The exact length is checked; *out points into the bytes. */
 int idx_parse(const void *bytes, size_t len, struct idx *out, struct err *e);
 double idx_value(const struct idx *a, uint64_t i);
-
-#endif

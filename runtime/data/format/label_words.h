@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Labels of a file that are words without a number: reported once, with a fix for all of them. */
-#ifndef QCNN_LABEL_WORDS_H
-#define QCNN_LABEL_WORDS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -21,5 +20,3 @@ bool label_words_add(struct label_words *w, const char *word);
 /* Behind the last row: how data.label_map would give them numbers. has_map: it names others. */
 void label_words_help(const struct label_words *w, bool has_map);
 void label_words_release(struct label_words *w);
-
-#endif

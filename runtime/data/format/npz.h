@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Arrays in .npy and .npz files. */
-#ifndef QCNN_NPZ_H
-#define QCNN_NPZ_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ const struct array *npz_find(const struct npz *z, const char *name);
 int npy_format(const struct array *a, struct buf *out);
 int npz_format(const struct npz *z, struct buf *out, struct err *e);
 int npz_write(const char *path, const struct npz *z, struct err *e);
-
-#endif

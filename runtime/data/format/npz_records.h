@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The records of a ZIP archive (APPNOTE.TXT), as far as .npz files have them. */
-#ifndef QCNN_NPZ_RECORDS_H
-#define QCNN_NPZ_RECORDS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -21,5 +20,3 @@ struct entry {
 	uint32_t crc, packed, size, offset;
 	const uint8_t *name;
 };
-
-#endif

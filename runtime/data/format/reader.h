@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What the readers of the file formats share. */
-#ifndef QCNN_READER_H
-#define QCNN_READER_H
+#pragma once
 
 #include "runtime/base/crypto/crypto.h"
 #include "runtime/data/format/dataset_read.h"
@@ -35,5 +34,3 @@ int data_file_open(struct data_file *f, const char *path, struct err *e);
 int data_file_digest(const struct data_file *f, struct sha256 *h, struct err *e);
 /* Closes it, unless fd was handed over (-1). */
 void data_file_close(struct data_file *f);
-
-#endif

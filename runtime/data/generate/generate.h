@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Data sets that are generated: rows of generators.def. */
-#ifndef QCNN_GENERATE_H
-#define QCNN_GENERATE_H
+#pragma once
 
 #include "runtime/data/dataset.h"
 
@@ -24,5 +23,3 @@ struct generator { const char *name; enum generator_input input; generate_fn gen
 	int generate_##function(const struct generate_options *o, struct dataset **out, struct err *e);
 #include "runtime/data/generate/generators.def"
 #undef GENERATOR
-
-#endif

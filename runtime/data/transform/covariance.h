@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Sums of products of columns about their means, from rows that come one after the other. */
-#ifndef QCNN_COVARIANCE_H
-#define QCNN_COVARIANCE_H
+#pragma once
 
 #include "runtime/base/err.h"
 
@@ -20,5 +19,3 @@ void covariance_add(struct covariance *c, const double *row);
 /* After the last row: the whole matrix; -ERR_BAD_DATA naming a column beyond the range of double. */
 int covariance_end(struct covariance *c, struct err *e);
 void covariance_release(struct covariance *c);
-
-#endif

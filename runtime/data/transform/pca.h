@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Principal components of rows of numbers. */
-#ifndef QCNN_PCA_H
-#define QCNN_PCA_H
+#pragma once
 
 #include <stdint.h>
 #include "runtime/data/transform/covariance.h"
@@ -11,5 +10,3 @@
 int pca_directions(struct covariance *c, uint32_t k, double *out, struct err *e);
 /* The inner product, in the one order that all rows take. */
 double pca_coordinate(uint32_t n, const double *direction, const double *moved);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * What a step needs is learnt from the training rows alone; all parts, and data that come later, go
  * through the same numbers, which are kept with the weights. */
-#ifndef QCNN_TRANSFORM_H
-#define QCNN_TRANSFORM_H
+#pragma once
 
 #include "runtime/base/buf.h"
 #include "runtime/data/dataset.h"
@@ -52,5 +51,3 @@ uint32_t transform_outputs(const struct transform *t);
 /* As canonical JSON, and back; the same bits. */
 void transform_format(const struct transform *t, struct buf *out);
 int transform_parse(const char *text, size_t len, struct transform *out, struct err *e);
-
-#endif

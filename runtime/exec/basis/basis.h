@@ -12,8 +12,7 @@
  * Dimensions are read off random rank-one projections of the encodings, which are products
  * of small numbers; no state is looked at.  The states themselves are those of the engine below,
  * a state vector whose backend keeps many of them side by side. */
-#ifndef QCNN_BASIS_H
-#define QCNN_BASIS_H
+#pragma once
 
 #include "runtime/exec/statevector/pauli_observables.h"
 #include "runtime/exec/statevector/statevector.h"
@@ -90,5 +89,3 @@ static inline int basis_items(struct basis *k, uint32_t n, engine_item_fn fn, vo
 {
 	return engine_items(&engine_statevector, k->sv, n, fn, ctx, PHASE_COMBINE, e);
 }
-
-#endif

@@ -4,8 +4,7 @@
  * Every matrix and vector of the encoding is one factor of a product; a projection is
  * the product of one random linear functional of each.  The functional of a matrix gives
  * all Pauli products weight 1 and a random phase, so that no direction is favoured. */
-#ifndef QCNN_RANK_SKETCH_H
-#define QCNN_RANK_SKETCH_H
+#pragma once
 
 #include "runtime/exec/statevector/statevector.h"
 
@@ -19,5 +18,3 @@ void sketch_free(struct sketch *k);
 /* y[2 * ncircuit * ncol]: real parts, then imaginary ones, of sample s of the filled scratch;
  * room[2 * ncol] is overwritten. */
 void sketch_row(const struct sketch *k, const struct scratch *w, uint32_t s, double *y, double *room);
-
-#endif

@@ -4,8 +4,7 @@
  * Gram-Schmidt with the largest rest first, then exchanges until no coefficient is
  * large (a basis of nearly the largest volume: Goreinov, Tyrtyshnikov, Zamarashkin,
  * Linear Algebra Appl. 261 (1997)), so that combining rows loses no accuracy. */
-#ifndef QCNN_RANK_BASIS_H
-#define QCNN_RANK_BASIS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,6 +15,5 @@
  * dense in *rank columns, basis rows exact, what is below rounding exactly 0.  *rank is
  * max + 1, and the rest undefined, where the rows span more than max dimensions.
  * False: no memory. */
-bool rank_basis(uint32_t n, uint32_t ncol, double *y, uint32_t max, uint32_t *rank, uint32_t *pivot, cplx *c);
-
-#endif
+bool rank_basis(uint32_t n, uint32_t ncol, double *y, uint32_t max, uint32_t *rank, uint32_t *pivot,
+	cplx *c);

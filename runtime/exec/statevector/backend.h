@@ -5,8 +5,7 @@
  * chain rule, head); a backend holds states and does everything that is 2^n.
  * A unit is plan->width samples.  `worker` is the calling thread's number.  In
  * SHAPE_SHARED a call may use all threads itself; only worker 0 calls. */
-#ifndef QCNN_BACKEND_H
-#define QCNN_BACKEND_H
+#pragma once
 
 #include "runtime/exec/engine.h"
 #include "runtime/exec/statevector/backends.h"
@@ -130,5 +129,3 @@ BACKENDS(BACKEND_DECLARE, BACKEND_DECLARE, )
 const struct backend *backend_find(const char *name);
 /* The backend that a target is one of. */
 const struct backend *backend_of(const struct target *t);
-
-#endif

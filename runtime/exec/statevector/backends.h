@@ -4,8 +4,7 @@
  * BACKEND(name, words, text): backend_NAME is its table of functions (backend.h); words are what
  * --device and run.device take for it, the name and forms that begin with it, each a WORD; text is
  * a sentence of help and manual. TEST_BACKEND: --device takes it, a configuration does not. */
-#ifndef QCNN_BACKENDS_H
-#define QCNN_BACKENDS_H
+#pragma once
 
 #define BACKENDS(BACKEND, TEST_BACKEND, WORD) \
 	BACKEND(cpu, WORD("cpu"), "cpu is the processor. ") \
@@ -21,5 +20,3 @@
 #define BACKEND_TEXT(name, words, text) text
 #define WORD_BEHIND_BAR(word) "|" word
 #define WORD_IN_LIST(word) word,
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Reduced transition matrices of shared matrices are summed over units and run in reverse once a
  * step; those of per-sample matrices run in reverse here, sample by sample. */
-#ifndef QCNN_ADJOINT_H
-#define QCNN_ADJOINT_H
+#pragma once
 
 #include "runtime/exec/statevector/statevector.h"
 
@@ -25,5 +24,3 @@ int adjoint_vector(const struct statevector *sv, const struct scratch *w, uint32
 
 /* Sums of all units to gradient[nweight]. */
 void adjoint_finish(struct statevector *sv, const struct fixed *sum, double *gradient);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Both need a plan with own_matrices; both are slow and there to check the adjoint
  * method, and for those who ask for them. */
-#ifndef QCNN_SHIFT_H
-#define QCNN_SHIFT_H
+#pragma once
 
 #include "runtime/exec/statevector/statevector.h"
 
@@ -26,5 +25,3 @@ int shift_unit(struct statevector *sv, struct scratch *w, uint32_t count, unsign
  * weight: the error is about step^2 / 6 times the third derivative, and the rounding of
  * a state over the step. */
 void difference_unit(struct statevector *sv, struct scratch *w, uint32_t count, unsigned worker);
-
-#endif

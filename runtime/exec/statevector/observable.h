@@ -2,8 +2,7 @@
  * Observables of a complex128 state, in plain loops.
  *
  * psi and lambda have 2^nbit amplitudes; a circuit's outputs name bits (plan.h). */
-#ifndef QCNN_OBSERVABLE_H
-#define QCNN_OBSERVABLE_H
+#pragma once
 
 #include "runtime/exec/statevector/plan/plan.h"
 
@@ -21,5 +20,3 @@ void observable_readouts(const struct plan_circuit *c, const cplx *psi, double *
 /* lambda = sum_k dreadout[k] O_k psi. */
 void observable_lambda(const struct plan_circuit *c, const cplx *psi, const double *dreadout,
 	cplx *lambda);
-
-#endif

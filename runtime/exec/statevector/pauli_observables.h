@@ -3,8 +3,7 @@
  *
  * A Pauli output is one form; probabilities of k wires are those of the 2^k - 1 products
  * of Z on some of them.  The identity's part is a constant. */
-#ifndef QCNN_FORMS_H
-#define QCNN_FORMS_H
+#pragma once
 
 #include "runtime/exec/statevector/observable.h"
 
@@ -33,5 +32,3 @@ void forms_readouts(const struct plan_circuit *c, const struct forms *f, const d
 	double *readout);
 /* Back: dform[nform] from dreadout[nreadout]. */
 void forms_gradient(const struct plan_circuit *c, const double *dreadout, double *dform);
-
-#endif

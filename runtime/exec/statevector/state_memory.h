@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a state takes, compared with what there is, before anything is taken. */
-#ifndef QCNN_MEMORY_H
-#define QCNN_MEMORY_H
+#pragma once
 
 #include <stdbool.h>
 #include "runtime/exec/statevector/plan/plan.h"
@@ -21,5 +20,3 @@ const char *memory_text(double factor, unsigned exponent, char text[MEMORY_TEXT_
 int memory_check_states(const struct memory_need *n, struct err *e);
 /* Do nbyte bytes fit, of which the states are the main part? */
 int memory_check(const struct memory_need *n, uint64_t nbyte, struct err *e);
-
-#endif

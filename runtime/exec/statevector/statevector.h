@@ -4,8 +4,7 @@
  * It fits a plan to the program, builds matrices in double precision from weights and inputs, and has a backend
  * evolve the states of a unit's samples. A scratch belongs to one worker and is made once, so that a unit takes no
  * memory. A short unit repeats its first sample with gradient 0; the copies are never counted. */
-#ifndef QCNN_STATEVECTOR_H
-#define QCNN_STATEVECTOR_H
+#pragma once
 
 #include "runtime/exec/engine.h"
 #include "runtime/exec/shots.h"
@@ -122,5 +121,3 @@ void statevector_run(void *state, const struct unit_job *job);
 /* Has a device failed, so that what it gave is nothing? */
 int statevector_failure(const struct statevector *sv, struct err *e);
 void statevector_finish(void *state, const struct fixed *sum, double *gradient);
-
-#endif

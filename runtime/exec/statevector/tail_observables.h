@@ -4,8 +4,7 @@
  * P[k,c] = sum conj(psi[k]) psi[c] over what U does not touch, psi being the state before U. With the matrices O_j of the
  * readouts, y_j = constant_j + sum_kc (U^+ O_j U)[k,c] P[k,c]; lambda = U^+ D U psi, D = sum_j dreadout_j O_j; and U's own reduced
  * transition matrix (anti_hermitian.h) is sum_kl conj((D U)[r,k]) P[k,l] U[c,l]. Matrices are (d, d) row-major. */
-#ifndef QCNN_TAIL_OBSERVABLES_H
-#define QCNN_TAIL_OBSERVABLES_H
+#pragma once
 
 #include "runtime/base/arena.h"
 #include "runtime/exec/statevector/plan/plan.h"
@@ -28,5 +27,3 @@ void tail_observables_add(const struct tail_observables *t, uint32_t j, const cp
 /* Adds U's own reduced transition matrix, from that sum. */
 void tail_observables_gradient(const struct tail_observables *t, const cplx *sum, const cplx *u,
 	double *anti_hermitian);
-
-#endif

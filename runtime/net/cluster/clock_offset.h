@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The offset of a worker's clock against ours, from CLOCK requests and answers with the times at which each was sent and
  * received. The exchange with the shortest round trip is the most exact: its error is at most half of the trip. */
-#ifndef QCNN_CLOCK_OFFSET_H
-#define QCNN_CLOCK_OFFSET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ double clock_offset_drift(const struct clock_offset *o);
 int64_t clock_offset_at(const struct clock_offset *o, int64_t theirs);
 /* Largest error of the offsets. */
 int64_t clock_offset_uncertainty(const struct clock_offset *o);
-
-#endif

@@ -2,8 +2,7 @@
  * Internal state of the cluster, for the files of this folder only: workers, connections, and the state of each module.
  *
  * All functions are called with the lock of the loop held, unless noted. */
-#ifndef QCNN_CLUSTER_STATE_H
-#define QCNN_CLUSTER_STATE_H
+#pragma once
 
 #include <poll.h>
 #include <pthread.h>
@@ -273,5 +272,3 @@ int loop_wait(struct coordinator *c, int timeout_ms);
 void loop_handle(struct coordinator *c, int found);
 /* Allow short waits to poll if a core is free for it, or forbid it. */
 void loop_allow_spin(struct coordinator *c, bool allow);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * One lock protects all of it: the caller's thread holds it during a step, a thread that keeps connections alive between
  * steps.  Which worker computes a unit does not change a result: each unit counts once, and sums are exact. */
-#ifndef QCNN_COORDINATOR_H
-#define QCNN_COORDINATOR_H
+#pragma once
 
 #include "runtime/net/launch/launch.h"
 #include "runtime/net/launch/own_address.h"
@@ -90,5 +89,3 @@ struct coordinator_worker { const char *name; uint64_t nunit; double seconds; ui
 };
 /* What worker `rank` has computed; false: there is no such worker. */
 bool coordinator_worker(struct coordinator *c, unsigned rank, struct coordinator_worker *out);
-
-#endif

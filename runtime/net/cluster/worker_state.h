@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The states of a worker as the coordinator sees it, and the one function that changes them. */
-#ifndef QCNN_WORKER_STATE_H
-#define QCNN_WORKER_STATE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -25,5 +24,3 @@ const char *worker_state_name(enum worker_state s);
 bool worker_state_allows(enum worker_state from, enum worker_state to);
 /* The only assignment of w->state.  A transition that is not in the table is a bug and aborts. */
 void worker_set_state(struct worker *w, enum worker_state to);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The hosts that a batch system has allocated to the job of this process. */
-#ifndef QCNN_ALLOCATION_H
-#define QCNN_ALLOCATION_H
+#pragma once
 
 #include "runtime/net/launch/hostfile.h"
 #include "runtime/net/launch/launch.h"
@@ -19,5 +18,3 @@ int allocation_find(struct allocation *a, struct err *e);
 
 /* Slurm's notation: "n[01-03,7],login". */
 int allocation_expand(const char *list, struct hosts *h, struct err *e);
-
-#endif

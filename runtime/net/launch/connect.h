@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The worker's side of a connection: reads the first frame, and connects to the coordinator. */
-#ifndef QCNN_CONNECT_H
-#define QCNN_CONNECT_H
+#pragma once
 
 #include "runtime/net/protocol/protocol.h"
 
@@ -20,5 +19,3 @@ int connect_coordinator(const struct wire_boot *boot, struct err *e);
 /* Connect as a profiler: boot has addresses and the key. 0, and *out is a session with the coordinator's profile server;
  * or -ERR_UNREACHABLE, -ERR_AUTH or -ERR_CONFIG. */
 int connect_profiler(const struct wire_boot *boot, struct peer *out, struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Lists of hosts: `a,b:4,user@c,local:2` on a command line, or one host a line in a file. */
-#ifndef QCNN_HOSTFILE_H
-#define QCNN_HOSTFILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ int hosts_add_list(struct hosts *h, const char *text, struct err *e);
 int hosts_add_file(struct hosts *h, const char *path, struct err *e);
 /* Add one host. */
 int hosts_add(struct hosts *h, const char *name, size_t len, unsigned nworker, struct err *e);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Whether this process was started as one of several of a job, by the environment variables of mpirun, srun, Kubernetes
  * and others: its rank, the number of processes, and the address of rank 0. */
-#ifndef QCNN_JOIN_H
-#define QCNN_JOIN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ int join_find(struct join *out, struct err *e);
 /* From this process's host name, "train-3.train.default.svc" with rank 3, make that of rank 0,
  * "train-0.train.default.svc"; false if `own` has another form. */
 bool join_first_name(const char *own, unsigned rank, char out[JOIN_NAME_MAX + 1]);
-
-#endif

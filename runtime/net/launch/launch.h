@@ -3,8 +3,7 @@
  *
  * A worker's standard input and output are a socket, its control pipe: the worker exits when that is closed.  Lines that
  * the worker prints are passed on; marks, special lines among them, are its requests. */
-#ifndef QCNN_LAUNCH_H
-#define QCNN_LAUNCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -95,5 +94,3 @@ const char *launch_hint_of(const char *last, int status);
 void launch_let_go(struct launched *l, bool kill);
 /* After launch_let_go: wait for the process, and close all descriptors. */
 void launch_release(struct launched *l);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * By which of its addresses this machine is reached. */
-#ifndef QCNN_OWN_ADDRESS_H
-#define QCNN_OWN_ADDRESS_H
+#pragma once
 
 #include <netdb.h>
 #include <sys/socket.h>
@@ -22,5 +21,3 @@ int own_address_resolve(const char *host, enum launcher launcher, struct addrinf
 int own_address_to(const char *host, enum launcher launcher, char out[OWN_ADDRESS_MAX], struct err *e);
 /* The first address of an interface, or an address of this machine as a number. -ERR_CONFIG. */
 int own_address_of(const char *iface, char out[OWN_ADDRESS_MAX], struct err *e);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The rendezvous of external workers with rank 0: a file of mode 0600 in a shared folder, into which rank 0 writes its
  * addresses and the job's key; or a key file that was made before. */
-#ifndef QCNN_RENDEZVOUS_H
-#define QCNN_RENDEZVOUS_H
+#pragma once
 
 #include "runtime/base/buf.h"
 #include "runtime/base/crypto/crypto.h"
@@ -30,5 +29,3 @@ int key_file_read(const char *path, uint8_t key[CRYPTO_KEY], struct err *e);
 
 /* Create a file with a new key, which only its owner may read; -ERR_CANT_CREATE, also if the file exists. */
 int key_file_new(const char *path, struct err *e);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A connection tunnelled through the standard input and output: a socket whose other end two threads connect with
  * them. */
-#ifndef QCNN_STDIO_TUNNEL_H
-#define QCNN_STDIO_TUNNEL_H
+#pragma once
 
 #include "runtime/base/err.h"
 
@@ -14,5 +13,3 @@ int stdio_tunnel_open(const char *why, struct err *e);
 int stdio_tunnel_input(void);
 /* Call it after the socket was closed or shut down for writing: wait until all its bytes are written. */
 void stdio_tunnel_end(void);
-
-#endif

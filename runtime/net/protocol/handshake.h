@@ -16,8 +16,7 @@
  * The two keys of each direction are MAC(secret, ...) with different labels.  So no message can be used for another
  * purpose, in another job or connection, or by the other role; and since the private keys of the exchange are wiped, an
  * attacker who learns the job's key later cannot decrypt recorded messages. */
-#ifndef QCNN_HANDSHAKE_H
-#define QCNN_HANDSHAKE_H
+#pragma once
 
 #include "runtime/net/protocol/wire.h"
 
@@ -43,5 +42,3 @@ bool handshake_answer(struct handshake *h, const uint8_t *body, size_t len, stru
 bool handshake_take_hello(struct handshake *h, const uint8_t *body, size_t len);
 bool handshake_challenge(struct handshake *h, struct buf *out);
 bool handshake_proved(struct handshake *h, const uint8_t *body, size_t len);
-
-#endif

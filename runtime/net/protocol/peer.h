@@ -2,8 +2,7 @@
  * A session: sends and receives frames over a non-blocking socket, sealed once both sides have proved the key.
  *
  * It has no lock: its caller serialises all calls. */
-#ifndef QCNN_PEER_H
-#define QCNN_PEER_H
+#pragma once
 
 #include "runtime/net/protocol/handshake.h"
 
@@ -45,5 +44,3 @@ uint64_t peer_nsent(const struct peer *p);
 /* The number that both sides record for the last message received, or queued: label, and lowest 24 bits of its number. */
 uint32_t peer_received_number(const struct peer *p);
 uint32_t peer_sent_number(const struct peer *p);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * The latest waits predict the next one: polling starts when most of them were short, and stops after a long one.  So an
  * idle process sleeps, and a process with long work loses nothing. */
-#ifndef QCNN_SPIN_H
-#define QCNN_SPIN_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -20,5 +19,3 @@ struct spin {
 bool spin_on(struct spin *s, double now);
 /* The wait has ended. */
 void spin_over(struct spin *s, double now);
-
-#endif

@@ -6,8 +6,7 @@
  * little-endian, real numbers IEEE doubles, texts a length (2 bytes) and UTF-8.  wire_put_*
  * append a body; wire_get_* check every length before it is used and reject trailing
  * bytes: false, and *m must not be used.  Pointers in *m point into the body. */
-#ifndef QCNN_WIRE_H
-#define QCNN_WIRE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -215,5 +214,3 @@ uint32_t wire_units_list(const struct wire_units *u, uint32_t *id);
 /* A map of nid ascending ids; bit[WIRE_MAP_BYTES(nbit)] is the caller's. */
 #define WIRE_MAP_BYTES(nbit) (((size_t)(nbit) + 7) / 8)
 struct wire_units wire_units_of(const uint32_t *id, uint32_t nid, uint8_t *bit);
-
-#endif

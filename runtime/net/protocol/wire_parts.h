@@ -2,8 +2,7 @@
  * Parts of messages, for wire.c and wire_work.c.
  *
  * What reads takes a reader that remembers a fault: all of a message is read, then part_whole tells. */
-#ifndef QCNN_WIRE_PARTS_H
-#define QCNN_WIRE_PARTS_H
+#pragma once
 
 #include "runtime/net/protocol/wire.h"
 
@@ -22,5 +21,3 @@ void part_put_units(struct buf *b, const struct wire_units *u);
 /* At least one unit; the first and the last bit are set, those behind the last are not. */
 void part_units(struct rd *r, struct wire_units *u);
 void part_put_fixed(struct buf *b, const struct fixed *v, size_t n);
-
-#endif

@@ -2,8 +2,7 @@
  * The state of each unit of a step, and the sum of the results: each unit counts exactly once.
  *
  * It has no lock: its caller serialises all calls. */
-#ifndef QCNN_LEDGER_H
-#define QCNN_LEDGER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ int ledger_put(struct ledger *l, unsigned worker, const uint32_t *id, size_t nid
 uint32_t ledger_lose(struct ledger *l, unsigned worker);
 /* Number of units that are neither done nor assigned. */
 uint32_t ledger_open(const struct ledger *l);
-
-#endif

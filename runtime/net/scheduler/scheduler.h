@@ -3,8 +3,7 @@
  *
  * It knows a worker by its number and its session; the cluster reports which workers take units, and which are lost.
  * It has no lock: its caller serialises all calls. */
-#ifndef QCNN_SCHEDULER_H
-#define QCNN_SCHEDULER_H
+#pragma once
 
 #include "runtime/base/pool.h"
 #include "runtime/net/protocol/protocol.h"
@@ -69,6 +68,5 @@ int scheduler_end(struct scheduler *s, struct fixed *sum, struct err *e);
 int scheduler_result(struct scheduler *s, unsigned worker, const uint8_t *body, size_t len, double now, struct err *e);
 /* FAILED: recompute its units locally.  0: they failed here, too, and the step has failed; -ERR_BUG: they succeeded here;
  * -ERR_PROTOCOL. */
-int scheduler_failed(struct scheduler *s, unsigned worker, const uint8_t *body, size_t len, double now, struct err *e);
-
-#endif
+int scheduler_failed(struct scheduler *s, unsigned worker, const uint8_t *body, size_t len,
+	double now, struct err *e);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Internal state of the scheduler, for the files of this folder only. */
-#ifndef QCNN_SCHEDULER_STATE_H
-#define QCNN_SCHEDULER_STATE_H
+#pragma once
 
 #include "runtime/net/scheduler/ledger.h"
 #include "runtime/net/scheduler/scheduler.h"
@@ -56,5 +55,3 @@ void shard_forget(struct queue *q);
 
 /* assign.c.  A step has ended: raise the estimated pace of workers that got no units, so that they are tried again. */
 void assign_forget(struct scheduler *s);
-
-#endif

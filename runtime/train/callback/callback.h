@@ -4,8 +4,7 @@
  * A struct callbacks belongs to one restart at a time.  It decides, and reports its decisions to the run's observer
  * (struct train_event), which writes files and runs programs.  Its state is a list of doubles and the best weights:
  * with both restored, a struct callbacks continues with the same bits. */
-#ifndef QCNN_CALLBACK_H
-#define QCNN_CALLBACK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -104,5 +103,3 @@ int callbacks_restore(struct callbacks *c, uint32_t restart, const double *in, s
 /* The best weights so far (nweight), which callbacks_restore leaves to the caller to fill in;
  * NULL: none are kept. */
 double *callbacks_best(struct callbacks *c);
-
-#endif

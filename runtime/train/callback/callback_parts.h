@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a struct callbacks holds; shared by the files callback*.c. */
-#ifndef QCNN_CALLBACK_PARTS_H
-#define QCNN_CALLBACK_PARTS_H
+#pragma once
 
 #include "runtime/base/buf.h"
 #include "runtime/train/callback/callback.h"
@@ -73,6 +72,5 @@ void callback_save_free(struct saving *s);
 
 /* callback_csv.c: a row, after those that could not be written before; and at the end what is left of them. */
 int callback_csv(struct callbacks *c, struct callback_part *p, const struct epoch_record *r, struct err *e);
-int callback_csv_end(struct callbacks *c, struct callback_part *p, const struct epoch_record *last, struct err *e);
-
-#endif
+int callback_csv_end(struct callbacks *c, struct callback_part *p, const struct epoch_record *last,
+	struct err *e);

@@ -7,8 +7,7 @@
  * starts/<number>/weights, and training/tape with the events that were not reported yet; of one that has ended, result
  * and end in place of the counters.  Of the restarts that have ended and were reported: training/start_losses,
  * training/start_ends, and best/ (weights, optimizer/<slot>, result).  A result is an epoch record. */
-#ifndef QCNN_CHECKPOINT_H
-#define QCNN_CHECKPOINT_H
+#pragma once
 
 #include "runtime/train/checkpoint/train_state.h"
 #include "runtime/train/job/event_queue.h"
@@ -31,6 +30,5 @@ struct checkpoint {
 };
 /* 0, or -ERR_BAD_DATA when it is no state of this job; release in any case. */
 void checkpoint_release(struct checkpoint *c);
-int checkpoint_read(const struct train_job *j, const struct weights *w, struct checkpoint *c, struct err *e);
-
-#endif
+int checkpoint_read(const struct train_job *j, const struct weights *w, struct checkpoint *c,
+	struct err *e);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The state of a training run between two updates: all that the rest of the run depends on, bit for bit, besides the
  * job itself (data, options, seed). */
-#ifndef QCNN_TRAIN_STATE_H
-#define QCNN_TRAIN_STATE_H
+#pragma once
 
 #include "runtime/train/callback/callback.h"
 #include "runtime/train/job/train_job.h"
@@ -56,5 +55,3 @@ int train_state_check(const struct train_job *j, const struct train_state *s, st
 
 /* The restart of that number, or NULL: it has not begun.  s may be NULL. */
 const struct restart_state *train_state_restart(const struct train_state *s, uint32_t restart);
-
-#endif

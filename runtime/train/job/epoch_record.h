@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The record of an epoch of a restart, and its only serialisations: as numbers, for checkpoints, and as a line of
  * named values, for everything that people and programs read.  All are expanded from epoch_record.def. */
-#ifndef QCNN_EPOCH_RECORD_H
-#define QCNN_EPOCH_RECORD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,6 +46,5 @@ bool epoch_record_unpack(struct epoch_record *r, unsigned nvalue, const double *
 
 /* As named values, which borrow from r; those of validation where the job has any, without a value in epochs without
  * validation. */
-void epoch_record_line(const struct train_job *j, const struct epoch_record *r, struct metrics_line *out);
-
-#endif
+void epoch_record_line(const struct train_job *j, const struct epoch_record *r,
+	struct metrics_line *out);

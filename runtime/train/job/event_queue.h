@@ -2,8 +2,7 @@
  * What a restart has reported while it is not its turn: typed events, kept until the observer gets them.
  *
  * Of concurrent restarts the observer hears in their order, so that all but the first fill a queue each. */
-#ifndef QCNN_EVENT_QUEUE_H
-#define QCNN_EVENT_QUEUE_H
+#pragma once
 
 #include "runtime/base/arena.h"
 #include "runtime/train/job/train_job.h"
@@ -41,5 +40,3 @@ void event_queue_clear(struct event_queue *q);
 struct train_observer event_queue_observer(struct event_queue *q);
 /* Reports all of it to o, as of that restart. */
 void event_queue_play(const struct event_queue *q, uint32_t restart, const struct train_observer *o);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A training job: program, data, options, and the numbers of its steps. */
-#ifndef QCNN_TRAIN_JOB_H
-#define QCNN_TRAIN_JOB_H
+#pragma once
 
 #include "runtime/data/dataset.h"
 #include "runtime/exec/evaluator.h"
@@ -56,5 +55,3 @@ uint32_t train_steps_per_pass(const struct train_job *j);
 uint32_t train_steps_per_epoch(const struct train_job *j);
 /* Samples that the first n updates of an epoch see; its end where n is train_steps_per_epoch(). */
 uint64_t train_samples(const struct train_job *j, uint32_t epoch, uint32_t n);
-
-#endif

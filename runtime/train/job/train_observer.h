@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a training run reports to its caller while it runs. */
-#ifndef QCNN_TRAIN_OBSERVER_H
-#define QCNN_TRAIN_OBSERVER_H
+#pragma once
 
 #include "runtime/exec/evaluator.h"
 #include "runtime/train/job/epoch_record.h"
@@ -52,5 +51,3 @@ struct train_observer {
 	/* At the end of training, also of one that fails: the work of this process, in parts to be added. */
 	void (*work)(void *ctx, const struct optimisation_use *u);
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The result of a training run. */
-#ifndef QCNN_TRAIN_RESULT_H
-#define QCNN_TRAIN_RESULT_H
+#pragma once
 
 #include "runtime/train/job/epoch_record.h"
 #include "runtime/train/optimizer/optimizer.h"
@@ -19,5 +18,3 @@ struct train_result {
 	uint64_t step;
 	double *slot[OPTIMIZER_SLOTS_MAX];   /* state of the winner's optimizer */
 };
-
-#endif

@@ -7,8 +7,7 @@
  * contain has no number there: a list that is as long as there are weights in the program's gates
  * is read as one with these gaps, and the other weights become 0; so is it written.  Each dense layer is `kernel`
  * (nin, nout) and `bias` (nout), in the order of the layers. */
-#ifndef QCNN_KERAS_H
-#define QCNN_KERAS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -25,5 +24,3 @@ bool keras_order(const struct program *p, uint32_t k, uint64_t count, uint32_t *
 
 /* The number of the symbol behind symbol k when the n numbers 0 .. n-1 are sorted as strings. */
 uint32_t keras_next_symbol(uint32_t k, uint32_t n);
-
-#endif

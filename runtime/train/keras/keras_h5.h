@@ -6,8 +6,7 @@
  * loaded when the first file is met, and reads in a process of its own: a damaged file may
  * make the library crash or loop, and that must end as an error.  Without HDF5 at build time
  * both functions say so. */
-#ifndef QCNN_KERAS_H5_H
-#define QCNN_KERAS_H5_H
+#pragma once
 
 #include <stdint.h>
 
@@ -44,6 +43,5 @@ int keras_h5_write(const char *path, const struct keras_array *array, uint32_t n
 /* For keras_h5_process.c: load the library, -ERR_CONFIG where there is none; then read a file's bytes into
  * `out` (for each of *narray arrays: texts of layer and name, u32 dimensions, u64 each, f64 numbers). */
 int keras_h5_load(struct err *e);
-int keras_h5_read_image(const struct buf *image, uint64_t numbers, struct buf *out, uint32_t *narray, struct err *e);
-
-#endif
+int keras_h5_read_image(const struct buf *image, uint64_t numbers, struct buf *out,
+	uint32_t *narray, struct err *e);

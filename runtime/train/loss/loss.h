@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Losses and metrics: rows of loss.def and metric.def, one function each. */
-#ifndef QCNN_LOSS_H
-#define QCNN_LOSS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,5 +59,3 @@ size_t metric_rows(const struct metric_row **rows);
 unsigned metric_side(const struct metric_row *row, uint32_t n);
 /* The class that n outputs choose: the place of the largest, the first of equal ones, as Keras's argmax. */
 uint32_t metric_largest(const double *v, uint32_t n);
-
-#endif

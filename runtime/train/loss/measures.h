@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a run measures: a loss with its options, metrics with theirs, and penalties. */
-#ifndef QCNN_MEASURES_H
-#define QCNN_MEASURES_H
+#pragma once
 
 #include "runtime/train/loss/loss.h"
 #include "runtime/train/optimizer/regularizer.h"
@@ -39,5 +38,3 @@ unsigned measures_at(const struct measures *m, unsigned k, uint32_t n);
 struct binary_rule measures_rule(const struct measures *m, const double *label, uint64_t n);
 /* All metrics' numbers of a set (whose opt and outputs are not looked at). */
 void measures_metrics(const struct measures *m, const struct metric_set *s, double *value);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Constraints: what is done to weights after each update, by the rows of constraint.def. */
-#ifndef QCNN_CONSTRAINT_H
-#define QCNN_CONSTRAINT_H
+#pragma once
 
 #include "runtime/base/err.h"
 #include "runtime/program/program.h"
@@ -25,5 +24,3 @@ struct constraint { const struct constraint_row *row; double option[TRAIN_OPTION
 int constraint_check(const struct constraint *v, unsigned n, const struct program *p, struct err *e);
 /* All of them in order, on weight[nweight]; frozen weights stay. */
 void constraint_apply(const struct constraint *v, unsigned n, const struct program *p, double *weight);
-
-#endif

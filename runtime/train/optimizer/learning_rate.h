@@ -3,8 +3,7 @@
  *
  * The optimizer's option gives the rate at first; a schedule changes it with the number of updates; a callback replaces
  * it from some update on; an optimizer that finds its own rate takes none of these. */
-#ifndef QCNN_LEARNING_RATE_H
-#define QCNN_LEARNING_RATE_H
+#pragma once
 
 #include "runtime/train/optimizer/optimizer.h"
 #include "runtime/train/optimizer/schedule.h"
@@ -25,5 +24,3 @@ void learning_rate_replace(struct learning_rate *r, double value);
 /* The rate of the update that follows `step` others; NaN: the optimizer has none.  u: options and slots of an
  * optimizer that finds its own rate; NULL for those with optimizer_has_rate(). */
 double learning_rate_of_step(const struct learning_rate *r, const struct update *u, uint64_t step);
-
-#endif

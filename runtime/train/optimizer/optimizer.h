@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Optimisers: rows of optimizer.def, each with its options and their defaults
  * (Keras's names, defaults and formulas), state in float64. */
-#ifndef QCNN_OPTIMIZER_H
-#define QCNN_OPTIMIZER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -119,5 +118,3 @@ int optimizer_check(const struct optimizer_row *row, const double *opt, struct e
 void optimizer_step(const struct optimizer_row *row, const struct program *p, const struct update *u, double *gradient);
 /* After the last step: with use_ema the weights become their mean. */
 void optimizer_finish(const struct optimizer_row *row, const struct update *u);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Regularisers: what weights add to the loss, by the rows of regularizer.def. */
-#ifndef QCNN_PENALTY_H
-#define QCNN_PENALTY_H
+#pragma once
 
 #include "runtime/base/err.h"
 #include "runtime/program/program.h"
@@ -26,6 +25,5 @@ bool penalty_applies(const char *pattern, const struct weight_group *g);
 int penalty_check(const struct penalty *v, unsigned n, const struct program *p, struct err *e);
 /* The sum of all; gradient[nweight] (may be NULL) gets the derivatives added.  Frozen weights pay
  * nothing, as Keras's that cannot be trained. */
-double penalty_sum(const struct penalty *v, unsigned n, const struct program *p, const double *weight, double *gradient);
-
-#endif
+double penalty_sum(const struct penalty *v, unsigned n, const struct program *p,
+	const double *weight, double *gradient);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Schedules: the learning rate of each update, from the rows of schedule.def. */
-#ifndef QCNN_SCHEDULE_H
-#define QCNN_SCHEDULE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -37,5 +36,3 @@ int schedule_check(const struct schedule *s, struct err *e);
 /* Fill in what was left out: the optimiser's rate, and the updates of the whole training. */
 void schedule_resolve(struct schedule *s, double learning_rate, uint64_t nstep);
 double schedule_rate(const struct schedule *s, uint64_t step);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The optimisers of optimizer.def that ask for losses: what the table's rows point to. */
-#ifndef QCNN_SEARCH_H
-#define QCNN_SEARCH_H
+#pragma once
 
 #include "runtime/train/optimizer/optimizer.h"
 
@@ -49,5 +48,3 @@ int check_nlopt(const struct program *p, struct err *e);
 #define rate_lbfgs NULL
 #define session_free_lbfgs session_free_nlopt
 #define check_lbfgs check_nlopt
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Options of losses, metrics, optimisers, schedules and callbacks: rows that their tables
  * carry, and from which the configuration's schema and the manual are expanded. */
-#ifndef QCNN_OPTION_H
-#define QCNN_OPTION_H
+#pragma once
 
 #include <math.h>
 
@@ -31,9 +30,4 @@ int option_word(const char *words, const char *word);
 unsigned option_nword(const char *words);
 const char *option_word_at(const char *words, unsigned k, char *out, unsigned size);
 
-static inline int value_given(double value)
-{
-	return !isnan(value);
-}
-
-#endif
+static inline int value_given(double value) { return !isnan(value); }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Macros with which tables turn OPTION() rows in parentheses into arrays, and are looked up by name. */
-#ifndef QCNN_OPTION_TABLE_H
-#define QCNN_OPTION_TABLE_H
+#pragma once
 
 #include <stddef.h>
 #include <string.h>
@@ -28,5 +27,3 @@
 				return &table[i]; \
 		return NULL; \
 	}
-
-#endif

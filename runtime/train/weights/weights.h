@@ -7,8 +7,7 @@
  * split, metrics without timings, and `sha256` of the whole file with its own 64 digits
  * read as `0`.  Header at most 16 MiB, every size checked before allocation, exact file
  * length, every flipped bit noticed.  Equal results are equal files. */
-#ifndef QCNN_WEIGHTS_H
-#define QCNN_WEIGHTS_H
+#pragma once
 
 #include "runtime/base/buf.h"
 #include "runtime/base/err.h"
@@ -56,6 +55,5 @@ const struct weights_vector *weights_vector(const struct weights *w, const char 
 int weights_import(const struct program *p, const char *path, bool circuit_only, double *weight, struct err *e);
 /* Export by ending: .npz, .json or .h5. */
 int weights_export(const struct program *p, const double *weight, const char *path, struct err *e);
-void weights_to_json(const struct program *p, const double *weight, struct buf *out); /* {path: {shape, values}}; values flat, last index fastest */
-
-#endif
+void weights_to_json(const struct program *p, const double *weight,
+	struct buf *out); /* {path: {shape, values}}; values flat, last index fastest */

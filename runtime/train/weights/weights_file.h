@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What writer and reader of weights.bin agree on beyond weights.h. */
-#ifndef QCNN_WEIGHTS_FILE_H
-#define QCNN_WEIGHTS_FILE_H
+#pragma once
 
 #include "runtime/base/crypto/crypto.h"
 #include "runtime/train/weights/weights.h"
@@ -20,5 +19,3 @@ extern const char weights_made_here[WEIGHTS_MADE_HERE][8];
 size_t weights_digest_place(const char *header, size_t len);
 /* SHA-256 of the file with its seal, 64 digits, read as zeros. */
 void weights_digest(const struct file_parts *f, char hex[SHA256_HEX + 1]);
-
-#endif

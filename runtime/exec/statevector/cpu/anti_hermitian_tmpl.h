@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Template: what gradients need of reduced transition matrices (runtime/program/anti_hermitian.h). */
-#ifndef QCNN_ANTI_HERMITIAN_TMPL_H
-#define QCNN_ANTI_HERMITIAN_TMPL_H
+#pragma once
 
 #include "runtime/exec/statevector/cpu/dense_tmpl.h"
 #include "runtime/exec/statevector/cpu/totals_tmpl.h"
@@ -99,5 +98,3 @@ static void anti_hermitian(const void *psi, const void *lam, unsigned nbit, cons
 	case FORM_PARITY: anti_hermitian_form(psi, lam, nbit, s, sum, per_lane, FORM_PARITY); break;
 	}
 }
-
-#endif

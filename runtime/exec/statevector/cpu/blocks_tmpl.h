@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Template: amplitudes one by one, and blocks of rows that are fetched from a state and put back. */
-#ifndef QCNN_BLOCKS_TMPL_H
-#define QCNN_BLOCKS_TMPL_H
+#pragma once
 
 #if defined __AVX2__
 #include <immintrin.h>
@@ -244,5 +243,3 @@ static void scatter(const void *block, void *state, size_t base, const struct ke
 	struct places from = { r->place, r->flip }, to = { r->row, 0 };
 	move_block(block, &from, row_at(state, base), &to, r, 0, r->absent, r->unset);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Small work stays on one thread. */
-#ifndef QCNN_CPU_FORK_H
-#define QCNN_CPU_FORK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -15,5 +14,3 @@ struct cpu_fork {
 /* Does work that takes one thread `seconds` gain by nthread (2 or more)?  Now and then the answer
  * takes a measurement.  Results do not depend on it. */
 bool cpu_fork_pays(struct cpu_fork *f, unsigned nthread, double work_seconds);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Where the bits of an amplitude's index are while a stage runs. */
-#ifndef QCNN_CPU_LAYOUT_H
-#define QCNN_CPU_LAYOUT_H
+#pragma once
 
 #include "runtime/exec/statevector/cpu/cpu_state.h"
 
@@ -17,5 +16,3 @@ void cpu_lay_out(const struct backend_state *b, const struct cpu_circuit *c, con
 	struct cpu_stage *s, struct cpu_layout *l);
 /* SHAPE_SAMPLES: every bit is a row bit of the one block. */
 void cpu_lay_out_whole(const struct cpu_circuit *c, struct cpu_stage *s, struct cpu_layout *l);
-
-#endif

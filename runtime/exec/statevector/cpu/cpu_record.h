@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What the passes record of their time; nothing where a thread's item[0] is NULL. */
-#ifndef QCNN_CPU_RECORD_H
-#define QCNN_CPU_RECORD_H
+#pragma once
 
 #include "runtime/exec/statevector/cpu/cpu_sweep.h"
 
@@ -31,5 +30,3 @@ static inline void cpu_record_block(const struct sweep *w, struct cpu_worker *t,
 	if (t->item[0])
 		recorder_item(&t->item[back][w->circuit->plan->nstep + other], &t->last);
 }
-
-#endif

@@ -4,8 +4,7 @@
  * SHAPE_SAMPLES runs a circuit as one stage on whole states in place.  The other
  * shapes run stage by stage: gather a block of rows, exchange lanes, apply, put back.
  * Sums over a large state are cut into CHUNKS parts, a number that never changes. */
-#ifndef QCNN_CPU_STATE_H
-#define QCNN_CPU_STATE_H
+#pragma once
 
 #include "runtime/base/memory_use.h"
 #include "runtime/base/profile/recorder.h"
@@ -352,5 +351,3 @@ static inline uint64_t cpu_chunk_begin(uint64_t n, unsigned nchunk, unsigned chu
 {
 	return n / nchunk * chunk + n % nchunk * chunk / nchunk;
 }
-
-#endif

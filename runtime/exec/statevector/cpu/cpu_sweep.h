@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What the passes forward and back over a state share: blocks of a stage and the matrices of its steps. */
-#ifndef QCNN_CPU_SWEEP_H
-#define QCNN_CPU_SWEEP_H
+#pragma once
 
 #include "runtime/exec/statevector/cpu/cpu_state.h"
 
@@ -194,5 +193,3 @@ static inline bool cpu_fuses_last(const struct cpu_circuit *c, const struct unit
  * c->near, its last stage sums the products of Z. */
 void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t number,
 	const struct unit_input *in, void *psi, bool sums, bool fused);
-
-#endif

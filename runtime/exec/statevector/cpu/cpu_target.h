@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The kernel sets of the cpu backend as targets. */
-#ifndef QCNN_CPU_TARGET_H
-#define QCNN_CPU_TARGET_H
+#pragma once
 
 #include "runtime/exec/target.h"
 
@@ -15,5 +14,3 @@ const struct target *cpu_target(enum isa isa);
 /* The instruction set of a target of this backend, else ISA_NONE. */
 enum isa cpu_target_isa(const struct target *t);
 const char *cpu_target_obstacle(const struct target *t);
-
-#endif

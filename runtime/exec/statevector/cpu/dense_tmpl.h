@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Template: dense matrices and permutations in the forward pass. */
-#ifndef QCNN_DENSE_TMPL_H
-#define QCNN_DENSE_TMPL_H
+#pragma once
 
 #include "runtime/exec/statevector/cpu/flips_tmpl.h"
 
@@ -240,5 +239,3 @@ static void permute(void *psi, unsigned nbit, const struct kernel_step *s, const
 	case 3: permute_body(psi, nbit, s, source, 3); break;
 	}
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Template: diagonal matrices, one by one and gathered into tables of factors. */
-#ifndef QCNN_DIAGONAL_TMPL_H
-#define QCNN_DIAGONAL_TMPL_H
+#pragma once
 
 #include "runtime/exec/statevector/cpu/dense_tmpl.h"
 #include "runtime/exec/statevector/cpu/anti_hermitian_tmpl.h"
@@ -171,5 +170,3 @@ static void unscale(void *psi, void *lam, unsigned nbit, const struct kernel_ste
 			unscale_rows(p, q, n, mask, a, b, false, true, sum, per_lane);
 	}
 }
-
-#endif

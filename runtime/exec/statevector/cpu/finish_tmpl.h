@@ -3,8 +3,7 @@
  *
  * A non-temporal store takes as long as all arithmetic on what it writes; both go on together where they take turns every
  * few rows, while the first stores are in progress. */
-#ifndef QCNN_FINISH_TMPL_H
-#define QCNN_FINISH_TMPL_H
+#pragma once
 
 #include "runtime/exec/statevector/cpu/blocks_tmpl.h"
 #include "runtime/exec/statevector/cpu/z_products_tmpl.h"
@@ -107,5 +106,3 @@ static void finish(void *block, void *state, size_t base, const struct kernel_ro
 	case 4: add_terms(low, 16, sums); break;
 	}
 }
-
-#endif

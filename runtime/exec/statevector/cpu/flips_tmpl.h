@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Template: cx that the kernel of a matrix does in the same visit. */
-#ifndef QCNN_FLIPS_TMPL_H
-#define QCNN_FLIPS_TMPL_H
+#pragma once
 
 #include "runtime/exec/statevector/cpu/vectors_tmpl.h"
 
@@ -47,5 +46,3 @@ INLINE void flipped_matrix(struct flipped *f, const struct kernel_step *s, const
 			}
 		}
 }
-
-#endif

@@ -7,8 +7,7 @@
  * a sample.  Otherwise the lowest bits of an amplitude's index are its lane and the
  * rest its row.  Kernels that apply matrices work on row bits only; bits in the lanes
  * are exchanged with row bits by lane_swap. */
-#ifndef QCNN_KERNELS_H
-#define QCNN_KERNELS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -179,5 +178,3 @@ const struct kernels *kernels_find(enum isa isa, enum precision p);
 /* Flush denormals to zero in the calling thread; returns the state to restore. */
 unsigned kernels_flush_enter(void);
 void kernels_flush_leave(unsigned saved);
-
-#endif

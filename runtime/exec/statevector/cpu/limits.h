@@ -3,8 +3,7 @@
  *
  * Every kernel is judged by its share of these.  The loops are compiled once per
  * precision and instruction set, as the kernels are. */
-#ifndef QCNN_LIMITS_H
-#define QCNN_LIMITS_H
+#pragma once
 
 #include <stddef.h>
 #include "runtime/base/err.h"
@@ -37,5 +36,3 @@ struct limits {
 /* Measure a target of the cpu backend with that many threads; takes less than a second or two.  The array is smaller where
  * memory is short.  -ERR_CONFIG when this build or machine lacks its kernels. */
 int limits_measure(const struct target *t, unsigned nthread, struct limits *out, struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Template: dense matrices on qubits that are |0> still. */
-#ifndef QCNN_FRESH_TMPL_H
-#define QCNN_FRESH_TMPL_H
+#pragma once
 
 #include "runtime/exec/statevector/cpu/dense_tmpl.h"
 
@@ -40,5 +39,3 @@ static void apply_on_zero(void *psi, unsigned nbit, const struct kernel_step *s,
 	case 3: on_zero_body(psi, nbit, s, u, 3); break;
 	}
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Template: several matrices on one qubit each in one visit of the rows. */
-#ifndef QCNN_ONES_TMPL_H
-#define QCNN_ONES_TMPL_H
+#pragma once
 
 #include "runtime/exec/statevector/cpu/dense_tmpl.h"
 
@@ -64,5 +63,3 @@ static void apply_ones(void *to, const void *from, unsigned nbit, const struct k
 	case FORM_PARITY: apply_ones_form(to, from, nbit, s, u, n, FORM_PARITY); break;
 	}
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Template: pairs of states, for batch rank. */
-#ifndef QCNN_PAIRS_TMPL_H
-#define QCNN_PAIRS_TMPL_H
+#pragma once
 
 #include "runtime/exec/statevector/cpu/readouts_tmpl.h"
 
@@ -116,5 +115,3 @@ static void lambda_lanes(void *lam, const void *psi, size_t nrow, const struct k
 		save(p + LANES, imag);
 	}
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Template: expectations of Pauli products, probabilities, and lambda made of their readout gradients. */
-#ifndef QCNN_READOUTS_TMPL_H
-#define QCNN_READOUTS_TMPL_H
+#pragma once
 
 #include "runtime/exec/statevector/cpu/vectors_tmpl.h"
 
@@ -103,5 +102,3 @@ static void lambda_probs(void *lam, const void *psi, size_t first, size_t last, 
 		save(p + LANES, load(p + LANES) + f * load(q + LANES));
 	}
 }
-
-#endif

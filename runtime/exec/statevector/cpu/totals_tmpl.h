@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Template: sums of lanes in double, of one vector and of many at once. */
-#ifndef QCNN_TOTALS_TMPL_H
-#define QCNN_TOTALS_TMPL_H
+#pragma once
 
 #include "runtime/base/shuffle.h"
 #include "runtime/exec/statevector/cpu/vectors_tmpl.h"
@@ -85,5 +84,3 @@ INLINE void totals_flush(unsigned n, const vec *sum, double *to, bool per_lane)
 			to[e * LANES + l] += sum[e][l];
 	}
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Template: whole reduced transition matrices. */
-#ifndef QCNN_CROSS_TMPL_H
-#define QCNN_CROSS_TMPL_H
+#pragma once
 
 #include "runtime/exec/statevector/cpu/anti_hermitian_tmpl.h"
 
@@ -81,5 +80,3 @@ static void transition(const void *psi, const void *lam, unsigned nbit, const st
 	case 3: transition_body(psi, lam, nbit, s, r, per_lane, 3); break;
 	}
 }
-
-#endif

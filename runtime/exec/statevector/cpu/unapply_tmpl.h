@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Template: dense matrices in the backward pass. */
-#ifndef QCNN_UNAPPLY_TMPL_H
-#define QCNN_UNAPPLY_TMPL_H
+#pragma once
 
 #include "runtime/exec/statevector/cpu/anti_hermitian_tmpl.h"
 
@@ -96,5 +95,3 @@ static void unapply(void *psi, void *lam, unsigned nbit, const struct kernel_ste
 	case FORM_PARITY: unapply_form(psi, lam, nbit, s, v, sum, per_lane, ahead, FORM_PARITY); break;
 	}
 }
-
-#endif

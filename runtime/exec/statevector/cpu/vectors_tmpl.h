@@ -3,8 +3,7 @@
  *
  * Vectors are the compiler's own vector types, so that one text serves every
  * instruction set and processor. */
-#ifndef QCNN_VECTORS_TMPL_H
-#define QCNN_VECTORS_TMPL_H
+#pragma once
 
 #include <string.h>
 #if defined __AVX2__
@@ -122,5 +121,3 @@ INLINE vec entry(const real *u, unsigned e, unsigned part, bool lanewise)
 {
 	return lanewise ? load(u + (2 * e + part) * LANES) : splat(u[2 * e + part]);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Template: many products of Z in one visit of the rows. */
-#ifndef QCNN_Z_PRODUCTS_TMPL_H
-#define QCNN_Z_PRODUCTS_TMPL_H
+#pragma once
 
 #include "runtime/exec/statevector/cpu/readouts_tmpl.h"
 
@@ -159,5 +158,3 @@ static void lambda_z(void *lam, const void *psi, size_t first, size_t last, cons
 		}
 	}
 }
-
-#endif

@@ -2,8 +2,7 @@
  * The reference backend: complex128, one plain loop per gate, serial.
  *
  * Slow and obvious on purpose: it is what every other backend is compared with. */
-#ifndef QCNN_REF_H
-#define QCNN_REF_H
+#pragma once
 
 #include "runtime/exec/statevector/backend.h"
 
@@ -13,5 +12,3 @@ void ref_apply(const struct plan_step *s, unsigned nbit, const cplx *u, bool inv
 
 /* The vector v[length], zero-padded, on the step's bits; they hold 0 before. */
 void ref_load(const struct plan_step *s, unsigned nbit, const cplx *v, uint32_t length, cplx *psi);
-
-#endif

@@ -51,6 +51,9 @@ void cli_detail(const struct cli *c, const char *fmt, ...) __attribute__((format
 void cli_relay(const struct cli *c, const char *worker, const char *line);
 /* Print *e and return its exit status. */
 int cli_fail(const struct cli *c, const struct err *e);
+/* The same for an error of our own: -ERR_*, and its text. */
+int cli_error(const struct cli *c, int code, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 /* Append the message that cli_fail prints to *out. */
 void cli_fail_text(const struct cli *c, const struct err *e, struct buf *out);
 /* As cli_fail, and for -ERR_USAGE also print where to read more. */

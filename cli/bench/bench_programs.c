@@ -159,12 +159,11 @@ static int unknown_circuit(struct bench_programs *j, const char *word)
 {
 	buf_auto names = BUF_INIT;
 	const char *near;
-	struct err e;
 
 	bench_circuit_names(word, &names, &near);
-	err_set(&e, -ERR_NO_INPUT, "there is no file %s, and no circuit of that name, but %s%s%s%s",
-		word, names.data, near ? ": did you mean `" : "", near ? near : "", near ? "`?" : "");
-	return cli_fail(j->cli, &e);
+	return cli_error(j->cli, -ERR_NO_INPUT,
+		"there is no file %s, and no circuit of that name, but %s%s%s%s", word, names.data,
+		near ? ": did you mean `" : "", near ? near : "", near ? "`?" : "");
 }
 
 static int circuit(struct bench_programs *j, const char *word)

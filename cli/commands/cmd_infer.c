@@ -47,11 +47,8 @@ struct inference {
 
 static int damaged(struct inference *f, const char *what)
 {
-	struct err e;
-
-	err_set(&e, -ERR_BAD_DATA, "%s: its metadata have no valid %s", f->cli->options.operand[0],
-		what);
-	return cli_fail(f->cli, &e);
+	return cli_error(f->cli, -ERR_BAD_DATA, "%s: its metadata have no valid %s",
+		f->cli->options.operand[0], what);
 }
 
 /* What the steps of data.transform learnt. */
@@ -225,7 +222,6 @@ static int not_found(struct inference *f, const struct err *e)
 {
 	const struct options *o = &f->cli->options;
 	buf_auto b = BUF_INIT;
-	struct err whole;
 
 	buf_printf(&b, "%s; looked for it in ", e->text);
 	if (f->run_folder)
@@ -235,8 +231,7 @@ static int not_found(struct inference *f, const struct err *e)
 		buf_printf(&b, " and %s", o->value[OPT_DATA_DIR]);
 	else
 		buf_str(&b, "; --data-dir names another one");
-	err_set(&whole, -ERR_NO_INPUT, "%s", b.data);
-	return cli_fail(f->cli, &whole);
+	return cli_error(f->cli, -ERR_NO_INPUT, "%s", b.data);
 }
 
 static int read_part(struct inference *f, enum sample_part k)

@@ -88,19 +88,16 @@ enum { FILES = sizeof files / sizeof *files };
 
 static int make_folder(struct cli *c, const char *folder)
 {
-	struct err e;
-
 	if (!mkdir(folder, 0777) || errno == EEXIST)
 		return 0;
-	err_set(&e, -ERR_CANT_CREATE, "cannot create the folder %s: %s", folder, strerror(errno));
-	return cli_fail(c, &e);
+	return cli_error(c, -ERR_CANT_CREATE, "cannot create the folder %s: %s", folder,
+		strerror(errno));
 }
 
 /* All are looked at before one is written. */
 static int nothing_is_lost(struct cli *c, const char *folder)
 {
 	buf_auto path = BUF_INIT;
-	struct err e;
 	int status = 0;
 
 	for (int i = 0; !status && !c->options.given[OPT_REPLACE] && i < FILES; i++) {
@@ -108,8 +105,8 @@ static int nothing_is_lost(struct cli *c, const char *folder)
 		buf_printf(&path, "%s/%s", folder, files[i].name);
 		if (access(path.data, F_OK))
 			continue;
-		err_set(&e, -ERR_CANT_CREATE, "%s already exists; --force replaces it", path.data);
-		status = cli_fail(c, &e);
+		status = cli_error(c, -ERR_CANT_CREATE, "%s already exists; --force replaces it",
+			path.data);
 	}
 	return status;
 }

@@ -32,13 +32,10 @@ static int profile_training(struct cli *c)
 {
 	char folder[] = "/tmp/qcnn-profile-XXXXXX";
 	buf_auto set = BUF_INIT;
-	struct err e;
 	int status;
 
-	if (!mkdtemp(folder)) {
-		err_set(&e, -ERR_CANT_CREATE, "%s: cannot create this folder", folder);
-		return cli_fail(c, &e);
-	}
+	if (!mkdtemp(folder))
+		return cli_error(c, -ERR_CANT_CREATE, "%s: cannot create this folder", folder);
 	buf_printf(&set, "log.dir=%s", folder);
 	add_list(&c->options, OPT_SET, set.data);
 	add_list(&c->options, OPT_SET, LONG_ENOUGH);
@@ -210,7 +207,6 @@ static int profile(struct cli *c)
 				: o->given[OPT_PROFILE_STEPS] ? 0
 							      : SECONDS,
 			.bytes_max = options_count(o, OPT_MAX_BYTES) } };
-	struct err e;
 	int status = check_options(c);
 
 	if (!status && o->given[OPT_PROFILE_ATTACH])
@@ -223,11 +219,10 @@ static int profile(struct cli *c)
 	c->quiet = quiet;
 	c->profiling = NULL;
 	buf_clear(&c->out);
-	if (!status && !(g.result && g.result->steps)) {
-		err_set(&e, -ERR_CONFIG, "%s: it ended before step %u, after which the profile begins",
+	if (!status && !(g.result && g.result->steps))
+		status = cli_error(c, -ERR_CONFIG,
+			"%s: it ended before step %u, after which the profile begins",
 			o->operand[0], WARMUP_STEPS + 1);
-		status = cli_fail(c, &e);
-	}
 	if (!status) {
 		profile_advise(g.result);
 		status = write_page(c, g.result);

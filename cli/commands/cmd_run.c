@@ -109,10 +109,8 @@ static int open_weights(struct running *r, enum emit what)
 		return code;
 
 	r->weight = mem_try((size_t)p->nweight + 1, sizeof *r->weight);
-	if (!r->weight) {
-		err_set(&e, -ERR_CONFIG, "no memory for %u weights", p->nweight);
-		return cli_fail(r->cli, &e);
-	}
+	if (!r->weight)
+		return cli_error(r->cli, -ERR_CONFIG, "no memory for %u weights", p->nweight);
 	if (r->model.weights && !o->given[OPT_WEIGHTS]) {
 		memcpy(r->weight, r->model.weights->weight, p->nweight * sizeof *r->weight);
 		return 0;
@@ -162,7 +160,6 @@ static int states_fit(struct running *r, enum emit what)
 	static const char *const name[] = { [EMIT_STATE] = "the state", [EMIT_PROBABILITIES] = "the probabilities", [EMIT_SAMPLES] = "the shots" };
 	uint64_t available = cpus_memory_available(), size = what == EMIT_STATE ? 16 : 8;
 	double needed = 0;
-	struct err e;
 
 	if (!needs_state(what))
 		return 0;
@@ -173,10 +170,9 @@ static int states_fit(struct running *r, enum emit what)
 	}
 	if (needed <= (double)available || needed > 0x1p60)
 		return 0;
-	err_set(&e, -ERR_CONFIG, "needs %.1f GiB for %u sample%s of %s, %.1f GiB available", needed / 0x1p30,
-		r->nsample, r->nsample == 1 ? "" : "s", name[what],
-		(double)available / 0x1p30);
-	return cli_fail(r->cli, &e);
+	return cli_error(r->cli, -ERR_CONFIG,
+		"needs %.1f GiB for %u sample%s of %s, %.1f GiB available", needed / 0x1p30,
+		r->nsample, r->nsample == 1 ? "" : "s", name[what], (double)available / 0x1p30);
 }
 
 static int open_evaluator(struct running *r, enum emit what)

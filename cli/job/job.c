@@ -122,16 +122,16 @@ static int check_trainable(struct cli *c, const struct job *j)
 {
 	const struct program *p = j->model.program;
 	const char *path = config_text(j->config, KEY_MODEL_FILE);
-	struct err e;
 
 	if (p->noutput && p->nweight) {
 		if (!p->ninput_group)
 			cli_note(c, "%s has no `input`: its outputs are the same for every sample, only the labels of the data are used", path);
 		return 0;
 	}
-	err_set(&e, -ERR_BAD_DATA, !p->noutput ? "%s has no outputs to compare with labels: say what is measured, for example `observe z(q);`"
-		: "%s has no weights to train: it has neither `param` nor `head`", path);
-	return cli_fail(c, &e);
+	return cli_error(c, -ERR_BAD_DATA,
+		!p->noutput ? "%s has no outputs to compare with labels: say what is measured, for example `observe z(q);`"
+			    : "%s has no weights to train: it has neither `param` nor `head`",
+		path);
 }
 
 static const char *find_beside_config(void *ctx, const char *path)

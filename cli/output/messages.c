@@ -123,6 +123,19 @@ int cli_fail(const struct cli *c, const struct err *e)
 	return err_exit_status(e->code);
 }
 
+int cli_error(const struct cli *c, int code, const char *fmt, ...)
+{
+	char text[ERR_TEXT_MAX];
+	struct err e;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	err_set(&e, code, "%s", text);
+	return cli_fail(c, &e);
+}
+
 int cli_usage(const struct cli *c, const char *fmt, ...)
 {
 	buf_auto b = BUF_INIT;
@@ -151,13 +164,12 @@ static void say_diags(const struct cli *c, const struct diags *d)
 int cli_warnings(const struct cli *c, const struct diags *d)
 {
 	unsigned n = diags_warnings(d);
-	struct err e;
 
 	say_diags(c, d);
 	if (!c->strict || !n)
 		return 0;
-	err_set(&e, -ERR_BAD_DATA, "%u warning%s treated as error%s (--strict)", n, n == 1 ? " is" : "s are", n == 1 ? "" : "s");
-	return cli_fail(c, &e);
+	return cli_error(c, -ERR_BAD_DATA, "%u warning%s treated as error%s (--strict)", n,
+		n == 1 ? " is" : "s are", n == 1 ? "" : "s");
 }
 
 int cli_diags_fail(const struct cli *c, const struct diags *d, int status)
@@ -216,18 +228,14 @@ int cli_can_write(const struct cli *c, const char *path)
 	buf_auto folder = BUF_INIT;
 	struct stat st;
 	struct err e;
-	int status = 0;
 
 	if (inputs_check(path, &e))
 		return cli_fail(c, &e);
 	path_folder(path, &folder);
 	buf_str(&folder, "/.");
-	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-		err_set(&e, -ERR_CANT_CREATE, "cannot write %s: it is a folder", path);
-		status = cli_fail(c, &e);
-	} else if (access(folder.data, W_OK | X_OK)) {
-		err_set(&e, -ERR_CANT_CREATE, "cannot create %s: %s", path, strerror(errno));
-		status = cli_fail(c, &e);
-	}
-	return status;
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		return cli_error(c, -ERR_CANT_CREATE, "cannot write %s: it is a folder", path);
+	if (access(folder.data, W_OK | X_OK))
+		return cli_error(c, -ERR_CANT_CREATE, "cannot create %s: %s", path, strerror(errno));
+	return 0;
 }

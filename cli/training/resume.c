@@ -23,14 +23,6 @@ struct search {
 	struct record_texts texts;
 };
 
-static int fail(struct search *s, int code, const char *text, const char *path)
-{
-	struct err e;
-
-	err_set(&e, code, text, path);
-	return cli_fail(s->cli, &e);
-}
-
 /* ---- is it the same training? ---- */
 
 /* The first leaf that differs, "train.epochs"; false: none does. */
@@ -65,12 +57,11 @@ static int other_configuration(struct search *s, const char *theirs)
 	json_auto_t *a = json_read(s->texts.config.data, s->texts.config.len, NULL);
 	json_auto_t *b = json_read(theirs, strlen(theirs), NULL);
 	buf_auto path = BUF_INIT, text = BUF_INIT;
-	struct err e;
 
 	if (!first_difference(a, b, &path, &text))
 		buf_str(&text, "it has more keys");
-	err_set(&e, -ERR_CONFIG, "%s has another configuration: %s", run_path(s->r->run), text.data);
-	return cli_fail(s->cli, &e);
+	return cli_error(s->cli, -ERR_CONFIG, "%s has another configuration: %s",
+		run_path(s->r->run), text.data);
 }
 
 /* Which part of the data, and where it is from. */
@@ -147,7 +138,7 @@ static int check_same(struct search *s)
 	if (status)
 		return status;
 	if (!program_same(r->weights->program, s->job->model.program))
-		return fail(s, -ERR_BAD_DATA,
+		return cli_error(s->cli, -ERR_BAD_DATA,
 			"the model has changed since %s was interrupted; "
 			"restore it, or begin a new run with --fresh",
 			run_path(r->run));
@@ -219,7 +210,7 @@ static int open_newest(struct search *s)
 		}
 	}
 	if (bad.code && !r->weights)
-		return fail(s, -ERR_BAD_DATA,
+		return cli_error(s->cli, -ERR_BAD_DATA,
 			"%s; the run has no undamaged checkpoint: begin a "
 			"new run with --fresh",
 			bad.text);
@@ -376,11 +367,12 @@ static int named_run(struct search *s, const char *word)
 	if (run_list_find(config_text(s->job->config, KEY_LOG_DIR), word, &l, &e))
 		status = cli_fail(s->cli, &e);
 	else if (!strcmp(run_state(&l.run[0]), "finished"))
-		status = fail(s, -ERR_USAGE, "%s has finished and cannot be resumed", l.run[0].path);
+		status = cli_error(s->cli, -ERR_USAGE, "%s has finished and cannot be resumed",
+			l.run[0].path);
 	else
 		status = try_named(s, &l.run[0], &usable);
 	if (!status && !usable)
-		status = fail(s, -ERR_NO_INPUT,
+		status = cli_error(s->cli, -ERR_NO_INPUT,
 			"%s has no checkpoint: it ended before the "
 			"first one; begin a new run with --fresh",
 			l.run[0].path);

@@ -16,6 +16,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/system/clock.h"
+#include "runtime/net/comm/liveness.h"
 
 /* The body of a frame begins on a cache line. */
 enum {
@@ -28,7 +29,7 @@ enum {
 };
 /* The longest wait for those that receive an abort, between two looks at what the other systems have confirmed, and
  * without a look while this process ran. */
-static const double ABORT_S = 0.5, CONFIRM_S = 2e-3, AWAY_S = 1;
+static const double ABORT_S = 0.5, CONFIRM_S = 2e-3;
 
 static struct chunk *chunk_of(const struct frame *f)
 {
@@ -401,10 +402,15 @@ void links_abort(struct tcp_link *l, unsigned size, unsigned rank, const char *r
 		left = until - clock_seconds();
 }
 
+static uint32_t beats_of(void *links, unsigned r)
+{
+	return ((const struct tcp_link *)links)[r].beats;
+}
+
 void links_leave(struct tcp_link *l, unsigned size, double silent_s)
 {
-	uint32_t beats[GROUP_RANKS_MAX] = { 0 };
-	double seen[GROUP_RANKS_MAX] = { 0 }, looked = 0;
+	static const struct group_transport links = { .beats = beats_of };
+	struct liveness peers = { .transport = &links, .t = l, .size = size };
 
 	for (unsigned r = 0; r < size; r++)
 		if (is_open(&l[r])) {
@@ -414,16 +420,9 @@ void links_leave(struct tcp_link *l, unsigned size, double silent_s)
 			pthread_mutex_unlock(&l[r].lock);
 		}
 	while (drain_links(l, size, true, CONFIRM_S)) {
-		double now = clock_seconds();
-		bool away = now - looked > AWAY_S; /* this process itself may have been stopped */
-
-		for (unsigned r = 0; r < size; r++) {
-			if (away || beats[r] != l[r].beats)
-				seen[r] = now;
-			beats[r] = l[r].beats;
-			if (now - seen[r] > silent_s)
+		liveness_look(&peers, clock_seconds());
+		for (unsigned r = 0; r < size; r++)
+			if (peers.looked - peers.seen[r] > silent_s)
 				end(&l[r], 0);
-		}
-		looked = now;
 	}
 }

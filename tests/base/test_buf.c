@@ -57,13 +57,14 @@ static void json_strings(void)
 	tap_is_str(b.data, "\"a\\\"b\\\\c\\n\\u0001\\u007f \xc3\xa4 \\ufffd \\ufffd\\ufffd\\ufffd "
 		"\xf0\x9f\x98\x80 \\ufffd\"", "escapes, UTF-8 and broken UTF-8");
 	buf_clear(&b);
-	buf_json(&b, ", {\"a\": [");
+	buf_char(&b, '{');
+	buf_json(&b, ", \"a\": [");
 	for (unsigned k = 0; k < 2; k++)
 		buf_json(&b, ", %u", k);
 	buf_json(&b, "], %s: %g, \"c\": %i, \"d\": %d, \"e\": %llu", "\"", NAN, true, -1, 1ull << 63);
 	buf_json(&b, ", \"f\": \"%04u\", \"g\": %zu, \"h\": %lu}", 7u, (size_t)8, 1ul << 40);
 	tap_is_str(b.data,
-		", {\"a\": [0, 1], \"\\\"\": null, \"c\": true, \"d\": -1, \"e\": 9223372036854775808"
+		"{\"a\": [0, 1], \"\\\"\": null, \"c\": true, \"d\": -1, \"e\": 9223372036854775808"
 		", \"f\": \"0007\", \"g\": 8, \"h\": 1099511627776}",
 		"parts of JSON, with commas where they belong");
 	buf_release(&b);

@@ -75,6 +75,8 @@ libcli_a_SOURCES = \
 	cli/hosts/cluster_plan.h \
 	cli/hosts/joined.c \
 	cli/hosts/joined.h \
+	cli/hosts/joined_groups.c \
+	cli/hosts/joined_groups.h \
 	cli/hosts/rank_follow.c \
 	cli/hosts/worker_groups.c \
 	cli/hosts/worker_groups.h \

@@ -3,6 +3,7 @@
 #include "config.h"
 #include "cli/hosts/cluster.h"
 #include "cli/hosts/cluster_files.h"
+#include "cli/hosts/joined_groups.h"
 #include "cli/hosts/rank_places.h"
 
 #include <string.h>
@@ -65,9 +66,22 @@ static int hosts_of_job(struct cluster *k, struct err *e)
 	return 0;
 }
 
+/* What these hold of states. */
+static void parts_text(const struct cluster *k, struct buf *out)
+{
+	if (k->groups.nrank)
+		buf_printf(out, ", %u groups of %u which each hold states together%s", k->groups.n,
+			k->groups.nrank, k->mpi ? " by MPI" : "");
+	else if (k->nrank)
+		buf_str(out,
+			k->mpi ? ", which hold each state together by MPI"
+			       : ", and each holds a part of the states");
+}
+
 /* Processes that were started together: this is the first, and a worker of its own is beside it, unless it is a rank. */
 static int wish_joined(struct cluster *k, const struct config *config, const char *folder)
 {
+	struct buf parts = BUF_INIT;
 	struct join a;
 	struct err e;
 	int status = joined_find(k->cli, &a);
@@ -81,13 +95,15 @@ static int wish_joined(struct cluster *k, const struct config *config, const cha
 		return cli_fail(k->cli, &e);
 	joined_external(&k->joined, &k->external);
 	k->why = k->joined.join.why;
+	if (k->nrank && a.size > k->nrank) {
+		k->groups = (struct worker_groups){ .nrank = k->nrank, .n = a.size / k->nrank };
+		k->nrank = 0;
+	}
+	parts_text(k, &parts);
 	cli_note(k->cli,
 		"%u processes that %s has started form one job%s (%s); --attach=off makes each a job of its own",
-		a.size, join_row(a.mode)->name,
-		!k->nrank        ? ""
-			: k->mpi ? ", which hold each state together by MPI"
-				 : ", and each holds a part of the states",
-		a.why);
+		a.size, join_row(a.mode)->name, parts.len ? parts.data : "", a.why);
+	buf_release(&parts);
 	if (k->nrank)
 		return 0;
 	return hosts_add(&k->hosts, "local", 5, 1, &e) ? cli_fail(k->cli, &e) : 0;
@@ -291,7 +307,10 @@ static void say_ready(const struct cluster *k, double seconds)
 
 	for (; coordinator_worker(k->coordinator, n, &w); n++)
 		cli_detail(k->cli, "worker %s uses %u thread%s", w.name, w.nthread, w.nthread == 1 ? "" : "s");
-	if (k->external.n)
+	if (cluster_joined_groups(k))
+		cli_note(k->cli, "%u groups of %u ranks, ready after %.2f s", n, k->groups.nrank,
+			seconds);
+	else if (k->external.n)
 		cli_note(k->cli, "%u workers, ready after %.2f s", n, seconds);
 	else if (k->groups.nrank)
 		cli_note(k->cli,
@@ -310,7 +329,7 @@ static int start_workers(struct cluster *k, struct err *e)
 		.agent = k->agent,
 		.program = k->program,
 		.iface = k->iface,
-		.encrypt = k->encrypt || k->nrank,
+		.encrypt = k->encrypt || k->nrank || cluster_joined_groups(k),
 		.push = k->push,
 		.transport = k->transport,
 		.restarts = k->restarts,
@@ -355,6 +374,8 @@ int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool *
 	}
 	cluster_files_open(&files, k->shard == SHARD_FILE ? w->samples : NULL);
 	code = first ? start_workers(k, &e) : 0;
+	if (!code && first && cluster_joined_groups(k))
+		code = joined_groups_open(k, w->threads, &e);
 	if (!code)
 		code = agree(k, w, &e);
 	if (!code) {

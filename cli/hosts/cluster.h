@@ -48,6 +48,11 @@ struct cluster_work {
 	const struct loss_choice *loss; uint32_t nlabel;
 	struct samples *samples;     /* of which cluster.shard: file lets workers read the files themselves; NULL: none */
 };
+/* Several groups of processes that were started together. */
+static inline bool cluster_joined_groups(const struct cluster *k)
+{
+	return k->external.n && k->groups.nrank;
+}
 /* Start the workers that were wished for, unless they are there; *pool is theirs, NULL where there are none.  A call
  * after the first gives them another job. */
 int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool **pool);

@@ -9,6 +9,8 @@ static const char rank_lost[] =
 static const char mpi_rank_lost[] =
 	"the launcher ends the others; the same command goes on from the last checkpoint";
 static const char worker_lost[] = "its units go to the others, and the weights stay the same; with none left, exit status 69";
+static const char joined_group_lost[] =
+	"its units go to the other groups, and the weights stay the same; with none left, exit status 69; the same command goes on";
 static const char group_lost[] =
 	"its units go to the other groups, it is started again, and the weights stay the same; with none left, exit status 69";
 
@@ -33,11 +35,12 @@ static const char *mode_of(const struct cluster *k)
 
 static const char *lost_of(const struct cluster *k)
 {
-	return k->mpi             ? mpi_rank_lost
-		: k->nrank        ? rank_lost
-		: k->groups.nrank ? group_lost
-		: k->hosts.n      ? worker_lost
-				  : none_lost;
+	return k->mpi                      ? mpi_rank_lost
+		: k->nrank                 ? rank_lost
+		: cluster_joined_groups(k) ? joined_group_lost
+		: k->groups.nrank          ? group_lost
+		: k->hosts.n               ? worker_lost
+					   : none_lost;
 }
 
 static const char *why_of(const struct cluster *k)
@@ -85,9 +88,9 @@ void cluster_plan_text(const struct cluster *k, struct buf *out)
 
 		buf_printf(out, "command   %s, %u %s%s:", k->hosts.host[i].name,
 			k->hosts.host[i].nworker,
-			k->nrank                  ? "rank"
-				: k->groups.nrank ? "group"
-						  : "worker",
+			k->nrank || cluster_joined_groups(k) ? "rank"
+				: k->groups.nrank            ? "group"
+							     : "worker",
 			k->hosts.host[i].nworker == 1 ? "" : "s");
 		for (size_t n = 0; argv[n]; n++)
 			buf_printf(out, " %s", argv[n]);
@@ -95,8 +98,9 @@ void cluster_plan_text(const struct cluster *k, struct buf *out)
 		launch_argv_free(argv);
 	}
 	if (k->groups.nrank)
-		buf_printf(out, "groups    %u of %u ranks: the first rank of each starts the others\n",
-			k->groups.n, k->groups.nrank);
+		buf_printf(out, "groups    %u of %u ranks: %s\n", k->groups.n, k->groups.nrank,
+			cluster_joined_groups(k) ? "ranks of a host are in one group where they can be"
+						 : "the first rank of each starts the others");
 	if (k->hosts.n && !k->nrank)
 		buf_printf(out, "shard     %s\n", shard_text[k->shard]);
 	buf_printf(out, "lost      %s\n", lost_of(k));

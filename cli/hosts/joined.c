@@ -224,18 +224,18 @@ static int open_and_work(struct cli *c, const struct join *a, const char *path, 
 	return status;
 }
 
-/* The processes are the ranks of one group, and all of them find it if they cannot be. */
+/* The processes are the ranks of one group or several, and all of them find it if they cannot be. */
 static int check_ranks(struct cli *c, const struct join *a)
 {
 	unsigned nrank = (unsigned)options_count_or(&c->options, OPT_RANKS, 0);
 
-	if (!nrank || !a->mode || nrank == a->size)
+	if (!nrank || !a->mode || nrank == a->size || (nrank > 1 && a->size % nrank == 0))
 		return 0;
 	if (a->rank)
 		return err_exit_status(-ERR_USAGE);
 	return cli_usage(c,
-		"--ranks is %u, and %s has started %u processes (%s): each holds a part of the states, so the numbers are the same; "
-		"with --attach=off one process starts its ranks itself",
+		"--ranks is %u, and %s has started %u processes (%s): each holds a part of the states, so start as many, or several "
+		"times as many for several groups; with --attach=off one process starts its ranks itself",
 		nrank, join_row(a->mode)->name, a->size, a->why);
 }
 

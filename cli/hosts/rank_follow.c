@@ -89,13 +89,12 @@ static unsigned threads_of(const union rank_start *s)
 	return n ? n : 1;
 }
 
-static int follow(union rank_start *s, rank_exchange_fn exchange, void *ctx, bool *begun,
+/* Join the group that *s describes; its key is wiped. */
+static int begin(union rank_start *s, rank_exchange_fn exchange, void *ctx, struct comm **out,
 	struct err *e)
 {
-	struct comm *comm;
 	int code;
 
-	*begun = false;
 	if (strncmp(s->version, PACKAGE_VERSION, sizeof s->version) || s->size > GROUP_RANKS_MAX
 		|| s->rank >= s->size || !s->share)
 		return err_set(e, -ERR_PROTOCOL,
@@ -104,15 +103,39 @@ static int follow(union rank_start *s, rank_exchange_fn exchange, void *ctx, boo
 			s->version);
 	if (!crypto_start())
 		return err_set(e, -ERR_CONFIG, "this system gives no random numbers");
-	code = join(s, exchange, ctx, &comm, e);
+	code = join(s, exchange, ctx, out, e);
 	explicit_bzero(s->key, sizeof s->key);
+	return code;
+}
+
+static int follow(union rank_start *s, rank_exchange_fn exchange, void *ctx, bool *begun,
+	struct err *e)
+{
+	struct comm *comm;
+	int code = begin(s, exchange, ctx, &comm, e);
+
+	*begun = !code;
 	if (code)
 		return code;
-	*begun = true;
 	code = split_follow(comm,
 		&(struct split_host){ s->local, s->share, threads_of(s), memory_of(s) }, e);
 	comm_close(comm);
 	return code;
+}
+
+static int lead(union rank_start *s, rank_exchange_fn exchange, void *ctx,
+	struct evaluator_options *o, struct ranks **out, struct err *e)
+{
+	struct comm *comm;
+	int code = begin(s, exchange, ctx, &comm, e);
+
+	if (code)
+		return code;
+	*out = ranks_lead(comm, s->local, s->share);
+	o->rank = ranks_own(*out);
+	o->nthread = threads_of(s);
+	o->memory_limit = memory_of(s);
+	return 0;
 }
 
 int ranks_follow(bool *begun, struct err *e)
@@ -124,14 +147,17 @@ int ranks_follow(bool *begun, struct err *e)
 	return code ? code : follow(&s, exchange_by_stdio, NULL, begun, e);
 }
 
-int ranks_follow_joined(const void *start, size_t n, rank_exchange_fn exchange, void *ctx,
-	bool *begun, struct err *e)
+int ranks_join(const void *start, size_t n, rank_exchange_fn exchange, void *ctx,
+	struct evaluator_options *o, struct ranks **out, bool *begun, struct err *e)
 {
 	union rank_start s;
 
+	*begun = false;
 	if (n != sizeof s)
 		return err_set(e, -ERR_PROTOCOL,
 			"rank 0 is another version of qcnn than " PACKAGE_VERSION);
 	memcpy(&s, start, sizeof s);
-	return follow(&s, exchange, ctx, begun, e);
+	if (s.rank)
+		return follow(&s, exchange, ctx, begun, e);
+	return lead(&s, exchange, ctx, o, out, e);
 }

@@ -325,6 +325,23 @@ int ranks_start(struct evaluator_options *o, unsigned nrank, const struct rank_p
 	return 0;
 }
 
+struct ranks *ranks_lead(struct comm *comm, unsigned local, unsigned share)
+{
+	struct ranks *r = mem_alloc(1, sizeof *r);
+
+	r->nrank = comm->size;
+	r->rank = (struct split_rank){ .nrank = comm->size,
+		.local = local,
+		.share = share,
+		.comm = comm,
+		.turn = PTHREAD_MUTEX_INITIALIZER };
+	for (unsigned k = 0; k < r->nrank; k++)
+		r->process[k] = LAUNCHED_NONE;
+	return r;
+}
+
+struct split_rank *ranks_own(struct ranks *r) { return &r->rank; }
+
 void ranks_end(struct ranks *r)
 {
 	double until;

@@ -22,6 +22,7 @@ struct rank_places {
 };
 
 struct ranks;
+struct comm;
 
 /* Where o->split is above 1: start the nrank - 1 other processes (a power of two, at most o->split), and set o->rank. Those of this
  * host share o->nthread threads and the free memory with this one; others use what their hosts have, or the same number where
@@ -35,6 +36,10 @@ void ranks_end(struct ranks *r);
 
 /* What such a process does: by the standard input, until the leader ends. *begun: the leader reports what failed. */
 int ranks_follow(bool *begun, struct err *e);
-/* The same where the process was started together with the leader: struct worker_ops. */
-int ranks_follow_joined(const void *start, size_t n, rank_exchange_fn exchange, void *ctx,
-	bool *begun, struct err *e);
+/* The same where the processes were started together, as struct worker_ops has it. For rank 0, which leads, *out is set, and of *o rank,
+ * nthread and memory_limit. */
+int ranks_join(const void *start, size_t n, rank_exchange_fn exchange, void *ctx,
+	struct evaluator_options *o, struct ranks **out, bool *begun, struct err *e);
+/* Lead a group that was opened, and is owned from now on; local, share: as in split_rank. */
+struct ranks *ranks_lead(struct comm *comm, unsigned local, unsigned share);
+struct split_rank *ranks_own(struct ranks *r);

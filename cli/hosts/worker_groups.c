@@ -80,7 +80,7 @@ int worker_groups_cut(struct hosts *hosts, unsigned nrank, const struct group_la
 
 void worker_groups_release(struct worker_groups *g)
 {
-	for (unsigned k = 0; k < g->n; k++)
+	for (unsigned k = 0; k < g->n && g->places; k++)
 		buf_release(&g->places[k]);
 	free(g->places);
 	*g = (struct worker_groups){ 0 };
@@ -157,6 +157,16 @@ static int start(struct worker_group *g, const struct wire_job *job, struct eval
 	return code;
 }
 
+int worker_group_join(void *group, const void *start, size_t n, rank_exchange_fn exchange,
+	void *ctx, bool *begun, struct err *e)
+{
+	struct worker_group *g = group;
+
+	if (g->ranks)
+		return err_set(e, -ERR_PROTOCOL, "the coordinator requested a second group");
+	return ranks_join(start, n, exchange, ctx, &g->first, &g->ranks, begun, e);
+}
+
 int worker_group_start(void *group, const struct wire_job *job, struct evaluator_options *o,
 	struct err *e)
 {
@@ -168,7 +178,8 @@ int worker_group_start(void *group, const struct wire_job *job, struct evaluator
 		return start(g, job, o, e);
 	o->rank = g->first.rank;
 	o->nthread = g->first.nthread;
-	o->memory_limit = g->first.memory_limit;
+	if (!target_has_memory(target_or_best(o->target)))
+		o->memory_limit = g->first.memory_limit;
 	return 0;
 }
 

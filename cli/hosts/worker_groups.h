@@ -10,7 +10,7 @@
 struct worker_groups {
 	unsigned nrank; /* processes of each group; 0: there are no groups */
 	unsigned n;
-	struct buf *places; /* (n) of each worker: where its others are started */
+	struct buf *places; /* (n) of each worker: where its others are started; NULL: all were started together */
 };
 
 /* How the others of a group are started, as in launch_place. */
@@ -28,12 +28,15 @@ int worker_groups_cut(struct hosts *hosts, unsigned nrank, const struct group_la
 	struct worker_groups *out, struct err *e);
 void worker_groups_release(struct worker_groups *g);
 
-/* In a worker: its group, started for its first job and kept until it ends. */
+/* In a worker: its group, started for its first job or before it and kept until it ends. */
 struct worker_group {
 	struct ranks *ranks;
 	char *text;                     /* the names in it */
 	struct evaluator_options first; /* what the group was started with */
 };
+/* Be a rank of a group whose processes were started together: struct worker_ops. */
+int worker_group_join(void *group, const void *start, size_t n, rank_exchange_fn exchange,
+	void *ctx, bool *begun, struct err *e);
 /* Where the job is for a group: start the others unless they are there, and set o->rank and this process's share of threads
  * and memory.  -ERR_CONFIG, -ERR_PROTOCOL, -ERR_UNREACHABLE. */
 int worker_group_start(void *group, const struct wire_job *job, struct evaluator_options *o,

@@ -64,7 +64,8 @@ int worker_start(const struct worker_finder *f, unsigned share, const char *most
 	int code;
 
 	describe(&about, share, most);
-	ops.follow = f ? ranks_follow_joined : NULL;
+	ops.join_group = worker_group_join;
+	ops.group = &group;
 	code = f ? worker_process_join(f, &about, &ops, w, e)
 		 : worker_process_run(STDIN_FILENO, &about, &ops, w, e);
 	remote_worker_free(w);

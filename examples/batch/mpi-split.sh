@@ -7,11 +7,13 @@
 # 34 qubits take 16 GiB of each host in single precision, and 32 GiB for a gradient. The number of processes is a power of two; all
 # hosts share the folder of the runs. No MPI library is used: the processes connect by TCP, encrypted. With --transport=mpi before
 # config.yaml they exchange amplitudes by MPI, not encrypted; where a process is killed then, the status is the launcher's.
+# With RANKS=4 and twelve processes three groups of four hold states, and share each batch.
 n=$1
 shift
+RANKS=${RANKS:-$n}
 # As long as it is stopped early (75), for example since a host was lost: once more, ten times at most.
 for try in 1 2 3 4 5 6 7 8 9 10; do
-	${MPIRUN:-mpirun} -n "$n" "${QCNN:-qcnn}" train --set run.split="$n" --ranks="$n" "$@"
+	${MPIRUN:-mpirun} -n "$n" "${QCNN:-qcnn}" train --set run.split="$RANKS" --ranks="$RANKS" "$@"
 	status=$?
 	[ $status -eq 75 ] || break
 done

@@ -3,6 +3,7 @@
 # One training whose states are too large for a node, each split over eight nodes of Slurm:
 #     sbatch slurm-split.sh --const n=34 config.yaml
 # 34 qubits take 16 GiB of each node in single precision, and 32 GiB for a gradient. RANKS is the number of nodes: a power of two.
+# With RANKS=4 on twelve nodes, three groups of four share each batch.
 #SBATCH --job-name=qcnn-split
 #SBATCH --nodes=8
 #SBATCH --ntasks-per-node=1

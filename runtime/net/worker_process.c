@@ -48,6 +48,7 @@ struct worker_process {
 	struct worker_recording recording;
 	int64_t came;     /* when the message that is handled came, where that is recorded */
 	atomic_bool over; /* BYE was read or sent: the second thread ends nothing */
+	bool grouped;     /* a rank of a group, whose other ranks wait for each other at the end */
 	int ending;                  /* code for a connection that ends without BYE; 0 where there is a control pipe */
 };
 
@@ -229,11 +230,11 @@ static bool control_ended(int control)
 	return n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN);
 }
 
-/* The exit status of an external worker is seen by others: the thread that computes has LAST_WORD_S to read BYE, if it
- * has come. */
+/* The exit status of an external worker is seen by others, and a rank takes leave of its group: the thread that computes has LAST_WORD_S
+ * to read BYE, if it has come. */
 static void end_here(const struct worker_process *w)
 {
-	if (w->ending)
+	if (w->ending || __atomic_load_n(&w->grouped, __ATOMIC_RELAXED))
 		nanosleep(&(struct timespec){ .tv_sec = LAST_WORD_S }, NULL);
 	if (!atomic_load(&w->over))
 		_exit(err_exit_status(w->ending));
@@ -461,9 +462,10 @@ static int take_group(struct worker_process *w, const uint8_t *body, size_t len,
 	uint32_t n;
 	int code;
 
-	if (!w->ops->follow || !wire_get_group(body, len, &start, &n))
+	if (!w->ops->join_group || !wire_get_group(body, len, &start, &n))
 		return wrong(e, WIRE_GROUP);
-	code = w->ops->follow(start, n, exchange_addresses, w, &begun, e);
+	__atomic_store_n(&w->grouped, true, __ATOMIC_RELAXED);
+	code = w->ops->join_group(w->ops->group, start, n, exchange_addresses, w, &begun, e);
 	return begun ? 0 : code;
 }
 
@@ -533,7 +535,7 @@ static int serve(struct worker_process *w, const struct wire_about *about, struc
 	}
 	if (code && !over)
 		send_bye(w, e);
-	if (w->ending) { /* rank 0 waits for that, and MPI may keep this process until rank 0 exits */
+	if (w->ending || w->grouped) { /* rank 0 waits for that, and MPI may keep this process until rank 0 exits */
 		atomic_store(&w->over, true);
 		shutdown(w->peer.fd, SHUT_RDWR);
 	}

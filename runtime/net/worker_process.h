@@ -20,10 +20,11 @@ struct worker_ops {
 	 * callee's until the next call. */
 	int (*work)(void *ctx, const struct wire_work *w, const double **value, uint32_t *nout,
 		const struct fixed **vector, uint32_t *nvector, struct err *e);
-	/* Be a rank of a group, of which start[0..n) says what the leader has chosen, until the leader ends it; NULL: this worker
-	 * is none. *begun: the group exists, and its leader reports what fails. */
-	int (*follow)(const void *start, size_t n, rank_exchange_fn exchange, void *ctx,
-		bool *begun, struct err *e);
+	/* Be a rank of a group, of which start[0..n) says what was chosen for it: until the leader ends it, or, as its leader, for all
+	 * later jobs. *begun: the group exists, and its leader reports what fails. */
+	int (*join_group)(void *group, const void *start, size_t n, rank_exchange_fn exchange,
+		void *ctx, bool *begun, struct err *e);
+	void *group;
 };
 
 /* Work until the coordinator ends the job: 0, or an error.  about: all but pid. */

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Processes that others have started together hold each state together: --ranks. The test plays the launcher, as test_attached.sh
-# does. The same bits as one process; only rank 0 prints and writes; none is left, however it ends.
+# Processes that others have started together hold each state together: --ranks; several times as many are several groups. The test
+# plays the launcher, as test_attached.sh does. The same bits as one process; only rank 0 prints and writes; none is left, however it ends.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/net/launched.sh"
+. "$top_srcdir/tests/net/held_training.sh"
 
 cp "$top_srcdir"/examples/cluster/* .
 "$QCNN" worker --new-key key
@@ -29,27 +30,40 @@ silent() { cat [1-9].out [1-9].err; }
 for place in here away; do
 	more=
 	[ $place = here ] || more=--key-file=key
-	for n in 2 4 8; do
+	for n in 2 8; do
 		rm -rf many.bin runs
 		ranks $place $n timeout 100 "$QCNN" train $few --ranks=$n $more -o many.bin config.yaml
 		tap_is "$(echo $statuses | tr ' ' '\n' | sort -u)" 0 "$n ranks, $place" || tap_note "$(cat ?.err)"
 		tap_ok "give the weights of one process" cmp one.bin many.bin
 		tap_is "$(silent)$(ls -A runs | wc -l)" 2 "and one of them alone prints and writes"
 	done
+	rm -rf many.bin runs
+	ranks $place 4 timeout 100 "$QCNN" train ${few#-q} --no-progress --ranks=2 $more -o many.bin config.yaml
+	tap_is "$statuses$(silent)" " 0 0 0 0" "two groups of two ranks, $place" || tap_note "$(cat ?.err)"
+	tap_has 0.err "2 groups of 2 ranks, ready" "as rank 0 says"
+	tap_ok "give the weights of one process" cmp one.bin many.bin
+	ranks $place 4 timeout 100 "$QCNN" infer -q --threads=1 --json --ranks=2 $more one.bin
+	tap_same 0.out want.json "and its predictions"
 	ranks $place 4 timeout 100 "$QCNN" infer -q --threads=1 --json --ranks=4 $more one.bin
 	tap_same 0.out want.json "an inference, $place, gives the predictions of one process"
 	tap_is "$statuses$(silent)" " 0 0 0 0" "once"
-	ranks $place 4 timeout 100 "$QCNN" bench --circuit=qcnn --qubits=12,13 --runs=2 --gradient --threads=1 --ranks=4 $more
-	tap_is "$statuses $(grep -c '^qcnn gradient  *1[23] ' 0.out)$(silent)" " 0 0 0 0 2" "bench measures both of its cases with the same processes" ||
-		tap_note "$(cat ?.err)"
-	tap_is "$(grep -c workers 0.out)" 0 "of which none is a worker"
 done
+bench="bench --circuit=qcnn --qubits=12,13 --runs=2 --gradient --threads=1"
+ranks away 4 timeout 100 "$QCNN" $bench --ranks=4 --key-file=key
+tap_is "$statuses $(grep -c '^qcnn gradient  *1[23] ' 0.out)$(silent)" " 0 0 0 0 2" "bench measures both of its cases with the same processes" ||
+	tap_note "$(cat ?.err)"
+tap_is "$(grep -c workers 0.out)" 0 "of which none is a worker"
+ranks here 4 timeout 100 "$QCNN" $bench --batch=4 --ranks=2
+tap_is "$statuses $(grep -c 'on 1[23] qubits, batch 4, 2 workers of 1 thread' 0.out)$(silent)" " 0 0 0 0 2" "and so with two groups" || tap_note "$(cat ?.err)"
 ranks away 4 timeout 100 "$QCNN" train $few --encrypt=off --ranks=4 --key-file=key -o many.bin config.yaml
 tap_is "$statuses" " 0 0 0 0" "without encryption" || tap_note "$(cat ?.err)"
 tap_ok "the same weights" cmp one.bin many.bin
 ranks here 2 timeout 100 "$QCNN" train $few --dry-run --ranks=2 config.yaml
 tap_has 0.out "processes 2, which find rank 0 by" "a dry run names the processes"
 tap_has 0.out "the training ends with what was saved before the step, and status 75" "and what happens if one is lost"
+ranks here 4 timeout 100 "$QCNN" train $few --dry-run --ranks=2 config.yaml
+tap_has 0.out "groups    2 of 2 ranks: ranks of a host are in one group" "or their groups"
+tap_has 0.out "its units go to the other groups, and the weights stay the same" "with what happens to their work"
 ranks here 2 timeout 100 "$QCNN" train ${few#-q} --ranks=2 config.yaml
 tap_has 0.err "2 processes that mpiexec has started form one job, and each holds a part of the states" "rank 0 says how it was started"
 
@@ -68,11 +82,56 @@ env $(here 0 2) "$QCNN" train $few --ranks=2 --wait=1 config.yaml >out 2>err
 tap_is $? 69 "a rank does not come"
 tap_has err "rank 1 has not come within 1 s" "it is named"
 
+# ---- groups that lose a process ----
+
+lone="--set=data.rounds=1 --set=run.split=2 --set=run.threads=1"
+epochs() { cat runs/cluster-*/metrics.jsonl 2>/dev/null | wc -l; }
+# some PLACE OPTIONS...: a training of two groups, which has begun.
+some() {
+	place=$1
+	shift
+	start_ranks $place 4 "$QCNN" train --no-progress $lone "$@" --ranks=2 --key-file=key -o many.bin config.yaml
+	tap_until "[ \$(epochs) -gt 2 ] || ! kill -0 $(echo $pids | cut -d' ' -f1)"
+}
+kill_rank() { kill -KILL $(echo $pids | cut -d' ' -f$((1 + $1))); }
+hold_options 40
+long="--set=train.epochs=1000000 --set=train.restarts=1"
+release_training
+"$QCNN" train -q $lone $hold_options -o one.bin config.yaml
+# hurt PLACE RANK: kills it before the training is over.
+hurt() {
+	rm -rf runs
+	hold_training
+	some $1 $hold_options
+	kill_rank $2
+	release_training
+	end_ranks
+}
+hurt here 3
+tap_is "$statuses$(silent)" " 0 0 75 137" "the second process of a group is killed" || tap_note "$(cat ?.err)"
+tap_ok "the group's first one names it" grep -q 'rank 1 has ended or left' 0.err
+tap_ok "the weights are those of one process" cmp one.bin many.bin
+hurt away 2
+tap_is "$statuses$(silent)" " 0 0 137 0" "the first process of a group is killed" || tap_note "$(cat ?.err)"
+tap_ok "the weights are the same" cmp one.bin many.bin
+rm -rf runs
+some here $long
+kill -KILL $(pgrep -P $(echo $pids | cut -d' ' -f1) -x qcnn)
+tap_until "grep -q 'local.* is lost' 0.err"
+kill_rank 3
+end_ranks
+tap_is "$statuses$(silent)" " 69 75 75 137" "without any group rank 0 ends with 69"
+tap_has 0.err "all workers are lost" "and says why"
+some here $long
+tap_until 'grep -q resum 0.err'
+kill -TERM $pids
+end_ranks
+tap_is "$statuses$(silent)" " 75 75 75 75" "the same command goes on, until all get TERM"
+
 # ---- ends ----
 
 rm -rf runs
 long="-q --set=train.epochs=1000000 --set=train.restarts=1 --set=data.rounds=1 --set=run.split=4 --set=run.threads=1 --ranks=4 --key-file=key config.yaml"
-epochs() { cat runs/cluster-*/metrics.jsonl 2>/dev/null | wc -l; }
 # begin PLACE N: waits until more than N epochs are logged, or the training has ended.
 begin() {
 	start_ranks $1 4 "$QCNN" train $long

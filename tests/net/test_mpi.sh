@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The launchers of Open MPI and MPICH, as Debian has them: several processes, one job, or one split state, the bits of one process. And
-# by their messages: --transport=mpi.
+# The launchers of Open MPI and MPICH, as Debian has them: several processes, one job, or one split state, or groups with such states,
+# the bits of one process. And by their messages: --transport=mpi.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 cp "$top_srcdir"/examples/cluster-hybrid/* "$top_srcdir"/examples/batch/mpi.sh "$top_srcdir"/examples/batch/mpi-split.sh .
@@ -21,10 +21,12 @@ by_mpi() {
 	shift
 	for n in 2 4; do
 		rm -f got.bin
-		timeout 100 "$@" -n $n "$QCNN" train --transport=mpi $large --set=run.split=4 --ranks=$n -o got.bin split/config.yaml >out 2>err </dev/null
-		tap_is "$? $(cat out)" "0 " "$n processes by the messages of $name" || tap_note "$(tail -20 err)"
+		timeout 100 "$@" -n 4 "$QCNN" train --transport=mpi $large --set=run.split=4 --ranks=$n -o got.bin split/config.yaml >out 2>err </dev/null
+		tap_is "$? $(cat out)" "0 " "4 processes by the messages of $name, groups of $n" || tap_note "$(tail -20 err)"
 		tap_ok "the weights are the same" cmp whole.bin got.bin
 	done
+	timeout 100 "$@" -n 4 "$QCNN" infer -q --transport=mpi --ranks=2 whole.bin >got.out 2>err </dev/null
+	tap_same got.out whole.out "and so are the predictions of two groups"
 	timeout 100 "$@" -n 2 "$QCNN" bench --transport=mpi --circuit=qcnn --qubits=12,13 --runs=2 --threads=1 --ranks=2 >out 2>err </dev/null
 	tap_is "$? $(grep -c '^qcnn  *1[23] ' out)" "0 2" "two groups, one after the other" || tap_note "$(tail -20 err)"
 	tap_has err "which hold each state together by MPI" "which rank 0 says"
@@ -45,16 +47,18 @@ by_mpi() {
 	tap_ok "a process that takes no part in MPI" [ $? -ne 0 ]
 	tap_ok "is waited for no longer than the deadline" sh -c "grep -q 'has not started within 3' end.*"
 
-	# A rank is lost: the launcher ends the others, and the last checkpoint is whole.
+	# Both groups lose ranks: the launcher ends the others, and the last checkpoint is whole.
 	rm -rf runs
 	long="-q --transport=mpi --set=train.epochs=40 --set=log.checkpoint_steps=1 --set=train.restarts=1 --set=data.rounds=1 --set=run.split=4 --set=run.threads=1"
-	"$@" -n 2 "$QCNN" train $long --ranks=2 -o got.bin split/config.yaml >out 2>err </dev/null &
+	"$@" -n 4 "$QCNN" train $long --ranks=2 -o got.bin split/config.yaml >out 2>err </dev/null &
 	job=$!
 	tap_until '[ "$(cat runs/cluster-*/metrics.jsonl | wc -l)" -gt 2 ] || ! kill -0 $job'
-	kill -KILL "$(ranks_of $job | tail -n 1)"
+	last=$(ranks_of $job | tail -n 3)
+	tap_ok "ranks of groups use MPI" grep -q 'qcnn-mpi-.*so' "/proc/$(echo $last | cut -d' ' -f1)/maps"
+	kill -KILL $last
 	wait $job
-	tap_ok "the launcher reports that a rank is killed" [ $? -ne 0 ]
-	timeout 100 "$@" -n 2 "$QCNN" train $long --ranks=2 -o got.bin split/config.yaml >out 2>err </dev/null
+	tap_ok "the launcher reports that ranks are killed" [ $? -ne 0 ]
+	timeout 100 "$@" -n 4 "$QCNN" train $long --ranks=2 -o got.bin split/config.yaml >out 2>err </dev/null
 	tap_is "$? $(ls -d runs/cluster-* | wc -l)" "0 1" "the same command resumes" || tap_note "$(tail -20 err)"
 	[ -f long.bin ] || timeout 100 "$QCNN" train $(echo "$long" | sed 's/--transport=mpi//') --fresh -o long.bin split/config.yaml
 	tap_ok "with the bits of an uninterrupted run" cmp long.bin got.bin
@@ -114,12 +118,12 @@ launcher() {
 	tap_ok "the weights are the same" cmp want.bin got.bin
 	for n in 2 4; do
 		rm -f got.bin
-		timeout 100 "$@" -n $n "$QCNN" train $large --set=run.split=4 --ranks=$n -o got.bin split/config.yaml >out 2>err </dev/null
-		tap_is "$? $(cat out)" "0 " "$n processes by $name hold a state together" || tap_note "$(tail -20 err)"
+		timeout 100 "$@" -n 4 "$QCNN" train $large --set=run.split=4 --ranks=$n -o got.bin split/config.yaml >out 2>err </dev/null
+		tap_is "$? $(cat out)" "0 " "4 processes by $name, of which $n hold a state together" || tap_note "$(tail -20 err)"
 		tap_ok "the weights are the same" cmp whole.bin got.bin
 	done
 	rm -f got.bin
-	MPIRUN="$*" timeout 100 sh mpi-split.sh 4 $large -o got.bin split/config.yaml >out 2>err </dev/null
+	MPIRUN="$*" RANKS=2 timeout 100 sh mpi-split.sh 4 $large --set=run.split=4 -o got.bin split/config.yaml >out 2>err </dev/null
 	tap_is $? 0 "examples/batch/mpi-split.sh with $name" || tap_note "$(tail -20 err)"
 	tap_ok "the weights are the same" cmp whole.bin got.bin
 	timeout 100 "$@" -n 4 "$QCNN" infer -q --ranks=4 whole.bin >got.out 2>err </dev/null

@@ -56,8 +56,9 @@ struct worker {
 	struct launch_place place;
 	unsigned rank, share,
 		local; /* share: number of workers on its host; local: its number among them, from 0 */
-	bool external;               /* started by another program: it connects on its own */
-	bool near;                   /* on this machine */
+	bool external; /* started by another program: it connects on its own */
+	bool near;     /* on this machine */
+	bool follows;  /* it holds parts of the states of another worker, and gets no units */
 	enum worker_state state;     /* worker_set_state */
 	struct launched process;
 	unsigned nstart;

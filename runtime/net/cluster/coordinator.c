@@ -28,15 +28,24 @@ void coordinator_on_profiler(struct coordinator *c, void (*fn)(void *ctx, struct
 	pthread_mutex_unlock(&c->loop.lock);
 }
 
-bool coordinator_worker(struct coordinator *c, unsigned rank, struct coordinator_worker *out)
+/* NULL: there are no more. */
+static const struct worker *nth_worker(const struct coordinator *c, unsigned n)
 {
-	const struct worker *w = rank < c->nworker ? &c->worker[rank] : NULL;
+	for (unsigned i = 0; i < c->nworker; i++)
+		if (!c->worker[i].follows && !n--)
+			return &c->worker[i];
+	return NULL;
+}
+
+bool coordinator_worker(struct coordinator *c, unsigned n, struct coordinator_worker *out)
+{
+	const struct worker *w = nth_worker(c, n);
 	struct scheduler_stats done;
 
 	if (!w)
 		return false;
 	pthread_mutex_lock(&c->loop.lock);
-	done = scheduler_stats(c->scheduler, rank);
+	done = scheduler_stats(c->scheduler, w->rank);
 	*out = (struct coordinator_worker){ w->name, done.nunit, done.seconds, w->ready.nthread,
 		w->state == WORKER_LOST, w->nrestart, done.nsample, worker_traffic(w).sent,
 		w->peer.fd < 0 ? -1 : clock_seconds() - w->heard };
@@ -275,7 +284,7 @@ static int same_answers(struct coordinator *c, const struct wire_ready *own, str
 	c->job.right = own ? *own : c->worker[0].ready;
 	c->job.right_name = own ? "this machine" : c->worker[0].name;
 	for (unsigned i = 0; i < c->nworker; i++)
-		if (!job_same_answer(c, &c->worker[i], &why))
+		if (!c->worker[i].follows && !job_same_answer(c, &c->worker[i], &why))
 			return err_set(e, why.code, "%s: %s", c->worker[i].name, why.text);
 	return 0;
 }
@@ -284,7 +293,7 @@ void workers_forget_job(struct coordinator *c)
 {
 	scheduler_forget_job(c->scheduler);
 	for (unsigned i = 0; i < c->nworker; i++)
-		if (c->worker[i].state == WORKER_READY)
+		if (c->worker[i].state == WORKER_READY && !c->worker[i].follows)
 			worker_set_state(&c->worker[i], WORKER_DESCRIBED);
 	c->liveness.started = false;
 }

@@ -31,7 +31,7 @@ struct coordinator_options {
 	enum launcher launcher;      /* of hosts that are not local */
 	const char *agent, *program; /* as in launch_place */
 	unsigned nrank; /* not 0: each worker starts others, and leads a group of this number of processes */
-	const struct buf *places; /* (workers) of wire_job, where nrank is not 0; borrowed */
+	const struct buf *places; /* (workers) of wire_job, where nrank is not 0; borrowed; NULL: see below, ranks of groups */
 	const char *iface; /* interface or address to listen on; NULL: the addresses by which hosts are reached */
 	bool encrypt, push;          /* push: as in launch_place */
 	enum transport transport;
@@ -57,7 +57,10 @@ struct pool *coordinator_pool(struct coordinator *c);
  * block. NULL: such connections are closed. */
 void coordinator_on_profiler(struct coordinator *c, void (*fn)(void *ctx, struct peer *p), void *ctx);
 
-/* ---- ranks of a group in place of units (net/comm/group.h); worker k is rank 1 + k ---- */
+/* ---- ranks of groups (net/comm/group.h) ----
+ * Either all workers are ranks of one group, and get no units: worker k is rank 1 + k, and this process rank 0. Or they form several
+ * groups, each of which does the units of its first worker: then the others of a group follow. A group that has lost a worker is over,
+ * and none of its workers is started again. */
 
 struct coordinator_rank {
 	const char *host;
@@ -73,6 +76,13 @@ int coordinator_own_address(const struct coordinator *c, unsigned k, char out[OW
 void coordinator_group_begin(struct coordinator *c);
 /* Send bytes about the group, at most WIRE_GROUP_MAX. A worker answers to the first ones with its address. */
 void coordinator_group_send(struct coordinator *c, unsigned k, const void *bytes, uint32_t n);
+/* Several groups: worker k follows another one, with nthread threads. Before the first bytes to it. */
+void coordinator_group_follows(struct coordinator *c, unsigned k, uint32_t nthread);
+/* Whether two workers are on one machine. */
+bool coordinator_same_host(const struct coordinator *c, unsigned a, unsigned b);
+/* By which address, a number, worker a reaches worker b, of another machine. */
+int coordinator_address_for(const struct coordinator *c, unsigned a, unsigned b,
+	char out[OWN_ADDRESS_MAX], struct err *e);
 /* Wait for all addresses; address[k] is that of worker k, owned by c until the next group. */
 int coordinator_group_addresses(struct coordinator *c, const char **address, struct err *e);
 
@@ -87,5 +97,5 @@ struct coordinator_worker { const char *name; uint64_t nunit; double seconds; ui
 	uint64_t nsample, nsent; /* nsent: bytes sent to it */
 	double heard;            /* seconds since its last message; negative: not connected */
 };
-/* What worker `rank` has computed; false: there is no such worker. */
-bool coordinator_worker(struct coordinator *c, unsigned rank, struct coordinator_worker *out);
+/* What the n-th worker that gets units has computed; false: there are no more. */
+bool coordinator_worker(struct coordinator *c, unsigned n, struct coordinator_worker *out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * External workers that become the ranks of one group: the coordinator gives each what all have to know, and gets its
- * address. In a group a worker is PREPARING until that has come, then READY; what is lost later the group itself reports. */
+ * Workers that become ranks of groups: the coordinator gives each what all of its group have to know, and gets its
+ * address. In a group a worker is PREPARING until that has come, then READY; a worker that leads one gets jobs then. */
 #include "config.h"
 #include "runtime/net/cluster/cluster_state.h"
 
@@ -28,6 +28,46 @@ int coordinator_own_address(const struct coordinator *c, unsigned k, char out[OW
 			NI_NUMERICHOST))
 		return err_set(e, -ERR_UNREACHABLE, "%s is not connected", c->worker[k].name);
 	return 0;
+}
+
+/* The other end of its connection, as a number. */
+static int peer_address(const struct worker *w, char out[OWN_ADDRESS_MAX])
+{
+	struct sockaddr_storage to;
+	socklen_t len = sizeof to;
+
+	return w->peer.fd < 0 || getpeername(w->peer.fd, (struct sockaddr *)&to, &len)
+		|| getnameinfo((struct sockaddr *)&to, len, out, OWN_ADDRESS_MAX, NULL, 0,
+			NI_NUMERICHOST);
+}
+
+bool coordinator_same_host(const struct coordinator *c, unsigned a, unsigned b)
+{
+	const struct worker *v = &c->worker[a], *w = &c->worker[b];
+	char one[OWN_ADDRESS_MAX], other[OWN_ADDRESS_MAX];
+
+	if (v->near || w->near)
+		return v->near && w->near;
+	return !strcmp(v->about.host, w->about.host) && !peer_address(v, one)
+		&& !peer_address(w, other) && !strcmp(one, other);
+}
+
+int coordinator_address_for(const struct coordinator *c, unsigned a, unsigned b,
+	char out[OWN_ADDRESS_MAX], struct err *e)
+{
+	if (c->worker[b].near)
+		return coordinator_own_address(c, a, out, e);
+	return peer_address(&c->worker[b], out)
+		? err_set(e, -ERR_UNREACHABLE, "%s is not connected", c->worker[b].name)
+		: 0;
+}
+
+void coordinator_group_follows(struct coordinator *c, unsigned k, uint32_t nthread)
+{
+	pthread_mutex_lock(&c->loop.lock);
+	c->worker[k].follows = true;
+	c->worker[k].ready.nthread = nthread;
+	pthread_mutex_unlock(&c->loop.lock);
 }
 
 void coordinator_group_begin(struct coordinator *c)

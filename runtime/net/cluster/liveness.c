@@ -72,7 +72,8 @@ static void watch_silence(struct coordinator *c, struct worker *w, double now)
 		uint32_t nopen = scheduler_suspend(c->scheduler, w->rank);
 
 		w->suspected = true;
-		if (!c->liveness.started) /* it has no units; and a group waits for its ranks */
+		if (!c->liveness.started
+			|| w->follows) /* it has no units; and a group waits for its ranks */
 			return;
 		coordinator_say(c, NULL,
 			"%s has sent nothing for %.0f s; others compute its %u work unit%s",

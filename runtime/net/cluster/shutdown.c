@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The end of all workers.  Each gets BYE.  Processes that this one has started have LEAVE_S to exit, and are killed then.
+ * The end of all workers.  Each gets BYE.  Processes that this one has started have LEAVE_S to exit, and are killed then; one that leads
+ * a group of external workers has as long as these.
  * For an external worker the coordinator waits until it has closed its side: its exit status depends on BYE, which would be
  * lost if the connection were reset because of unread heartbeats, or if this host went away. */
 #include "config.h"
@@ -73,7 +74,8 @@ static bool is_left(struct coordinator *c, double seconds)
 		if (w->external)
 			left |= w->peer.fd >= 0 && seconds < EXTERNAL_LEAVE_S;
 		else
-			left |= w->process.pid && !launch_reap(&w->process) && seconds < LEAVE_S;
+			left |= w->process.pid && !launch_reap(&w->process)
+				&& seconds < (c->grouped ? EXTERNAL_LEAVE_S : LEAVE_S);
 	}
 	return left;
 }

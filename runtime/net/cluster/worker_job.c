@@ -28,10 +28,10 @@ void job_send(struct coordinator *c, struct worker *w)
 {
 	struct wire_job mine = c->job.message;
 
-	mine.share = w->external ? sharers(c, w, c->nworker) : w->share;
+	mine.share = w->external || c->grouped ? sharers(c, w, c->nworker) : w->share;
 	mine.place = w->external ? sharers(c, w, (unsigned)(w - c->worker)) : w->local;
-	if (c->o.nrank) {
-		mine.nrank = c->o.nrank;
+	mine.nrank = c->o.nrank;
+	if (c->o.places) {
 		mine.places = c->o.places[w->rank].data;
 		mine.nplaces = (uint32_t)c->o.places[w->rank].len;
 	}

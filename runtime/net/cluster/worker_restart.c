@@ -16,7 +16,8 @@
 
 bool worker_restart_later(struct coordinator *c, struct worker *w, const struct err *why, double now)
 {
-	if (!c->liveness.started || why->code != -ERR_UNREACHABLE || (!w->external && w->nvain >= c->o.restarts))
+	if (!c->liveness.started || c->grouped || why->code != -ERR_UNREACHABLE
+		|| (!w->external && w->nvain >= c->o.restarts))
 		return false;
 	w->start_at = now + fmin(AGAIN_FIRST_S * exp2(w->nvain < 20 ? w->nvain : 20), AGAIN_LONGEST_S);
 	w->nvain++;
@@ -51,6 +52,8 @@ void workers_restart_watch(struct coordinator *c, double now)
 				c->o.start_s);
 			worker_lose(c, w, &why);
 		}
+		if (w->follows)
+			continue;
 		alone &= w->peer.fd < 0;
 		hope |= w->state != WORKER_LOST;
 		untried |= is_untried(w, now);

@@ -3,7 +3,10 @@
  *
  * All memory for a rank's messages is laid out once, and each piece has a slot for its request. Receives are always posted; those of
  * a rank end in order. MPI moves messages while one of its functions runs. The functions are called with the lock, but for
- * mpi_turn_all. */
+ * mpi_turn_all.
+ *
+ * Groups that exist at the same time have no process in common: sender and receiver tell their messages apart, so that no communicator
+ * of a group is needed, which all of its processes would have to wait for. */
 #ifndef QCNN_MPI_MESSAGES_H
 #define QCNN_MPI_MESSAGES_H
 

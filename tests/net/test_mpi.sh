@@ -76,10 +76,12 @@ by_mpi() {
 	tap_is "$status $(grep -c 'so is of another build .qcnn-mpi-build 0.* than this program .qcnn-mpi-build 9' err)" "76 1" "a module of another build is refused once" ||
 		tap_note "$(cat err)"
 	tap_ok "and no run begun" [ ! -e runs ]
+	# PMIX_RANK tells no library.
 	[ "$name" = MPICH ] && one="PMI_RANK=1 PMI_SIZE=2 MPI_LOCALNRANKS=" || one="OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_SIZE="
+	[ "$name" = MPICH ] && library=mpich || library=openmpi
 	for near in 1 2; do
-		env ${one}$near "$other" train $large --transport=mpi --set=run.split=4 --ranks=2 split/config.yaml >out 2>err </dev/null
-		tap_is "$? $(grep -c 'rank 1 of 2: .*so is of another build' err)" "76 $((2 - near))" "rank 1 says so where it may be alone with that: $near of 2 ranks on its host"
+		env PMIX_RANK=1 ${one}$near "$other" train $large --transport=mpi --set=run.split=4 --ranks=2 split/config.yaml >out 2>err </dev/null
+		tap_is "$? $(grep -c "rank 1 of 2: .*qcnn-mpi-$library.so is of another build" err)" "76 $((2 - near))" "rank 1 says so where it may be alone with that: $near of 2 ranks on its host"
 	done
 	rm -f "$other"
 	timeout 100 "$@" -n 2 "$QCNN" train --dry-run --transport=mpi $large --set=run.split=4 --ranks=2 split/config.yaml >out 2>err </dev/null

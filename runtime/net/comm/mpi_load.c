@@ -20,17 +20,32 @@ static const struct mpi_library libraries[] = { { "openmpi", "Open MPI" }, { "mp
 enum { OPENMPI, MPICH, NLIBRARY };
 _Static_assert(NLIBRARY == sizeof libraries / sizeof *libraries, "each has a number");
 
-/* Variables with the rank; the first that is set counts. Slurm sets PMIX_RANK with --mpi=pmix, and PMI_RANK with --mpi=pmi2. */
+/* Variables with the rank; the first that is set counts. mpirun of Open MPI sets PMIX_RANK, too, and so may launchers of MPICH. Slurm sets
+ * PMIX_RANK with --mpi=pmix, which both libraries may use, and PMI_RANK with --mpi=pmi2. */
 static const struct launcher {
 	const char *rank;
-	int library;
+	int library; /* NLIBRARY: either */
 } launchers[] = {
 	{ "OMPI_COMM_WORLD_RANK", OPENMPI },
-	{ "PMIX_RANK", OPENMPI },
 	{ "PMI_RANK", MPICH },
+	{ "PMIX_RANK", NLIBRARY },
 };
 
 const struct mpi_library *mpi_library(unsigned k) { return k < NLIBRARY ? &libraries[k] : NULL; }
+
+/* The one that there is a module for; Open MPI where both have one, or none. */
+static int library_of(const struct launcher *l)
+{
+	char path[MPI_PATH_MAX];
+	struct err none;
+
+	if (l->library != NLIBRARY)
+		return l->library;
+	return mpi_module_find(&libraries[OPENMPI], path, &none) == -ERR_CONFIG
+			&& mpi_module_find(&libraries[MPICH], path, &none) != -ERR_CONFIG
+		? MPICH
+		: OPENMPI;
+}
 
 int mpi_launched(struct mpi_launch *out, struct err *e)
 {
@@ -45,11 +60,11 @@ int mpi_launched(struct mpi_launch *out, struct err *e)
 		if (!isdigit((unsigned char)*text) || *end || rank > 1u << 30)
 			return err_set(e, -ERR_CONFIG, "%s is `%.80s`, which is no rank",
 				launchers[k].rank, text);
-		*out = (struct mpi_launch){ &libraries[launchers[k].library], (unsigned)rank };
+		*out = (struct mpi_launch){ &libraries[library_of(&launchers[k])], (unsigned)rank };
 		return 0;
 	}
 	return err_set(e, -ERR_CONFIG,
-		"no MPI has started this process: OMPI_COMM_WORLD_RANK, PMIX_RANK and PMI_RANK are not set; use mpirun, "
+		"no MPI has started this process: OMPI_COMM_WORLD_RANK, PMI_RANK and PMIX_RANK are not set; use mpirun, "
 		"mpiexec, or srun with --mpi=pmix or --mpi=pmi2, or leave out --transport=mpi");
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/hosts/ranks.h"
+#include "cli/hosts/rank_places.h"
 #include "cli/job/job.h"
 #include "cli/job/weights_files.h"
 #include "cli/output/run_values.h"
@@ -25,6 +25,8 @@ struct running {
 	double *weight;
 	struct evaluator *ev;
 	struct ranks *ranks; /* that hold the states together; NULL: this process alone */
+	struct cluster cluster;
+	struct pool *remote; /* of the cluster's workers, which compute outputs and readouts; NULL: there are none */
 	struct pool *pool;
 	uint32_t nsample;
 	struct buf path, weights_path;       /* of the model and the weights, where a run is named */
@@ -79,12 +81,6 @@ static int open_model(struct running *r, enum emit what)
 	/* The light cone keeps observables right, not the state. */
 	if (!code && needs_state(what))
 		w.without[w.compile.nwithout++] = "cone";
-	if (!code)
-		status = weights_named(c, &c->options.operand[0], &r->path);
-	if (status) {
-		compile_words_release(&w);
-		return status;
-	}
 	if (!code)
 		code = model_file_open(c->options.operand[0], r->d, &w.lang, &w.compile, &r->model, &e);
 	compile_words_release(&w);
@@ -175,6 +171,63 @@ static int states_fit(struct running *r, enum emit what)
 		r->nsample, r->nsample == 1 ? "" : "s", name[what], (double)available / 0x1p30);
 }
 
+/* Other processes take part where an option says so: not all of a job's, as for a training, for what is often a moment's work. */
+static bool has_others(const struct cli *c)
+{
+	const struct options *o = &c->options;
+
+	return o->given[OPT_RANKS] || o->given[OPT_HOSTS] || o->given[OPT_HOSTFILE]
+		|| joined_by_mpi(o, NULL);
+}
+
+static bool workers_can(enum emit what) { return what == EMIT_OUTPUTS || what == EMIT_READOUTS; }
+
+static int refuse_workers(struct cli *c)
+{
+	return cli_usage(c,
+		"workers, and several groups, compute outputs and readouts; for --emit=%s start as many processes as --ranks",
+		c->options.value[OPT_EMIT_VALUES]);
+}
+
+/* Found by all processes that were started together: rank 0 says it. */
+static int check_joined(struct cli *c, enum emit what)
+{
+	unsigned nrank = (unsigned)options_count_or(&c->options, OPT_RANKS, 0);
+	struct join a;
+	int status = joined_find(c, &a);
+
+	if (status || !a.mode || a.size == nrank || workers_can(what))
+		return status;
+	return a.rank ? err_exit_status(-ERR_USAGE) : refuse_workers(c);
+}
+
+/* Start workers, or the ranks of one group. */
+static int open_cluster(struct running *r, struct evaluator_options *eo, enum emit what)
+{
+	struct cli *c = r->cli;
+	struct cluster_work w = { .program = r->program,
+		.exec = eo,
+		.threads = (uint32_t)options_count_or(&c->options, OPT_THREADS, 0) };
+	struct buf folder = BUF_INIT;
+	int status;
+
+	if (!has_others(c))
+		return 0;
+	path_folder(c->options.operand[0], &folder);
+	status = cluster_wish(c, NULL, folder.data, &r->cluster);
+	buf_release(&folder);
+	if (!status && r->cluster.hosts.n && !r->cluster.nrank && !workers_can(what))
+		status = refuse_workers(c);
+	if (!status)
+		status = cluster_start(&r->cluster, &w, &r->remote);
+	if (!status)
+		status = ranks_of_cluster(&r->cluster, eo, &r->ranks);
+	eo->remote = r->remote != NULL;
+	if (r->remote)
+		eo->nthread = 1;
+	return status;
+}
+
 static int open_evaluator(struct running *r, enum emit what)
 {
 	const struct options *o = &r->cli->options;
@@ -190,21 +243,21 @@ static int open_evaluator(struct running *r, enum emit what)
 	struct evaluator_options eo;
 	char reason[DEVICE_REASON_MAX];
 	struct err e;
-	int code = execution_options(&w, &eo, &e);
+	int code = execution_options(&w, &eo, &e), status;
 
 	eo.outputs_alone = !w.gradient;
 	if (!code)
 		device_choose(&w, r->program, r->nsample, &eo, reason);
 	if (!code && *reason)
 		cli_detail(r->cli, "computing on the device %s: %s", execution_device(&eo), reason);
-	if (!code)
-		code = ranks_start(&eo, w.split, NULL, &r->ranks, &e);
-	if (!code)
-		code = evaluator_new(r->program, &eo, &r->ev, &e);
+	status = code ? cli_fail(r->cli, &e) : open_cluster(r, &eo, what);
+	if (status)
+		return status;
+	code = evaluator_new(r->program, &eo, &r->ev, &e);
 	if (!code)
 		code = evaluator_weights(r->ev, r->weight, &e);
 	if (!code)
-		r->pool = pool_threads_new(eo.nthread);
+		r->pool = r->remote ? r->remote : pool_threads_new(eo.nthread);
 	return code ? cli_fail(r->cli, &e) : 0;
 }
 
@@ -279,15 +332,24 @@ static int evaluate(struct running *r, enum emit what)
 
 static int run(struct cli *c)
 {
-	struct running r = { .cli = c, .sources = source_set_new() };
-	int status;
+	enum emit what = (enum emit)options_choice(&c->options, OPT_EMIT_VALUES);
+	struct running r = { .cli = c };
+	int status = weights_named(c, &c->options.operand[0], &r.path);
 
+	if (!status && has_others(c))
+		status = check_joined(c, what);
+	if (status || (has_others(c) && joined_work(c, NULL, c->options.operand[0], &status))) {
+		buf_release(&r.path);
+		return status;
+	}
+	r.sources = source_set_new();
 	r.d = diags_new(r.sources);
-	status = evaluate(&r, (enum emit)options_choice(&c->options, OPT_EMIT_VALUES));
-	if (r.pool)
+	status = evaluate(&r, what);
+	if (r.pool && !r.remote)
 		r.pool->ops->free(r.pool);
 	evaluator_free(r.ev);
 	ranks_end(r.ranks);
+	cluster_end(&r.cluster, status);
 	free(r.weight);
 	dataset_free(r.data);
 	model_file_release(&r.model);

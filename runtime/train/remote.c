@@ -33,6 +33,7 @@ void remote_job(const struct program *p, const struct evaluator_options *o, cons
 		.gradient = (uint8_t)o->gradient,
 		.share = 1,
 		.again = o->start_again,
+		.forward = o->outputs_alone,
 		.shots = o->shots,
 		.split = o->split,
 		.optimisations = remote_optimisations(o) };
@@ -204,6 +205,7 @@ static int options_of(const struct wire_job *job, struct evaluator_options *o, s
 	unsigned n = cpus_threads(&rule);
 
 	if (job->precision > PRECISION_DOUBLE || job->gradient > GRADIENT_DIFFERENCE || job->again > 1
+		|| job->forward > 1 || (job->forward && job->gradient != GRADIENT_NONE)
 		|| job->optimisations & ~(unsigned)(OPTIMISATION_ALL & ~OPTIMISATION_BATCH_RANK))
 		return err_set(e, -ERR_PROTOCOL,
 			"the coordinator requested an unknown precision or gradient method");
@@ -226,6 +228,7 @@ static int options_of(const struct wire_job *job, struct evaluator_options *o, s
 		.shots = job->shots,
 		.split = job->split,
 		.optimisations = job->optimisations,
+		.outputs_alone = job->forward,
 		.start_again = job->again };
 	o->nthread = job->threads ? job->threads : job->share && job->share < n ? n / job->share : 1;
 	if (o->nthread > THREADS_MAX)

@@ -39,6 +39,19 @@ tap_exit 0 "an inference" "$QCNN" infer -q --threads=1 --ranks=2 --hosts=local:4
 cp out groups
 "$QCNN" infer -q one.bin >out
 tap_same groups out "gives the predictions of one process"
+echo "0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8
+1,2,3,4,5,6,7,8" >two.csv
+tap_exit 0 "a run of groups" "$QCNN" run -q --ranks=2 --hosts=local:4 --data=two.csv --weights=one.bin cluster.qcnn
+cp out groups
+"$QCNN" run -q --ranks=2 --data=two.csv --weights=one.bin cluster.qcnn >out
+tap_same groups out "gives the outputs of one group"
+"$QCNN" bench --show --circuit=sel --qubits=18 >sel.qcnn
+tap_exit 0 "a run of a worker" "$QCNN" run -q --hosts=local --emit=readouts sel.qcnn
+cp out groups
+"$QCNN" run -q --emit=readouts sel.qcnn >out
+tap_same groups out "plans for outputs alone, as one process does"
+tap_exit 2 "derivatives by workers" "$QCNN" run --emit=jacobian --hosts=local:2 --data=two.csv --weights=one.bin cluster.qcnn
+tap_has err "workers, and several groups, compute outputs and readouts" "are refused"
 tap_exit 0 "a measurement" "$QCNN" bench --circuit=qcnn --qubits=12 --runs=2 --batch=4 --gradient --threads=1 --ranks=2 --hosts=local:4
 tap_has out "2 workers of 1 thread" "has two groups"
 

@@ -48,6 +48,22 @@ for place in here away; do
 	tap_same 0.out want.json "an inference, $place, gives the predictions of one process"
 	tap_is "$statuses$(silent)" " 0 0 0 0" "once"
 done
+# ---- qcnn run ----
+
+echo "0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8
+1,2,3,4,5,6,7,8
+8,7,6,5,4,3,2,1" >three.csv
+run="run -q --data=three.csv --weights=one.bin"
+"$QCNN" $run --ranks=2 cluster.qcnn >want.out
+ranks here 4 "$QCNN" $run --ranks=2 cluster.qcnn
+tap_same 0.out want.out "two groups run a model as two ranks do"
+tap_is "$statuses$(silent)" " 0 0 0 0" "once" || tap_note "$(cat ?.err)"
+"$QCNN" $run --emit=jacobian --ranks=4 cluster.qcnn >want.out
+ranks away 4 "$QCNN" $run --emit=jacobian --ranks=4 --key-file=key cluster.qcnn
+tap_same 0.out want.out "one group gives the derivatives of four ranks"
+ranks here 4 "$QCNN" $run --emit=jacobian --ranks=2 cluster.qcnn
+tap_is "$statuses$(silent)" " 2 2 2 2" "which groups do not give"
+tap_has 0.err "for --emit=jacobian start as many processes as --ranks" "as rank 0 says"
 bench="bench --circuit=qcnn --qubits=12,13 --runs=2 --gradient --threads=1"
 ranks away 4 timeout 100 "$QCNN" $bench --ranks=4 --key-file=key
 tap_is "$statuses $(grep -c '^qcnn gradient  *1[23] ' 0.out)$(silent)" " 0 0 0 0 2" "bench measures both of its cases with the same processes" ||

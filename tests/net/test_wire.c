@@ -54,6 +54,7 @@ static void put_all(struct buf b[MESSAGES])
 		.precision = 1,
 		.gradient = 1,
 		.again = 1,
+		.forward = 1,
 		.share = 2,
 		.nlabel = 1,
 		.loss = "mse",
@@ -116,7 +117,9 @@ static void test_values(const struct buf b[MESSAGES])
 	tap_ok(value[1] == -2 && value[3] == 1e300, "readouts keep their bits");
 	tap_ok(v[1].a == INT64_MAX && v[1].b == INT64_MIN && v[0].b == -1, "and so do sums");
 	wire_get_job((const uint8_t *)b[6].data, b[6].len, &j);
-	tap_ok(!strcmp(j.loss, "mse") && j.again == 1 && j.option[1] == -1 && j.nprogram == 5 && !memcmp(j.program, "bytes", 5), "a job keeps its fields");
+	tap_ok(!strcmp(j.loss, "mse") && j.again == 1 && j.forward == 1 && j.option[1] == -1
+			&& j.nprogram == 5 && !memcmp(j.program, "bytes", 5),
+		"a job keeps its fields");
 	tap_ok(j.nrank == 4 && j.nplaces == 4 && !memcmp(j.places, "ssh\n", 4),
 		"and where its group is");
 	tap_ok(j.nfile == 1 && j.file[0].digest[0] == 8 && j.file[0].nrow == 100 && j.file[0].npath == 4 && !memcmp(j.file[0].path, "/a/b", 4)

@@ -189,6 +189,7 @@ void wire_put_job(struct buf *b, const struct wire_job *m)
 	buf_u8(b, m->precision);
 	buf_u8(b, m->gradient);
 	buf_u8(b, m->again);
+	buf_u8(b, m->forward);
 	buf_u32(b, m->share);
 	buf_u32(b, m->place);
 	buf_u32(b, m->threads);
@@ -219,6 +220,7 @@ bool wire_get_job(const uint8_t *p, size_t len, struct wire_job *m)
 	m->precision = rd_u8(&r);
 	m->gradient = rd_u8(&r);
 	m->again = rd_u8(&r);
+	m->forward = rd_u8(&r);
 	m->share = rd_u32(&r);
 	m->place = rd_u32(&r);
 	m->threads = rd_u32(&r);

@@ -300,6 +300,19 @@ static int give_job(struct cluster *k, const struct cluster_work *w, const struc
 	return code;
 }
 
+/* Ranks of groups on this machine; 0: not known. */
+static unsigned ranks_here(const struct cluster *k)
+{
+	unsigned n = k->groups.n * k->groups.nrank, near = 0;
+
+	for (unsigned i = 0; i < n && k->external.n; i++)
+		near += coordinator_rank(k->coordinator, i).near;
+	for (size_t i = 0; i < k->hosts.n && !k->external.n; i++)
+		if (!host_is_local(&k->hosts.host[i]))
+			return 0;
+	return k->external.n ? near : n;
+}
+
 static void say_ready(const struct cluster *k, double seconds)
 {
 	struct coordinator_worker w;
@@ -319,6 +332,8 @@ static void say_ready(const struct cluster *k, double seconds)
 	else
 		cli_note(k->cli, "%u worker%s on %zu host%s, ready after %.2f s", n, n == 1 ? "" : "s", k->hosts.n,
 			k->hosts.n == 1 ? "" : "s", seconds);
+	if (k->groups.nrank && coordinator_worker(k->coordinator, 0, &w))
+		ranks_check_processors(k->cli, ranks_here(k), w.nthread);
 }
 
 /* The key of a group goes through these connections: they are always encrypted where there is one. */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/hosts/worker_start.h"
+#include "runtime/exec/statevector/split/split.h"
 
 bool is_this_machine(const struct host *h)
 {
@@ -106,5 +107,7 @@ int ranks_of_cluster(struct cluster *k, struct evaluator_options *o, struct rank
 	*out = NULL;
 	if (!code && k->nrank)
 		code = ranks_start(o, k->nrank, &places, out, &e);
+	if (*out)
+		ranks_check_processors(k->cli, ranks_own(*out)->share, o->nthread);
 	return code ? cli_fail(k->cli, &e) : 0;
 }

@@ -342,6 +342,17 @@ struct ranks *ranks_lead(struct comm *comm, unsigned local, unsigned share)
 
 struct split_rank *ranks_own(struct ranks *r) { return &r->rank; }
 
+void ranks_check_processors(const struct cli *c, unsigned nrank, unsigned nthread)
+{
+	unsigned n = cpus_online();
+
+	if (nrank > 1 && nrank * nthread > n)
+		cli_note(c,
+			"%u ranks with %u thread%s each run on the %u processor%s of this machine, which is slow: ranks that wait "
+			"for others keep processors busy",
+			nrank, nthread, nthread == 1 ? "" : "s", n, n == 1 ? "" : "s");
+}
+
 void ranks_end(struct ranks *r)
 {
 	double until;

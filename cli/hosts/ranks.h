@@ -2,6 +2,7 @@
  * Processes that hold the parts of split states (split_group.h): this one leads, others are started, here or on other hosts. */
 #pragma once
 
+#include "cli/command.h"
 #include "runtime/exec/evaluator.h"
 #include "runtime/net/cluster/coordinator.h"
 #include "runtime/net/launch/launch.h"
@@ -43,3 +44,5 @@ int ranks_join(const void *start, size_t n, rank_exchange_fn exchange, void *ctx
 /* Lead a group that was opened, and is owned from now on; local, share: as in split_rank. */
 struct ranks *ranks_lead(struct comm *comm, unsigned local, unsigned share);
 struct split_rank *ranks_own(struct ranks *r);
+/* Say so if nrank ranks of nthread threads are more than the processors of this machine: ranks that wait take them from others. */
+void ranks_check_processors(const struct cli *c, unsigned nrank, unsigned nthread);

@@ -74,14 +74,16 @@ tap_is "$statuses $(grep -c 'on 1[23] qubits, batch 4, 2 workers of 1 thread' 0.
 ranks away 4 timeout 100 "$QCNN" train $few --encrypt=off --ranks=4 --key-file=key -o many.bin config.yaml
 tap_is "$statuses" " 0 0 0 0" "without encryption" || tap_note "$(cat ?.err)"
 tap_ok "the same weights" cmp one.bin many.bin
-ranks here 2 timeout 100 "$QCNN" train $few --dry-run --ranks=2 config.yaml
+crowd="--set=run.threads=$((4 * $(getconf _NPROCESSORS_ONLN)))"
+ranks here 2 timeout 100 "$QCNN" train ${few#-q} --dry-run $crowd --ranks=2 config.yaml
 tap_has 0.out "processes 2, which find rank 0 by" "a dry run names the processes"
 tap_has 0.out "the training ends with what was saved before the step, and status 75" "and what happens if one is lost"
-ranks here 4 timeout 100 "$QCNN" train $few --dry-run --ranks=2 config.yaml
+tap_has 0.err "2 processes that mpiexec has started form one job, and each holds a part of the states" "rank 0 says how it was started"
+tap_ok "two ranks with too many threads are told so" grep -q '2 ranks with [0-9]* threads each run on' 0.err
+ranks here 4 timeout 100 "$QCNN" train ${few#-q} --dry-run $crowd --ranks=2 config.yaml
+tap_ok "and so are those of groups" grep -q '4 ranks with [0-9]* threads each run on the .* of this machine, which is slow' 0.err
 tap_has 0.out "groups    2 of 2 ranks: ranks of a host are in one group" "or their groups"
 tap_has 0.out "its units go to the other groups, and the weights stay the same" "with what happens to their work"
-ranks here 2 timeout 100 "$QCNN" train ${few#-q} --ranks=2 config.yaml
-tap_has 0.err "2 processes that mpiexec has started form one job, and each holds a part of the states" "rank 0 says how it was started"
 
 # ---- what cannot be ----
 

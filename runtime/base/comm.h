@@ -7,6 +7,7 @@
  * runtime/net/comm/group.h opens a group. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,6 +39,8 @@ struct comm_work {
 struct comm {
 	const struct comm_ops *ops;
 	unsigned rank, size;
+	bool checks; /* digests of what is exchanged are compared; also by who moves bytes beside the group */
+	double deadline_s; /* of the group */
 	struct comm_statistics statistics;
 };
 
@@ -47,6 +50,7 @@ struct comm_ops {
 	int (*gather)(struct comm *c, const void *mine, size_t bytes, void *all, struct err *e);
 	int (*broadcast)(struct comm *c, unsigned root, void *data, size_t bytes, struct err *e);
 	int (*wait)(struct comm *c, unsigned root, struct err *e);
+	int (*look)(struct comm *c, unsigned ms, struct err *e);
 	void (*abort)(struct comm *c, const char *reason);
 	void (*close)(struct comm *c);
 };
@@ -84,6 +88,13 @@ static inline int comm_broadcast(struct comm *c, unsigned root, void *data, size
 static inline int comm_wait(struct comm *c, unsigned root, struct err *e)
 {
 	return c->ops->wait(c, root, e);
+}
+
+/* For who waits for bytes that move beside the group: has another rank failed, as a call that waits for all would find? Returns when
+ * that may have changed, and after `ms` at the latest. */
+static inline int comm_look(struct comm *c, unsigned ms, struct err *e)
+{
+	return c->ops->look(c, ms, e);
 }
 
 /* The others' calls fail with this reason, soon. From any thread. */

@@ -40,7 +40,6 @@ struct group {
 	const struct group_transport *transport;
 	void *t;
 	bool digests;
-	double deadline_s;
 	struct liveness live;
 	size_t nbyte_chunk;
 	uint64_t call;        /* number of the present, or last */
@@ -130,11 +129,14 @@ int group_open(struct group_offer *offer, unsigned rank, unsigned size, const ch
 	g.nbyte_chunk = chunk_bytes(transport, g.options.buffer_bytes, size);
 	g.until = clock_seconds() + g.options.deadline_ms / 1e3;
 	c = mem_alloc(1, sizeof *c);
-	*c = (struct group){ .comm = { .ops = &group_ops, .rank = rank, .size = size },
+	*c = (struct group){ .comm = { .ops = &group_ops,
+				     .rank = rank,
+				     .size = size,
+				     .checks = !g.options.no_digest,
+				     .deadline_s = g.options.deadline_ms / 1e3 },
 		.transport = transport,
 		.nbyte_chunk = g.nbyte_chunk,
-		.digests = !g.options.no_digest && !transport->seals,
-		.deadline_s = g.options.deadline_ms / 1e3 };
+		.digests = !g.options.no_digest && !transport->seals };
 	code = transport->open(offer->offer, &g, &c->t, e);
 	free(offer);
 	if (!code) {
@@ -417,7 +419,7 @@ static int find_stopped(struct group *c, const struct call *k, const bool *neede
 
 	liveness_look(l, now);
 	for (unsigned r = 0; r < c->comm.size; r++)
-		if (needed[r] && now - l->seen[r] > c->deadline_s) {
+		if (needed[r] && now - l->seen[r] > c->comm.deadline_s) {
 			if (k)
 				say_left(k, r, left, sizeof left);
 			return err_set(e, -ERR_UNREACHABLE,
@@ -520,6 +522,11 @@ static int failed_by(struct group *c, const char *what, const struct group_fault
 	return err_set(e, c->failed.code, "%s", c->failed.text);
 }
 
+static int has_failed(const struct group *c, struct err *e)
+{
+	return c->failed.code ? err_set(e, c->failed.code, "%s", c->failed.text) : 0;
+}
+
 static int run(struct group *c, enum call_kind kind, const struct strided *part, unsigned npart,
 	const struct comm_work *work, struct err *e)
 {
@@ -529,9 +536,8 @@ static int run(struct group *c, enum call_kind kind, const struct strided *part,
 	int code;
 
 	pthread_mutex_lock(&c->lock);
-	if (c->failed.code) {
-		code = err_set(e, c->failed.code, "%s", c->failed.text);
-	} else {
+	code = has_failed(c, e);
+	if (!code) {
 		c->call++;
 		begin_ways(&k);
 		code = run_call(&k, &fault, &why);
@@ -599,29 +605,51 @@ static int group_broadcast(struct comm *comm, unsigned root, void *data, size_t 
 	return run(group_of(comm), CALL_BROADCAST, part, n, NULL, e);
 }
 
+/* Between two calls: has one of these ranks failed? Looks once. */
+static int look(struct group *c, const bool *needed, unsigned ms, struct err *e)
+{
+	struct group_fault fault = { 0 };
+	struct err why = { 0 };
+	int code;
+
+	code = find_stopped(c, NULL, needed, clock_seconds(), &why);
+	if (!code && !is_asked(c, &fault))
+		c->transport->wait(c->t, needed, ms, &fault);
+	if (!code && fault.code)
+		code = err_set(&why, fault.code, "rank %u %s", fault.rank, fault.text);
+	return code ? failed_by(c, "wait after call", &fault, code, &why, e) : 0;
+}
+
 /* Nothing is taken: the next call finds it. */
 static int group_wait(struct comm *comm, unsigned root, struct err *e)
 {
 	struct group *c = group_of(comm);
-	struct group_fault fault = { 0 };
-	struct err why = { 0 };
 	bool needed[GROUP_RANKS_MAX] = { false };
-	int code = 0;
+	int code;
 
 	assert(root < comm->size && root != comm->rank);
 	needed[root] = true;
 	pthread_mutex_lock(&c->lock);
-	if (c->failed.code)
-		code = err_set(e, c->failed.code, "%s", c->failed.text);
-	while (!code && !c->transport->next(c->t, root)) {
-		code = find_stopped(c, NULL, needed, clock_seconds(), &why);
-		if (!code && !is_asked(c, &fault))
-			c->transport->wait(c->t, needed, WAIT_MS, &fault);
-		if (!code && fault.code)
-			code = err_set(&why, fault.code, "rank %u %s", fault.rank, fault.text);
-		if (code)
-			code = failed_by(c, "wait after call", &fault, code, &why, e);
-	}
+	code = has_failed(c, e);
+	while (!code && !c->transport->next(c->t, root))
+		code = look(c, needed, WAIT_MS, e);
+	pthread_mutex_unlock(&c->lock);
+	answer(c);
+	return code;
+}
+
+static int group_look(struct comm *comm, unsigned ms, struct err *e)
+{
+	struct group *c = group_of(comm);
+	bool needed[GROUP_RANKS_MAX];
+	int code;
+
+	for (unsigned r = 0; r < comm->size; r++)
+		needed[r] = r != comm->rank;
+	pthread_mutex_lock(&c->lock);
+	code = has_failed(c, e);
+	if (!code)
+		code = look(c, needed, ms, e);
 	pthread_mutex_unlock(&c->lock);
 	answer(c);
 	return code;
@@ -632,6 +660,7 @@ static const struct comm_ops group_ops = {
 	.gather = group_gather,
 	.broadcast = group_broadcast,
 	.wait = group_wait,
+	.look = group_look,
 	.abort = group_abort,
 	.close = group_close,
 };

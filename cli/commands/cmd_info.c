@@ -129,7 +129,8 @@ static void gpu_json(const struct measured *m, struct buf *out)
 			", \"memory_bytes\": %" PRIu64 ", \"free_bytes\": %" PRIu64
 			", \"driver_cuda\": %u}",
 			d.name, d.capability, d.units, d.memory, d.left, d.driver);
-	buf_json(out, "], \"crossover_operations\": %g}", m->crossover);
+	buf_json(out, "], \"library\": %s, \"crossover_operations\": %g}",
+		t ? target_library(t) : NULL, m->crossover);
 }
 
 /* Those of this build that compute. */
@@ -182,6 +183,8 @@ static void gpu_text(struct buf *out)
 		buf_printf(out, " free), driver for CUDA %u.%u\n", d.driver / 1000,
 			d.driver % 1000 / 10);
 	}
+	if (target_library(t))
+		buf_printf(out, "exchange      of GPUs: %s\n", target_library(t));
 }
 
 static void print_text(const struct measured *m, struct buf *out)

@@ -256,6 +256,8 @@ static int open_evaluator(struct running *r, enum emit what)
 	code = evaluator_new(r->program, &eo, &r->ev, &e);
 	if (!code)
 		code = evaluator_weights(r->ev, r->weight, &e);
+	if (!code && eo.rank && *eo.rank->way)
+		cli_detail(r->cli, "GPUs exchange by %s", eo.rank->way);
 	if (!code)
 		r->pool = r->remote ? r->remote : pool_threads_new(eo.nthread);
 	return code ? cli_fail(r->cli, &e) : 0;

@@ -123,7 +123,16 @@ static enum shard shard_of(const char *word)
 
 static enum transport transport_of(const char *word)
 {
-	return !word || !strcmp(word, "auto") ? TRANSPORT_AUTO : !strcmp(word, "stdio") ? TRANSPORT_STDIO : TRANSPORT_TCP;
+	return !word || !strcmp(word, "auto") || !strcmp(word, "nccl") ? TRANSPORT_AUTO
+		: !strcmp(word, "stdio")                               ? TRANSPORT_STDIO
+								       : TRANSPORT_TCP;
+}
+
+static enum rank_link link_of(const char *word)
+{
+	return !word || !strcmp(word, "auto") ? RANK_LINK_AUTO
+		: !strcmp(word, "nccl")       ? RANK_LINK_NCCL
+					      : RANK_LINK_HOST;
 }
 
 /* The option without a value means on. */
@@ -158,7 +167,8 @@ static bool is_elsewhere(const struct cluster *k)
 /* Several times as many processes as ranks, or none on this machine: as many groups, each of which is a worker. */
 static int cut_groups(struct cluster *k)
 {
-	struct group_launch how = { k->launcher, k->agent, k->program, k->iface, k->push, k->encrypt };
+	struct group_launch how = { k->launcher, k->agent, k->program, k->iface, k->push,
+		k->encrypt, k->link };
 	unsigned n = hosts_workers(&k->hosts);
 	struct err e;
 
@@ -200,6 +210,10 @@ int cluster_wish(struct cli *c, const struct config *config, const char *folder,
 	out->program = word_of(o, OPT_REMOTE_PATH, config, KEY_CLUSTER_REMOTE_PATH);
 	out->iface = word_of(o, OPT_IFACE, config, KEY_CLUSTER_IFACE);
 	out->transport = transport_of(word_of(o, OPT_TRANSPORT, config, KEY_CLUSTER_TRANSPORT));
+	out->link = link_of(word_of(o, OPT_TRANSPORT, config, KEY_CLUSTER_TRANSPORT));
+	if (out->link == RANK_LINK_NCCL && !out->nrank)
+		return cli_usage(c,
+			"--transport=nccl (cluster.transport: nccl) is for processes that hold each state together: give --ranks");
 	out->push = o->given[OPT_PUSH] || (config && config_bool(config, KEY_CLUSTER_PUSH));
 	out->encrypt = encrypts(o->given[OPT_ENCRYPT] ? o->value[OPT_ENCRYPT] : config ? config_text(config, KEY_CLUSTER_ENCRYPT) : "on");
 	if (config)

@@ -19,6 +19,7 @@ struct cluster {
 	bool encrypt, same_isa, push;
 	bool mpi; /* ranks communicate by it */
 	enum transport transport;
+	enum rank_link link; /* of ranks on GPUs */
 	unsigned restarts;
 	enum shard shard;
 	double start_s;              /* 0: as usual */

@@ -40,6 +40,7 @@ static int joined_places(struct cluster *k, struct rank_places *out, struct err 
 	if (code)
 		return code;
 	*out = (struct rank_places){ .encrypt = k->encrypt,
+		.link = k->link,
 		.iface = k->iface,
 		.say = say,
 		.ctx = k,
@@ -71,6 +72,7 @@ int rank_places_of(struct cluster *k, struct rank_places *out, struct err *e)
 			"part of that, or several times as many for several groups",
 			k->nrank, nslot, k->why);
 	*out = (struct rank_places){ .encrypt = k->encrypt,
+		.link = k->link,
 		.iface = k->iface,
 		.start_s = k->start_s,
 		.say = say,
@@ -99,7 +101,7 @@ int rank_places_of(struct cluster *k, struct rank_places *out, struct err *e)
 
 int ranks_of_cluster(struct cluster *k, struct evaluator_options *o, struct ranks **out)
 {
-	struct rank_places places = { .say = say, .ctx = (void *)k };
+	struct rank_places places = { .say = say, .ctx = (void *)k, .link = k->link };
 	struct err e;
 	bool elsewhere = k->hosts.n || k->external.n;
 	int code = k->nrank && elsewhere ? rank_places_of(k, &places, &e) : 0;

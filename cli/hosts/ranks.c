@@ -296,6 +296,7 @@ int ranks_start(struct evaluator_options *o, unsigned nrank, const struct rank_p
 	for (unsigned k = 0; k < nrank; k++)
 		r->process[k] = LAUNCHED_NONE;
 	set_places(r, places);
+	r->rank.wish = r->places.link;
 	here = r->rank.share = share_of(r, 0);
 	snprintf(s.version, sizeof s.version, "%s", PACKAGE_VERSION);
 	snprintf(s.transport, sizeof s.transport, "%s",

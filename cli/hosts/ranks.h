@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "runtime/exec/evaluator.h"
+#include "runtime/exec/statevector/split/split.h"
 #include "runtime/net/cluster/coordinator.h"
 #include "runtime/net/launch/launch.h"
 #include "runtime/net/worker_process.h"
@@ -12,7 +13,8 @@
 struct rank_places {
 	/* LAUNCHER_NONE: on this host. Of rank 0, this process, only the host is used. */
 	struct launch_place place[SPLIT_RANKS_MAX];
-	bool encrypt;      /* what ranks of different hosts send */
+	bool encrypt; /* what ranks of different hosts send */
+	enum rank_link link;
 	const char *iface; /* interface or address of this machine; NULL: as the others are reached */
 	double start_s;    /* for a rank to start: without any sign of it */
 	void (*say)(void *ctx, const char *host, const char *line); /* what ranks print */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A group's places are a text: launcher, program, interface, "push", "encrypt", and the hosts of its processes but the first, a line each;
+ * A group's places are a text: launcher, program, interface, "push", "encrypt" with a word of links, and the hosts of its processes but the first, a line each;
  * "local" is the host of the first. */
 #include "config.h"
 #include "cli/hosts/worker_groups.h"
@@ -11,6 +11,10 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/system/cpus.h"
 #include "runtime/net/launch/own_address.h"
+
+static const char *const links[] = {
+	[RANK_LINK_AUTO] = "", [RANK_LINK_HOST] = " host", [RANK_LINK_NCCL] = " nccl"
+};
 
 /* ---- on the side of the coordinator ---- */
 
@@ -29,11 +33,11 @@ static int put_places(struct buf *out, const struct hosts *h, unsigned first, un
 {
 	const struct host *leader = host_of(h, first);
 
-	buf_printf(out, "%s%s\n%s\n%s\n%s\n%s\n",
+	buf_printf(out, "%s%s\n%s\n%s\n%s\n%s%s\n",
 		launch->agent ? "exec:" : launch_row(launch->launcher)->name,
 		launch->agent ? launch->agent : "", launch->program ? launch->program : "",
 		launch->iface ? launch->iface : "", launch->push ? "push" : "",
-		launch->encrypt ? "encrypt" : "");
+		launch->encrypt ? "encrypt" : "", links[launch->link]);
 	for (unsigned k = 1; k < nrank; k++) {
 		const struct host *other = host_of(h, first + k);
 
@@ -118,7 +122,10 @@ static bool get_places(char *text, unsigned nrank, struct rank_places *out)
 
 	if (!how || !encrypt || nrank < 2 || nrank > SPLIT_RANKS_MAX)
 		return false;
-	*out = (struct rank_places){ .encrypt = *encrypt != 0,
+	*out = (struct rank_places){ .encrypt = *encrypt == 'e',
+		.link = strstr(encrypt, links[RANK_LINK_NCCL])   ? RANK_LINK_NCCL
+			: strstr(encrypt, links[RANK_LINK_HOST]) ? RANK_LINK_HOST
+								 : RANK_LINK_AUTO,
 		.iface = *iface && !own_address_of(iface, own, &none) ? iface : NULL,
 		.say = say };
 	out->place[0] = (struct launch_place){ .launcher = LAUNCHER_LOCAL, .host = "local" };

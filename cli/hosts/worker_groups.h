@@ -19,6 +19,7 @@ struct group_launch {
 	const char *agent, *program;
 	const char *iface; /* used by hosts that have it */
 	bool push, encrypt;
+	enum rank_link link;
 };
 
 /* Cut the processes of *hosts into groups of nrank, in their order; *hosts becomes the hosts of the first processes, and *out

@@ -11,6 +11,7 @@
 
 #include "runtime/base/system/cpus.h"
 #include "runtime/exec/engine.h"
+#include "runtime/exec/statevector/split/split.h"
 #include "runtime/log/svg.h"
 
 static void row(const char *name, const char *value, struct buf *out)
@@ -108,6 +109,8 @@ static void machine(const struct train_report *p, struct buf *out)
 	row("computed with", b.data, out);
 	if (*p->job->device_reason)
 		row("device chosen as", p->job->device_reason, out);
+	if (x->rank && *x->rank->way)
+		row("GPUs exchanged by", x->rank->way, out);
 	buf_clear(&b);
 	engine_reasons(&problem, "<tr><th>engine</th><td>", "</td></tr>\n", out);
 	optimisation_use_text(&p->job->optimisations, &b);

@@ -13,6 +13,7 @@ struct times { unsigned n; double seconds[TIMES_MAX]; };
 
 /* States that are split over processes, as planned; with --link, what each of them is expected to take on a machine like this one. */
 struct preview_split {
+	const char *library;             /* as target_library, of GPUs; or NULL */
 	uint32_t nrank;                  /* 0: they are not split */
 	uint32_t nexchange[2];           /* forward, in the backward pass */
 	double bytes[2];                 /* that each process sends then, for a state */

@@ -60,6 +60,7 @@ int preview_split(struct preview *p, struct err *e)
 	if (!pl)
 		return -ERR_CONFIG;
 	s->nrank = j->exec.split;
+	s->library = target_library(target_or_best(j->exec.target));
 	s->nstate = states_of_step(p);
 	for (unsigned back = 0; back < 2; back++)
 		s->bytes[back] = plan_exchanges(pl, back, &s->nexchange[back]).bytes;
@@ -82,6 +83,8 @@ json_t *preview_split_json(const struct preview_split *s)
 		(int)s->nexchange[1], "forward_bytes", s->bytes[0], "backward_bytes", s->bytes[1],
 		"states_per_step", s->nstate);
 
+	if (s->library)
+		json_object_set_new(all, "library", json_string(s->library));
 	if (s->limits.exchange_gb_s > 0)
 		json_object_set_new(all, "link",
 			json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "gb_s",
@@ -105,6 +108,10 @@ void preview_split_text(const struct preview_split *s, struct buf *out)
 		"%u backward, %.4g bytes of two\n",
 		s->nrank, s->nexchange[0], s->nexchange[0] == 1 ? "" : "s", s->bytes[0],
 		s->nexchange[1], s->bytes[1]);
+	if (s->library)
+		buf_printf(out,
+			"exchange  of GPUs, one for each process: %s; else through memory of the host\n",
+			s->library);
 	if (s->limits.exchange_gb_s > 0)
 		buf_printf(out,
 			"link      %.4g GB/s, %.4g us a message, machines like this one: %.4g s a step, of %.4g states that take "

@@ -4,6 +4,7 @@
 #include "cli/training/train_summary.h"
 
 #include "cli/job/train_callbacks.h"
+#include "runtime/exec/statevector/split/split.h"
 
 static void say_numbers(struct buf *b, const struct train_words *w, const char *what, double loss, const double *metric)
 {
@@ -48,6 +49,8 @@ void train_summary(const struct cli *c, const struct job *j, const struct train_
 	optimisation_use_text(&j->optimisations, &b);
 	if (b.len)
 		cli_note(c, "exact optimisations: %s", b.data);
+	if (j->train.exec.rank && *j->train.exec.rank->way)
+		cli_note(c, "GPUs exchanged by %s", j->train.exec.rank->way);
 	if (j->train.restarts > 1 && !w->shows_progress)
 		cli_note(c, "restart %u of %u was the best", r->winner + 1, j->train.restarts);
 	buf_clear(&b);

@@ -82,9 +82,12 @@ struct device_about {
 	unsigned capability, units; /* NVIDIA: 90 for compute capability 9.0; multiprocessors */
 	unsigned driver;            /* 12040 for CUDA 12.4: what its driver can */
 	uint64_t memory, left;      /* bytes */
+	uint8_t id[16];             /* no other device has it, on any machine */
 };
 /* Of number k, usable or not; false: there is none of that number. */
 bool target_device(const struct target *t, unsigned k, struct device_about *out);
+/* The library by which its devices exchange parts of split states, with its version, or why there is none; NULL: it uses none. */
+const char *target_library(const struct target *t);
 /* Devices of this machine that it can compute on, each by itself; 0: it is the processor's. */
 unsigned target_devices(const struct target *t);
 /* Name of device number k, the preferred one first, in this build or not; NULL: no more. */

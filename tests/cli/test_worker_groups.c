@@ -44,7 +44,8 @@ static void test_cut(void)
 		.agent = "my agent",
 		.program = "/opt/qcnn",
 		.iface = "ib0",
-		.push = true };
+		.push = true,
+		.link = RANK_LINK_NCCL };
 
 	tap_is_str(cut("local:4", 2, &by_ssh),
 		"local:2 [ssh////encrypt/local/][ssh////encrypt/local/]",
@@ -55,7 +56,7 @@ static void test_cut(void)
 		"a group on each two hosts");
 	tap_is_str(cut("a,b", 4, &by_ssh), "a:1 [ssh////encrypt/local/b/b/]",
 		"fewer processes than ranks stand for several");
-	tap_is_str(cut("local,b", 2, &agent), "local:1 [exec:my agent//opt/qcnn/ib0/push//b/]",
+	tap_is_str(cut("local,b", 2, &agent), "local:1 [exec:my agent//opt/qcnn/ib0/push/ nccl/b/]",
 		"how the others are started");
 	tap_is_str(cut("a,local", 2, &by_ssh),
 		"a group that begins on a has a process on `local`: give this machine the name by which a reaches "

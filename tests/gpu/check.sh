@@ -65,6 +65,33 @@ else
 	row "two processes" FAILED "$(first_line err)"
 fi
 
+# ---- GPUs that exchange parts of states ----
+qubits=${quick:+9}
+qubits=${qubits:-24}
+cat >split.qcnn <<END
+QCNN 1;
+const int n = $qubits;
+qubit[n] q;
+param float[n] w;
+ry(each w) on q;
+for int k in [0:n-2] { cx q[k], q[k+1]; }
+rxx(w[0]) q[0], q[n-1];
+ry(each w) on q;
+observe z(q[0]) * z(q[n-1]);
+END
+if [ "$("$qcnn" info | grep -c '^cuda:')" -lt 2 ]; then
+	row NCCL skipped "there is one GPU"
+elif ! "$qcnn" run -v --device=cuda --ranks=2 --seed=3 --emit=jacobian split.qcnn >one 2>err; then
+	row NCCL FAILED "$(tail -n 1 err)"
+elif ! grep -q 'GPUs exchange by NCCL' err; then
+	row NCCL skipped "$(sed -n 's/.*GPUs exchange by //p' err)"
+else
+	way=$(sed -n 's/.*GPUs exchange by //p' err)
+	CUDA_VISIBLE_DEVICES=0 EMU_DEVICES=1 "$qcnn" run --device=cuda --ranks=2 --seed=3 --emit=jacobian split.qcnn >two 2>err
+	cmp -s one two && row NCCL ok "two ranks by $way: the same digits as through memory of the host" ||
+		row NCCL FAILED "by $way: other digits than through memory of the host"
+fi
+
 # ---- what it refuses ----
 printf 'QCNN 1;\nqubit[36] q;\nh q;\nobserve z(q[0]);\n' >large.qcnn
 "$qcnn" run --device=cuda:0 large.qcnn >out 2>err
@@ -123,6 +150,6 @@ fi
 	sed 's/[\\"]/\\&/g' rows | awk -F'\t' '{ printf "%s{\"check\": \"%s\", \"result\": \"%s\", \"text\": \"%s\"}", (NR > 1 ? ", " : ""), $1, $2, $3 }'
 	printf ']}\n'
 } >check.json
-rm -f rows out err one two digests large.qcnn bench.json
+rm -f rows out err one two digests large.qcnn split.qcnn bench.json
 echo "$folder/check.md"
 exit $failed

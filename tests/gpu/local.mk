@@ -2,7 +2,7 @@
 # The emulated GPU and programs that compute on it: states-fast and qcnn-fast check nothing; states-checked and qcnn-emu check
 # every access. In a build with sanitizers there are the fast ones alone, and the sanitizers check them.
 
-emu_sources = tests/gpu/emu/emu_device.cpp tests/gpu/emu/emu_runtime.cpp
+emu_sources = tests/gpu/emu/emu_device.cpp tests/gpu/emu/emu_nccl.cpp tests/gpu/emu/emu_runtime.cpp
 emu_headers = tests/gpu/emu/cuda_runtime.h tests/gpu/emu/emu.h tests/gpu/emu/emu_totals.h \
 	tests/gpu/emu/nvtx3/nvToolsExt.h
 EXTRA_DIST += $(emu_sources) $(emu_headers) tests/gpu/emu/faults.cu tests/gpu/check.sh tests/gpu/golden.sh tests/gpu/test_counted_work.c
@@ -46,7 +46,7 @@ AM_V_CXX = $(am__v_CXX_$(V))
 am__v_CXX_ = $(am__v_CXX_$(AM_DEFAULT_VERBOSITY))
 am__v_CXX_0 = @echo "  CXX     " $@;
 
-emu_link = $(CXX) -pthread $(SANITIZE_CFLAGS) $(OPENMP_CFLAGS) $(LDFLAGS) -Wl,-u,backend_cuda
+emu_link = $(CXX) -pthread -rdynamic $(SANITIZE_CFLAGS) $(OPENMP_CFLAGS) $(LDFLAGS) -Wl,-u,backend_cuda
 emu_libs = $(room_libs) libgpu.a $(room_libs) \
 	$(YAML_LIBS) $(ZLIB_LIBS) $(JANSSON_LIBS) $(SODIUM_LIBS) $(LIBS)
 states_objects = $(tests_gpu_test_states_OBJECTS)

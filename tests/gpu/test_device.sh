@@ -5,6 +5,14 @@ printf 'QCNN 1;\nqubit[2] q; h q[0]; cx q[0], q[1]; observe z(q[0]);\n' >bell.qc
 
 "$QCNN" run --device=cuda bell.qcnn >out 2>err
 status=$?
+# NCCL can be loaded without a GPU: the real one, where configure has found it.
+library=$(sed -n 's/^#define QCNN_NCCL_LIBRARY "\(\/.*\)"/\1/p' "$top_builddir/config.h")
+"$QCNN" info >info
+if [ -e "$library" ]; then
+	tap_has info 'exchange      of GPUs: NCCL 2.' "info has the version of NCCL"
+elif ! grep -q 'this build has no CUDA' err; then
+	tap_has info 'exchange      of GPUs: ' "info says whether there is NCCL"
+fi
 if [ $status -eq 0 ]; then
 	tap_skip "this machine has a GPU"
 elif grep -q 'this build has no CUDA' err; then

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Split states on emulated GPUs: numbers against the reference, the same bits for any number of ranks, and what fails.
+# Split states on emulated GPUs: numbers against the reference, the same bits for any number of ranks, which exchange by an emulated
+# NCCL or through memory of the host, and what fails.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 emu=$top_builddir/tests/gpu
 [ -x "$emu/split-fast" ] || tap_skip_all "no emulated GPU in this build"
 
-"$emu/split-fast" cuda >points 2>findings
+export TMPDIR=$PWD
+EMU_DEVICES=8 "$emu/split-fast" cuda >points 2>findings
 status=$?
 { grep '^not ok' points; grep -v '^OMP' findings; } | sed 's/^/# /'
 [ $status -eq 0 ]
@@ -45,14 +47,21 @@ END
 train() { # PROGRAM NAME OPTION...
 	program=$1 name=$2
 	shift 2
-	"$program" train -q --fresh --set log.dir="log-$name" -o "$name.bin" "$@" deep.yaml
+	"$program" train --fresh --set log.dir="log-$name" -o "$name.bin" "$@" deep.yaml
 }
-train "$QCNN" ref --set run.device=ref --set run.split=1
+train "$QCNN" ref -q --set run.device=ref --set run.split=1
 for precision in single double; do
 	for ranks in 1 2 $([ $precision = single ] && echo 4) 8; do
-		EMU_DEVICES=3 tap_exit 0 "$precision: a training by $ranks ranks" train "$emu/qcnn-fast" $ranks --set run.precision=$precision --ranks=$ranks
+		devices=3 way="memory of the host: rank"
+		[ $ranks = 4 ] && devices=4 way="NCCL 2.18.3"
+		[ $precision$ranks = double2 ] && way="NCCL 2.18.3"
+		case $way in N*) export EMU_NCCL=none ;; *) unset EMU_NCCL ;; esac
+		EMU_DEVICES=$devices tap_exit 0 "$precision: a training by $ranks ranks" train "$emu/qcnn-fast" $ranks --set run.precision=$precision --ranks=$ranks
 		tap_ok "gives the weights of one" cmp 1.bin $ranks.bin
+		[ $ranks = 1 ] || tap_has err "GPUs exchanged by $way" "by that way"
 	done
+	unset EMU_NCCL
+	[ $precision = single ] && cp 1.bin single.bin
 	"$QCNN" weights diff ref.bin 1.bin >differences
 	most=$(sed -n 's/.*largest difference \([^ ]*\) .*/\1/p' differences | sort -g | tail -1)
 	tap_ok "off from those of ref by $most" awk "BEGIN { exit !($most > 0 && $most < $([ $precision = single ] && echo 1e-5 || echo 1e-12)) }"
@@ -65,7 +74,9 @@ jacobian="run -q --device=cuda --ranks=4 --seed=3 --emit=jacobian --format=csv s
 "$emu/qcnn-fast" $jacobian >fast
 if [ -x "$emu/qcnn-emu" ]; then
 	# shellcheck disable=SC2086
-	tap_exit 0 "each access is checked" "$emu/qcnn-emu" $jacobian
+	EMU_NCCL=none EMU_DEVICES=4 tap_exit 0 "each access is checked" "$emu/qcnn-emu" $jacobian -v
+	tap_has err "GPUs exchange by NCCL" "with NCCL"
+	sed -i '/GPUs exchange by\|^$/d' err
 	tap_is "$(cat err)" "" "and found to be right"
 	tap_same out fast "the same bits"
 fi
@@ -83,6 +94,53 @@ tap_has err "the same command resumes behind step" "no step is lost"
 EMU_FAIL=cudaMalloc:1 tap_exit 78 "no memory" train "$emu/qcnn-fast" failed --ranks=2
 tap_has err "of 2: the GPU failed: cudaMalloc: out of memory" "of a rank"
 
+# nccl FAULT STATUS TEXT DESCRIPTION [OPTION...]: a training by two ranks, with that fault of NCCL.
+nccl() {
+	fault=$1 status=$2 text=$3 what=$4
+	shift 4
+	EMU_NCCL=$fault EMU_DEVICES=2 tap_exit "$status" "$what" train "$emu/qcnn-fast" failed --ranks=2 "$@"
+	tap_has err "$text" "is reported"
+}
+# Those that wait for the deadline do so beside the others.
+waits() { # NAME FAULT OPTION...
+	name=$1
+	export EMU_DEVICES=2 EMU_NCCL=$2
+	shift 2
+	train "$emu/qcnn-fast" "$name" --ranks=2 --set train.epochs=9 "$@" >"$name.out" 2>"$name.err" &
+	unset EMU_DEVICES EMU_NCCL
+}
+# waited PID STATUS NAME TEXT DESCRIPTION
+waited() {
+	wait "$1"
+	tap_is $? "$2" "$5"
+	tap_has "$3.err" "$4" "is reported"
+}
+waits silent silent:1:3
+silent=$!
+waits init init:1
+init=$!
+waits required init:1 --transport=nccl
+required=$!
+nccl none 0 "GPUs exchanged by memory of the host: as --transport says" "NCCL that is not wanted" --transport=tcp
+tap_ok "and changes no bit" cmp single.bin failed.bin
+nccl byte:1:3 78 "bytes from rank 0 are not those that it sent" "a byte that changes"
+nccl byte:0:500 75 "bytes from rank 1 are not those that it sent" "in a later step" --set train.epochs=9
+nccl async:1:2 78 "rank 1 has given up: NCCL failed: remote process exited" "an error of another rank's NCCL"
+began=$(date +%s)
+nccl lost:1:3 78 "rank 1 " "a rank that is killed in an exchange"
+tap_ok "at once" [ $(($(date +%s) - began)) -lt 10 ]
+# On two hosts, of which one is played by this one.
+printf '#!/bin/sh\nshift\nEMU_HOST=a sh -c "$*"\n' >agent
+chmod +x agent
+away="--hosts=local,a --launcher=exec:$PWD/agent --iface=lo"
+# shellcheck disable=SC2086
+nccl none 0 "NCCL does not encrypt what it sends to other hosts, and --transport=nccl is not given" "ranks of two hosts" $away
+# shellcheck disable=SC2086
+nccl none 0 "GPUs exchanged by NCCL 2.18.3" "where that is wanted" $away --transport=nccl
+tap_ok "give the same bits" cmp single.bin failed.bin
+EMU_DEVICES=1 EMU_NCCL=none tap_exit 78 "one GPU for two ranks" train "$emu/qcnn-fast" failed --ranks=2 --transport=nccl
+tap_has err "ranks 0 and 1 have the same GPU" "has no NCCL"
+
 # Started together, one of them on a host without a GPU.
 for rank in 0 1; do
 	PMI_RANK=$rank PMI_SIZE=2 MPI_LOCALNRANKS=2 EMU_DEVICES=$((1 - rank)) \
@@ -96,6 +154,11 @@ wait $pid
 cp err.0 err
 tap_has err "rank 1 of 2: the device cuda cannot be used here: the NVIDIA driver finds no GPU; all ranks of a state compute on the same device" \
 	"are refused"
+
+waited $silent 78 silent "nothing has been transferred for the whole deadline" "a transfer that does not go on"
+waited $init 0 init "GPUs exchanged by memory of the host: NCCL fails in rank 1: unhandled system error" "NCCL that cannot begin"
+waited $required 78 required "--transport=nccl cannot be used: NCCL fails in rank 1" "where it is required"
+tap_is "$(echo emu-nccl-*)" "emu-nccl-*" "no file is left"
 
 tap_exit 0 "a plan" "$emu/qcnn-fast" compile --emit=plan --device=cuda --ranks=8 deep.qcnn
 grep '^split' out >of-cuda

@@ -259,8 +259,9 @@ static bool sent_as_planned(const struct job *j, const struct evaluator_options 
 static bool lead(struct comm *c, uint32_t split, const struct target *target, unsigned nthread)
 {
 	struct split_rank r = {
-		.rank = 0, .nrank = c->size, .comm = c, .turn = PTHREAD_MUTEX_INITIALIZER
+		.rank = 0, .nrank = c->size, .share = c->size, .comm = c, .turn = PTHREAD_MUTEX_INITIALIZER
 	};
+	bool by_nccl = getenv("EMU_NCCL");
 	unsigned bits = (unsigned)__builtin_ctz(split);
 	struct taken taken = { 0 };
 	bool same = true;
@@ -301,6 +302,10 @@ static bool lead(struct comm *c, uint32_t split, const struct target *target, un
 		job_release(&j);
 	}
 	split_end(&r);
+	if (by_nccl != !strncmp(r.way, "NCCL", 4)) {
+		tap_note("GPUs exchange by %s", r.way);
+		same = false;
+	}
 	return same && taken.wide >= SEEDS_TOGETHER / 4
 		&& target_can(target, TARGET_SPLIT_OPTIMISED) == (taken.tails && taken.bases);
 }
@@ -488,8 +493,11 @@ int main(int argc, char **argv)
 
 	/* Before this process has threads, which a fork loses. */
 	for (size_t t = 0; group_transports[t] && !(few && t); t++) {
+		if (few) /* as many GPUs as ranks, for the emulated NCCL */
+			setenv("EMU_NCCL", "none", 1);
 		for (unsigned size = 2; size <= most; size *= few ? 4 : 2)
 			test_same_bits(size, size, group_transports[t], target, 0);
+		unsetenv("EMU_NCCL");
 		test_same_bits(2, 8, group_transports[t], target, 0);
 		if (few)
 			continue;

@@ -53,6 +53,13 @@ bool target_device(const struct target *t, unsigned k, struct device_about *out)
 	return b->describe && b->describe(k, out);
 }
 
+const char *target_library(const struct target *t)
+{
+	const struct backend *b = backend_of(t);
+
+	return b->library ? b->library() : NULL;
+}
+
 unsigned target_devices(const struct target *t)
 {
 	const struct backend *b = backend_of(t);

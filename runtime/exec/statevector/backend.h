@@ -70,6 +70,11 @@ struct backend {
 	 * have parts of too, or NULL; the calls below are then made by all of them in the same order. */
 	int (*prepare)(const struct plan *pl, unsigned nthread, uint64_t devices, bool gradient,
 		struct split_rank *split, struct backend_state **out, struct err *e);
+	/* Optional (NULL): as target_library. */
+	const char *(*library)(void);
+	/* Optional (NULL): follows prepare of all processes of a split state, to agree on the way by which they exchange:
+	 * split->way. What fails is split's. */
+	void (*join)(struct backend_state *b);
 	/* New constant and shared matrices: u + plan->set.offset[m]; copied. Before units run. */
 	void (*matrices)(struct backend_state *b, const cplx *u);
 	/* Optional (NULL): do again what prepare has done of circuits that begin with constant steps. Before units run. */

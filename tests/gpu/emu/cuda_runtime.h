@@ -115,6 +115,10 @@ static __forceinline__ int __popc(unsigned x) { return __builtin_popcount(x); }
 
 /* ---- the host's side ---- */
 
+/* Where NCCL is looked for: this program has it (emu_nccl.cpp), or none. */
+const char *emu_nccl_name(void);
+#define CUDA_NCCL_NAMES emu_nccl_name()
+
 enum cudaError_t {
 	cudaSuccess = 0,
 	cudaErrorInvalidValue = 1,
@@ -142,6 +146,9 @@ struct cudaDeviceProp {
 	char name[256];
 	size_t totalGlobalMem;
 	int major, minor, multiProcessorCount;
+	struct {
+		char bytes[16];
+	} uuid;
 };
 typedef struct emu_stream *cudaStream_t;
 typedef struct emu_event *cudaEvent_t;
@@ -196,6 +203,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t s);
 cudaError_t cudaEventCreate(cudaEvent_t *e);
 cudaError_t cudaEventDestroy(cudaEvent_t e);
 cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s);
+cudaError_t cudaEventQuery(cudaEvent_t e);
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to);
 cudaError_t cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t fn, void *arg);
 cudaError_t cudaFuncSetAttribute(const void *f, enum cudaFuncAttribute attribute, int value);

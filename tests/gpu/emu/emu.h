@@ -7,6 +7,8 @@
  *   EMU_FAIL=call:n  the n-th call of that name fails
  *   EMU_COUNT=n      counts sectors and bank conflicts in every n-th block (default 0: in none)
  *   EMU_REPORT=file  calls, launches, and what was counted by place in the program, in addresses of addr2line and nm
+ *   EMU_HOST=letter  the machine, of which the numbers of devices are (default: one without a letter)
+ *   EMU_NCCL=fault   there is an NCCL, with that fault: see emu_nccl.cpp
  *   EMU_WITHOUT=file:line  a barrier that is left out, to see that it is missed
  *
  * A finding (a race, a wrong address, threads that wait for ever) is printed to the standard error, and the program then ends with
@@ -39,6 +41,9 @@ static inline int emu_device_of(const void *p) { return (int)(emu_offset(p) / EM
 
 /* A random number below n, from the seed. */
 unsigned emu_below(unsigned n);
+
+/* emu_runtime.cpp: a stream's work that is tried again, when somebody waits, until it returns true. */
+void emu_push(cudaStream_t s, const std::function<bool()> &work);
 
 /* emu_device.cpp */
 void emu_open(void); /* takes the memory; before anything else */

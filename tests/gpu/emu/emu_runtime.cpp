@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <map>
@@ -48,6 +49,7 @@ struct emu_exec {
 struct emu_event {
 	int device;
 	bool recorded;
+	emu_stream *stream; /* in which it was recorded last */
 	double when; /* milliseconds */
 };
 
@@ -122,20 +124,25 @@ bool is_stream(cudaStream_t s)
 	return false;
 }
 
+/* The next of any stream, if it has one. */
+void do_any_work()
+{
+	emu_stream *const t = streams[emu_below((unsigned)streams.size())];
+
+	if (t->work.empty())
+		return;
+	const std::function<void()> work = std::move(t->work.front());
+
+	t->work.pop_front();
+	if (sticky == cudaSuccess)
+		work();
+}
+
 /* Until s has nothing left to do. */
 void drain(emu_stream *s)
 {
-	while (!s->work.empty()) {
-		emu_stream *const t = streams[emu_below((unsigned)streams.size())];
-
-		if (t->work.empty())
-			continue;
-		const std::function<void()> work = std::move(t->work.front());
-
-		t->work.pop_front();
-		if (sticky == cudaSuccess)
-			work();
-	}
+	while (!s->work.empty())
+		do_any_work();
 }
 
 void drain_all()
@@ -233,7 +240,9 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int n)
 	BEGIN(cudaErrorInvalidValue);
 	if (n < 0 || n >= ndevice)
 		return cudaErrorInvalidDevice;
-	*p = { "emulated GPU", EMU_MEMORY_BYTES, 9, 0, 1 };
+	const char *host = getenv("EMU_HOST");
+
+	*p = { "emulated GPU", EMU_MEMORY_BYTES, 9, 0, 1, { { (char)(1 + n), host ? *host : (char)0 } } };
 	return cudaSuccess;
 }
 
@@ -421,6 +430,20 @@ cudaError_t cudaStreamSynchronize(cudaStream_t s)
 	return sticky;
 }
 
+void emu_push(cudaStream_t s, const std::function<bool()> &work)
+{
+	const std::lock_guard<std::recursive_mutex> turn(lock);
+
+	s->work.push_back([=] {
+		const size_t n = s->work.size();
+
+		if (work())
+			return;
+		emu_push(s, work);
+		std::rotate(s->work.begin(), s->work.begin() + (ptrdiff_t)n, s->work.end()); /* first again */
+	});
+}
+
 static void call_host(cudaHostFn_t fn, void *arg)
 {
 	emu_totals.calls++;
@@ -443,7 +466,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t fn, void *arg)
 cudaError_t cudaEventCreate(cudaEvent_t *e)
 {
 	BEGIN(cudaErrorMemoryAllocation);
-	*e = new emu_event{ device, false, 0 };
+	*e = new emu_event{ device, false, nullptr, 0 };
 	host_allocations[*e] = 0;
 	return cudaSuccess;
 }
@@ -465,6 +488,7 @@ cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s)
 	if (!is_stream(s) || s->device != device || e->device != device)
 		return cudaErrorInvalidValue;
 	e->recorded = false;
+	e->stream = s;
 	s->work.push_back([=] {
 		const auto now = std::chrono::steady_clock::now().time_since_epoch();
 
@@ -472,6 +496,14 @@ cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s)
 		e->recorded = true;
 	});
 	return cudaSuccess;
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t e)
+{
+	BEGIN(cudaErrorLaunchFailure);
+	if (!e->recorded)
+		do_any_work();
+	return sticky != cudaSuccess ? sticky : e->recorded ? cudaSuccess : cudaErrorNotReady;
 }
 
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)

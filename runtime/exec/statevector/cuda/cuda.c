@@ -202,6 +202,8 @@ static void cuda_part_amplitudes(struct backend_state *b, uint32_t c, uint64_t f
 	cuda_split_amplitudes(b->device[0], c, first, n, out);
 }
 
+static void cuda_join(struct backend_state *b) { cuda_nccl_join(b->device[0]); }
+
 /* ---- the table ---- */
 
 static const struct target *const targets[] = { &target_cuda };
@@ -223,6 +225,8 @@ const struct backend backend_cuda = {
 	.describe = cuda_device_about,
 	.memory = cuda_memory,
 	.prepare = cuda_prepare,
+	.library = cuda_nccl_about,
+	.join = cuda_join,
 	.matrices = cuda_matrices,
 	.run = cuda_run,
 	.samples = cuda_samples_of,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels on final states side by side: overlaps between any two, and mixtures of all.
+// Kernels on final states side by side: overlaps between any two, and mixtures of all. Digests of what is exchanged.
 #include "config.h"
 #include "runtime/exec/statevector/cuda/cuda_complex.cuh"
 #include "runtime/exec/statevector/cuda/cuda_launch.cuh"
@@ -141,7 +141,49 @@ __global__ void __launch_bounds__(CUDA_THREADS) mixture(const cuda_mixture __gri
 		}
 }
 
+/* ---- digests ---- */
+
+static constexpr uint32_t WORDS = 16; /* of a thread */
+
+/* No two values of a word give the same. */
+DEVICE uint64_t mix(uint64_t word, uint64_t number)
+{
+	uint64_t x = (word ^ number * 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
+
+	x = (x ^ x >> 32) * 0x94d049bb133111ebu;
+	return x ^ x >> 29;
+}
+
+/* Reads each word once. */
+__global__ void __launch_bounds__(CUDA_THREADS) digest(const cuda_digest __grid_constant__ a)
+{
+	const uint32_t place = blockIdx.x % a.nplace;
+	const uint64_t begin = (uint64_t)(blockIdx.x / a.nplace) * (CUDA_THREADS * WORDS) + threadIdx.x;
+	const uint64_t *const word = a.data + place * a.nword;
+	uint64_t sum = 0;
+
+	if (place == a.own)
+		return;
+	for (uint32_t k = 0; k < WORDS; k++) {
+		const uint64_t i = begin + (uint64_t)k * CUDA_THREADS;
+
+		if (i < a.nword)
+			sum += mix(word[i], a.first + i);
+	}
+	for (int lane = 16; lane; lane >>= 1)
+		sum += __shfl_xor_sync(0xffffffffu, sum, lane);
+	if (threadIdx.x % 32 == 0)
+		atomicAdd(a.sum + place, (unsigned long long)sum);
+}
+
 /* ---- launches ---- */
+
+void cuda_launch_digest(struct cuda_stream *s, const struct cuda_digest *a)
+{
+	const uint64_t each = CUDA_THREADS * WORDS;
+
+	launch(s, digest, a, (a->nword + each - 1) / each * a->nplace, 0);
+}
 
 void cuda_launch_overlaps(struct cuda_stream *s, const struct cuda_overlaps *a, bool twice)
 {

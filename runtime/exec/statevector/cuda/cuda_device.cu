@@ -40,7 +40,7 @@ struct cuda_stream {
 	int device;
 	struct graph *graph; /* that is open, or NULL */
 	size_t node;         /* of it, that is next */
-	cudaEvent_t moment[CUDA_MOMENTS_MAX];
+	cudaEvent_t moment[CUDA_MOMENTS_MAX + 2];
 	struct cuda_counts counts;
 	const char *call;  /* the first that failed, */
 	cudaError_t error; /* and how */
@@ -55,6 +55,18 @@ static cudaError_t is_new_enough(int device, bool *well)
 
 	*well = e == cudaSuccess && major >= MAJOR_MIN;
 	return e;
+}
+
+/* Of the tests: its cuda_runtime.h has a list of its own. */
+#ifndef CUDA_NCCL_NAMES
+#define CUDA_NCCL_NAMES "libnccl.so.2", QCNN_NCCL_LIBRARY
+#endif
+
+const char *cuda_nccl_name(unsigned k)
+{
+	const char *const name[] = { CUDA_NCCL_NAMES, NULL };
+
+	return name[k];
 }
 
 const char *cuda_device_obstacle(void)
@@ -105,6 +117,8 @@ bool cuda_device_about(unsigned device, struct device_about *out)
 		return false;
 	*out = {};
 	snprintf(out->name, sizeof out->name, "%s", p.name);
+	static_assert(sizeof p.uuid == sizeof out->id, "the number of a device");
+	memcpy(out->id, &p.uuid, sizeof out->id);
 	out->capability = (unsigned)(10 * p.major + p.minor);
 	out->units = (unsigned)p.multiProcessorCount;
 	out->driver = (unsigned)driver;
@@ -152,6 +166,8 @@ static bool keep(struct cuda_stream *s, const char *call, cudaError_t e)
 
 cudaStream_t cuda_stream_handle(struct cuda_stream *s) { return s->call ? NULL : s->handle; }
 
+void *cuda_stream_native(struct cuda_stream *s) { return cuda_stream_handle(s); }
+
 struct cuda_stream *cuda_stream_new(unsigned device)
 {
 	struct cuda_stream *s = (struct cuda_stream *)calloc(1, sizeof *s);
@@ -173,8 +189,9 @@ void cuda_stream_enter(struct cuda_stream *s)
 
 void cuda_stream_free(struct cuda_stream *s)
 {
-	for (unsigned k = 0; s && k < CUDA_MOMENTS_MAX && s->moment[k]; k++)
-		cudaEventDestroy(s->moment[k]);
+	for (unsigned k = 0; s && k < CUDA_MOMENTS_MAX + 2; k++)
+		if (s->moment[k])
+			cudaEventDestroy(s->moment[k]);
 	if (s && s->handle)
 		cudaStreamDestroy(s->handle);
 	free(s);
@@ -472,12 +489,21 @@ void cuda_range_end(void) {}
 
 void cuda_moment(struct cuda_stream *s, unsigned k)
 {
-	if (s->call || k >= CUDA_MOMENTS_MAX)
+	if (s->call || k >= CUDA_MOMENTS_MAX + 2)
 		return;
 	if (!s->moment[k] && cudaEventCreate(&s->moment[k]) != cudaSuccess)
 		s->moment[k] = NULL;
 	if (s->moment[k])
 		cudaEventRecord(s->moment[k], s->handle);
+}
+
+bool cuda_moment_passed(struct cuda_stream *s, unsigned k)
+{
+	const cudaError_t e = s->call ? cudaSuccess
+		: s->moment[k]        ? cudaEventQuery(s->moment[k])
+				      : cudaErrorInvalidValue;
+
+	return e != cudaErrorNotReady && (keep(s, "cudaEventQuery", e), true);
 }
 
 int64_t cuda_moments_apart(struct cuda_stream *s, unsigned j, unsigned k)

@@ -18,6 +18,9 @@ extern "C" {
 
 struct cuda_stream;
 
+/* Where NCCL is looked for, k from 0 on; NULL: nowhere else. */
+const char *cuda_nccl_name(unsigned k);
+
 /* Why no GPU can be used, as a phrase; NULL: one can. */
 const char *cuda_device_obstacle(void);
 /* Numbers of the devices that can be used, in order; wanted: bit k for number k, 0 for all. Returns how many. */
@@ -61,6 +64,8 @@ struct cuda_rows {
 void cuda_copy_rows(struct cuda_stream *s, struct cuda_rows to, struct cuda_rows from, size_t nbyte,
 	size_t nrow);
 void cuda_wait(struct cuda_stream *s);
+/* Its cudaStream_t; NULL: it has failed. */
+void *cuda_stream_native(struct cuda_stream *s);
 
 /* What a stream is asked for between begin and end, as one launch of a CUDA graph where the same was asked for before: `shape`, not
  * 0, says so. It is all the same but for the arguments of kernels; memory of the host is that of cuda_host_malloc. There are graphs of
@@ -86,8 +91,10 @@ void cuda_range_begin(const char *name, uint32_t number);
 void cuda_range_end(void);
 
 /* Moments of the stream's work, by number; a failure is no failure of the stream. */
-enum { CUDA_MOMENTS_MAX = 1024 };
+enum { CUDA_MOMENTS_MAX = 1024, CUDA_MOMENT_BATCH = CUDA_MOMENTS_MAX /* two, of exchanges */ };
 void cuda_moment(struct cuda_stream *s, unsigned k);
+/* Whether the stream has come to it, or has failed. */
+bool cuda_moment_passed(struct cuda_stream *s, unsigned k);
 /* Nanoseconds from moment j to moment k, once the stream has been waited for; negative: unknown. */
 int64_t cuda_moments_apart(struct cuda_stream *s, unsigned j, unsigned k);
 

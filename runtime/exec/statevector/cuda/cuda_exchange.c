@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Exchanges of split states: bits of the index at two places change places, in the memory of the device where both are local,
- * else by memory of the host, of a bounded size. While one half of it is exchanged the other is filled. */
+ * else by memory of a bounded size, of two halves. Of the host's memory one half is exchanged while the other is filled; of the
+ * device's memory, where there is NCCL, one is sent and the other receives. */
 #include "config.h"
 #include "runtime/exec/statevector/cuda/cuda_state.h"
 
@@ -29,6 +30,7 @@ bool cuda_goes_on(struct cuda_state *b)
 /* Local places that are exchanged, ascending; and which bit of the process' number each changes places with. */
 struct places {
 	unsigned n, nbit; /* nbit: of the index of the process' part */
+	size_t turned;    /* bits of the index that are inverted, above all places */
 	uint8_t local[8], number[8];
 };
 
@@ -52,7 +54,7 @@ static size_t index_of(const struct places *x, unsigned pattern, size_t k)
 
 		k = (k - low) << 1 | (size_t)(pattern >> n & 1) << x->local[n] | low;
 	}
-	return k;
+	return k ^ x->turned;
 }
 
 /* At most `most` amplitudes that are numbered one after the other, and can be copied by one call: rows. A power of two. */
@@ -105,174 +107,216 @@ static void swap_inside(struct cuda_state *b, void *state, unsigned nbit, unsign
 struct batches {
 	struct cuda_state *b;
 	void *state;
+	char *memory;
 	const struct places *x;
-	unsigned own; /* pattern of the process */
+	unsigned own;     /* pattern of the process */
+	unsigned partner; /* whose number differs in these bits, of a flip; 0: of exchanged places */
 	size_t each, piece;
 };
 
-static char *place_of(const struct batches *g, size_t k, unsigned pattern)
+static char *place_of(const struct batches *g, unsigned half, unsigned pattern)
 {
-	return g->b->staging_host
-		+ (((k / g->each & 1) << g->x->n | pattern) * g->each) * cuda_amplitude_bytes(g->b);
+	return g->memory + (half << g->x->n | pattern) * g->each * cuda_amplitude_bytes(g->b);
+}
+
+static unsigned peer_of(const struct batches *g, unsigned pattern)
+{
+	unsigned peer = g->b->split->rank;
+
+	if (g->partner)
+		return pattern == g->own ? peer : peer ^ g->partner;
+	for (unsigned n = 0; n < g->x->n; n++)
+		peer = (peer & ~(1u << g->x->number[n])) | (pattern >> n & 1) << g->x->number[n];
+	return peer;
 }
 
 /* From amplitude k on, of each pattern. */
-static void copy_batch(const struct batches *g, size_t k, bool back)
+static void copy_batch(const struct batches *g, size_t k, unsigned half, bool back)
 {
 	size_t size = cuda_amplitude_bytes(g->b);
 
 	for (unsigned pattern = 0; pattern < 1u << g->x->n; pattern++)
 		for (size_t n = 0; pattern != g->own && n < g->each; n += g->piece)
 			copy(g->b, g->state, g->x, pattern, k + n, g->piece,
-				place_of(g, k, pattern) + n * size, back);
+				place_of(g, half, pattern) + n * size, back);
 }
 
-static int send_batch(const struct batches *g, size_t k)
+static bool send_batch(const struct batches *g, unsigned half)
 {
 	struct split_rank *r = g->b->split;
 	struct comm_part part[SPLIT_RANKS_MAX];
 	size_t nbyte = g->each * cuda_amplitude_bytes(g->b);
 	unsigned npart = 0;
 
-	for (unsigned pattern = 0; pattern < 1u << g->x->n; pattern++) {
-		unsigned peer = r->rank;
-
-		for (unsigned n = 0; n < g->x->n; n++)
-			peer = (peer & ~(1u << g->x->number[n]))
-				| (pattern >> n & 1) << g->x->number[n];
+	for (unsigned pattern = 0; pattern < 1u << g->x->n; pattern++)
 		if (pattern != g->own)
-			part[npart++] = (struct comm_part){ .peer = peer,
-				.data = place_of(g, k, pattern),
+			part[npart++] = (struct comm_part){ .peer = peer_of(g, pattern),
+				.data = place_of(g, half, pattern),
 				.run_bytes = nbyte,
 				.nrun = 1,
 				.stride_bytes = nbyte };
-	}
-	return comm_exchange(r->comm, part, npart, &r->error);
+	if (g->b->nccl)
+		return cuda_nccl_exchange(g->b, part, npart, nbyte << g->x->n);
+	r->code = comm_exchange(r->comm, part, npart, &r->error);
+	return cuda_goes_on(g->b);
 }
 
-static void exchange(struct cuda_state *b, void *state, const struct places *x)
+static void exchange_by_host(const struct batches *g, size_t all)
 {
-	size_t all = bit(x->nbit - x->n),
-	       room = (b->part[CUDA_STAGING].nbyte / cuda_amplitude_bytes(b)) >> (x->n + 1);
-	struct batches g = { .b = b, .state = state, .x = x, .each = all < room ? all : room };
+	copy_batch(g, 0, 0, false);
+	for (size_t k = 0; k < all; k += g->each) {
+		unsigned half = k / g->each & 1;
 
-	g.piece = copy_size(x, g.each);
+		cuda_wait(g->b->stream);
+		if (!cuda_goes_on(g->b))
+			return;
+		if (k + g->each < all)
+			copy_batch(g, k + g->each, !half, false);
+		if (!send_batch(g, half))
+			return;
+		copy_batch(g, k, half, true);
+	}
+}
+
+/* ---- from device to device ---- */
+
+static void add_digests(const struct batches *g, size_t k, unsigned half)
+{
+	uint64_t words = cuda_amplitude_bytes(g->b) / sizeof(uint64_t);
+	struct cuda_digest a = { .data = (const uint64_t *)place_of(g, half, 0),
+		.sum = g->b->digest + half * SPLIT_RANKS_MAX,
+		.nword = g->each * words,
+		.first = k * words,
+		.nplace = 1u << g->x->n,
+		.own = g->own };
+
+	if (g->b->split->comm->checks)
+		cuda_launch_digest(g->b->stream, &a);
+}
+
+static void compare_digests(const struct batches *g)
+{
+	struct split_rank *r = g->b->split;
+	unsigned long long mine[CUDA_DIGESTS] = { 0 }, *all;
+
+	cuda_download(g->b->stream, g->b->digest_host, g->b->digest, sizeof mine);
+	cuda_wait(g->b->stream);
+	if (!cuda_goes_on(g->b))
+		return;
+	all = mem_alloc((size_t)SPLIT_RANKS_MAX * r->nrank, sizeof *all);
+	/* By the rank that it was sent to, or received from. */
+	for (unsigned pattern = 0; pattern < 1u << g->x->n; pattern++)
+		for (unsigned half = 0; half < 2; half++)
+			mine[half * SPLIT_RANKS_MAX + peer_of(g, pattern)] =
+				g->b->digest_host[half * SPLIT_RANKS_MAX + pattern];
+	r->code = comm_gather(r->comm, mine, SPLIT_RANKS_MAX * sizeof *mine, all, &r->error);
+	for (unsigned pattern = 0; pattern < 1u << g->x->n && !r->code; pattern++) {
+		unsigned peer = peer_of(g, pattern);
+
+		if (pattern == g->own
+			|| all[peer * SPLIT_RANKS_MAX + r->rank] == mine[SPLIT_RANKS_MAX + peer])
+			continue;
+		r->code = err_set(&r->error, -ERR_IO,
+			"bytes from rank %u are not those that it sent: NCCL or the GPUs' link changed them",
+			peer);
+		comm_abort(r->comm, r->error.text);
+	}
+	free(all);
+}
+
+/* All have come to the exchange, so that the deadline of what follows is that of NCCL alone. */
+static bool meet(struct cuda_state *b)
+{
+	struct split_rank *r = b->split;
+	uint8_t none = 0, all[SPLIT_RANKS_MAX];
+
+	cuda_wait(b->stream);
+	if (cuda_goes_on(b))
+		r->code = comm_gather(r->comm, &none, sizeof none, all, &r->error);
+	return !r->code;
+}
+
+static void exchange_by_nccl(const struct batches *g, size_t all)
+{
+	enum { SENT, RECEIVED };
+	struct cuda_state *b = g->b;
+	unsigned n = 0; /* batches; the one before the last is waited for */
+
+	if (!meet(b))
+		return;
+	if (b->split->comm->checks)
+		cuda_clear(b->stream, b->digest, CUDA_DIGESTS * sizeof *b->digest);
+	for (size_t k = 0; k < all; k += g->each, n++) {
+		copy_batch(g, k, SENT, false);
+		add_digests(g, k, SENT);
+		if (!send_batch(g, SENT))
+			return;
+		add_digests(g, k, RECEIVED);
+		copy_batch(g, k, RECEIVED, true);
+		cuda_moment(b->stream, CUDA_MOMENT_BATCH + n % 2);
+		if (n && !cuda_nccl_await(b, CUDA_MOMENT_BATCH + (n - 1) % 2))
+			return;
+	}
+	if (cuda_nccl_await(b, CUDA_MOMENT_BATCH + (n - 1) % 2) && b->split->comm->checks)
+		compare_digests(g);
+}
+
+/* longest: amplitudes that may be copied as one piece. */
+static void exchange(struct batches g, size_t longest)
+{
+	size_t all = bit(g.x->nbit - g.x->n), size = cuda_amplitude_bytes(g.b),
+	       room = (g.b->part[CUDA_STAGING].nbyte / size) >> (g.x->n + 1);
+
+	g.memory = g.b->nccl ? g.b->staging : g.b->staging_host;
+	g.each = all < room ? all : room;
+	g.piece = copy_size(g.x, g.each < longest ? g.each : longest);
+	if (g.b->nccl)
+		exchange_by_nccl(&g, all);
+	else
+		exchange_by_host(&g, all);
+}
+
+static void swap_between(struct cuda_state *b, void *state, const struct places *x)
+{
+	struct batches g = { .b = b, .state = state, .x = x };
+
 	for (unsigned n = 0; n < x->n; n++)
 		g.own |= (b->split->rank >> x->number[n] & 1) << n;
-	copy_batch(&g, 0, false);
-	for (size_t k = 0; k < all; k += g.each) {
-		cuda_wait(b->stream);
-		if (!cuda_goes_on(b))
-			return;
-		if (k + g.each < all)
-			copy_batch(&g, k + g.each, false);
-		b->split->code = send_batch(&g, k);
-		if (!cuda_goes_on(b))
-			return;
-		copy_batch(&g, k, true);
-	}
+	exchange(g, SIZE_MAX);
 }
 
 /* ---- flips of rank bits ---- */
 
-/* Parts of a state that a process has: 2^nbit amplitudes each, of which those with 1 at a place
- * are exchanged. */
-struct flip {
-	struct cuda_state *b;
-	char *state;
-	struct places x;
-	uint32_t nparts, other; /* part k goes to k ^ other */
-	unsigned peer;          /* difference of the processes' numbers; 0: in the process */
-};
-
-static char *flip_part(const struct flip *f, uint32_t part)
+/* Where the bit at the place is 1, index i and i ^ other change places, in the process. */
+static void flip_inside(struct cuda_state *b, char *state, const struct places *x, size_t other)
 {
-	return f->state + (cuda_amplitude_bytes(f->b) << f->x.nbit) * part;
-}
+	size_t size = cuda_amplitude_bytes(b), run = bit(x->local[0]), n,
+	       most = b->part[CUDA_STAGING].nbyte / size, longest = other & -other;
+	struct places turned = *x;
 
-static void copy_one(const struct flip *f, uint32_t part, size_t k, size_t n, void *beside, bool back)
-{
-	copy(f->b, flip_part(f, part), &f->x, 1, k, n, beside, back);
-}
+	turned.turned = other;
+	n = copy_size(x, most < longest / 2 ? most : longest / 2);
+	for (size_t k = 0; k < bit(x->nbit - 1); k += n) {
+		size_t at = index_of(x, 1, k), to = index_of(&turned, 1, k),
+		       width = n < run ? n : run;
+		struct cuda_rows low = { state + at * size, 2 * run * size },
+				 high = { state + to * size, 2 * run * size };
 
-static void flip_inside(const struct flip *f)
-{
-	size_t size = cuda_amplitude_bytes(f->b), run = bit(f->x.local[0]),
-	       all = bit(f->x.nbit - 1), n = f->b->part[CUDA_STAGING].nbyte / size;
-
-	n = n < all ? n : all;
-	for (uint32_t part = 0; part < f->nparts; part++)
-		for (size_t k = 0; part < (part ^ f->other) && k < all; k += n) {
-			size_t at = index_of(&f->x, 1, k) * size, width = n < run ? n : run;
-			struct cuda_rows from = { flip_part(f, part ^ f->other) + at, 2 * run * size },
-					 to = { flip_part(f, part) + at, 2 * run * size };
-
-			copy_one(f, part, k, n, f->b->staging, false);
-			cuda_copy_rows(f->b->stream, to, from, width * size, n / width);
-			copy_one(f, part ^ f->other, k, n, f->b->staging, true);
-		}
-}
-
-/* Batch k of `each` amplitudes, by the half of the memory for it; the lower process of two
- * counts its own parts, the other those to which they go. */
-static void copy_flipped(const struct flip *f, size_t k, size_t each, bool back)
-{
-	size_t per_part = bit(f->x.nbit - 1) / each;
-	uint32_t part = (uint32_t)(k / per_part);
-	unsigned own = f->b->split->rank;
-
-	part ^= own < (own ^ f->peer) ? 0 : f->other;
-	copy_one(f, part, k % per_part * each, each,
-		f->b->staging_host + (k & 1) * each * cuda_amplitude_bytes(f->b), back);
-}
-
-static int send_flipped(const struct flip *f, size_t k, size_t each)
-{
-	struct split_rank *r = f->b->split;
-	size_t nbyte = each * cuda_amplitude_bytes(f->b);
-	struct comm_part part = { .peer = r->rank ^ f->peer,
-		.data = f->b->staging_host + (k & 1) * nbyte,
-		.run_bytes = nbyte,
-		.nrun = 1,
-		.stride_bytes = nbyte };
-
-	return comm_exchange(r->comm, &part, 1, &r->error);
-}
-
-static void flip_between(const struct flip *f)
-{
-	struct cuda_state *b = f->b;
-	size_t all = bit(f->x.nbit - 1),
-	       room = b->part[CUDA_STAGING].nbyte / cuda_amplitude_bytes(b) / 2,
-	       each = room < all ? room : all, n = all / each * f->nparts;
-
-	copy_flipped(f, 0, each, false);
-	for (size_t k = 0; k < n; k++) {
-		cuda_wait(b->stream);
-		if (!cuda_goes_on(b))
-			return;
-		if (k + 1 < n)
-			copy_flipped(f, k + 1, each, false);
-		b->split->code = send_flipped(f, k, each);
-		if (!cuda_goes_on(b))
-			return;
-		copy_flipped(f, k, each, true);
+		if (at > to)
+			continue;
+		copy(b, state, x, 1, k, n, b->staging, false);
+		cuda_copy_rows(b->stream, low, high, width * size, n / width);
+		copy(b, state, &turned, 1, k, n, b->staging, true);
 	}
 }
 
-static void flip_segment(struct cuda_state *b, const struct cuda_circuit *c, void *state,
-	const struct plan_segment *g)
+/* The lower process of two counts its own amplitudes, the other those to which they go. */
+static void flip_between(struct cuda_state *b, void *state, struct places *x, size_t other,
+	unsigned partner)
 {
-	struct flip f = { .b = b, .state = state, .x = { .nbit = c->nbit }, .nparts = cuda_nparts(b) };
-	uint64_t rank = g->flip >> c->nbit;
-
-	add_place(&f.x, g->control, 0);
-	f.other = (uint32_t)(rank & (f.nparts - 1));
-	f.peer = (unsigned)(rank / f.nparts);
-	if (f.peer)
-		flip_between(&f);
-	else
-		flip_inside(&f);
+	x->turned = b->split->rank > (b->split->rank ^ partner) ? other : 0;
+	exchange((struct batches){ .b = b, .state = state, .x = x, .partner = partner },
+		other ? (other & -other) / 2 : SIZE_MAX);
 }
 
 /* ---- exchanges of a plan ---- */
@@ -283,7 +327,14 @@ static void exchange_segment(struct cuda_state *b, const struct cuda_circuit *c,
 	struct places x = { .nbit = c->nbit + b->plan->nrank_bit - b->process.nbit };
 
 	if (g->flip) {
-		flip_segment(b, c, state, g);
+		size_t other = g->flip & (bit(x.nbit) - 1);
+		unsigned partner = (unsigned)(g->flip >> x.nbit);
+
+		add_place(&x, g->control, 0);
+		if (partner)
+			flip_between(b, state, &x, other, partner);
+		else
+			flip_inside(b, state, &x, other);
 		return;
 	}
 	for (unsigned k = 0; k < g->nswap; k++)
@@ -292,7 +343,7 @@ static void exchange_segment(struct cuda_state *b, const struct cuda_circuit *c,
 		else
 			add_place(&x, g->swap[k].local, g->swap[k].rank - x.nbit);
 	if (x.n)
-		exchange(b, state, &x);
+		swap_between(b, state, &x);
 }
 
 void cuda_exchange(struct cuda_state *b, uint32_t number, void *state, uint32_t from, uint32_t to,

@@ -104,6 +104,14 @@ struct cuda_mixture {
 	struct cuda_form_term term[CUDA_TERMS_MAX];
 };
 
+/* Digests of `nplace` places of nword words each, side by side: sums of what a word and its number, from first on, are mixed to. */
+struct cuda_digest {
+	const uint64_t *data;
+	unsigned long long *sum; /* (nplace), added to; not of `own` */
+	uint64_t nword, first;
+	uint32_t nplace, own;
+};
+
 struct cuda_scale {
 	void *psi;
 	const double *factor; /* (nsample) */
@@ -132,6 +140,7 @@ void cuda_launch_bins(struct cuda_stream *s, const struct cuda_bins *a, bool twi
 /* lambda[i] = factor[bin of i] psi[i] */
 void cuda_launch_lambda_bins(struct cuda_stream *s, const struct cuda_bins *a, bool twice);
 void cuda_launch_scale(struct cuda_stream *s, const struct cuda_scale *a, bool twice);
+void cuda_launch_digest(struct cuda_stream *s, const struct cuda_digest *a);
 void cuda_launch_overlaps(struct cuda_stream *s, const struct cuda_overlaps *a, bool twice);
 void cuda_launch_mixture(struct cuda_stream *s, const struct cuda_mixture *a, bool twice);
 

@@ -131,7 +131,7 @@ void cuda_measure(struct cuda_state *b)
 		c->state = b;
 	}
 	b->part[CUDA_LAMBDA].nbyte = b->gradient ? b->part[CUDA_PSI].nbyte : 0;
-	b->part[CUDA_SUM].nbyte = sum * sizeof *b->sum;
+	b->part[CUDA_SUM].nbyte = (sum + (b->plan->nrank_bit ? CUDA_DIGESTS : 0)) * sizeof *b->sum;
 	b->part[CUDA_FACTOR].nbyte = factor * sizeof *b->factor;
 	b->part[CUDA_INPUT].nbyte = input;
 	if (b->plan->nrank_bit)

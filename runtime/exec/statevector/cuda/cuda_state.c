@@ -229,6 +229,7 @@ void cuda_state_free(struct cuda_state *b)
 {
 	if (!b)
 		return;
+	cuda_nccl_leave(b);
 	cuda_graphs_free(b->graph[0]);
 	cuda_graphs_free(b->graph[1]);
 	if (b->stream) {
@@ -264,6 +265,10 @@ static void take_memory(struct cuda_state *b)
 	b->lambda = device + part_offset(b, CUDA_LAMBDA, false);
 	b->sum = (void *)(device + part_offset(b, CUDA_SUM, false));
 	b->sum_host = (void *)(host + part_offset(b, CUDA_SUM, true));
+	b->digest =
+		(void *)((char *)b->sum + b->part[CUDA_SUM].nbyte - CUDA_DIGESTS * sizeof *b->digest);
+	b->digest_host = (void *)((char *)b->sum_host + b->part[CUDA_SUM].nbyte
+		- CUDA_DIGESTS * sizeof *b->digest);
 	b->factor = (void *)(device + part_offset(b, CUDA_FACTOR, false));
 	b->factor_host = (void *)(host + part_offset(b, CUDA_FACTOR, true));
 	b->input = device + part_offset(b, CUDA_INPUT, false);
@@ -293,6 +298,7 @@ int cuda_state_new(const struct plan *pl, unsigned device, unsigned nthread, boo
 
 	b->nthread = nthread;
 	b->split = split;
+	b->number = device;
 	b->u = mem_alloc(pl->nmatrix_entry + 1, sizeof *b->u);
 	b->stream = cuda_stream_new(device);
 	snprintf(name, sizeof name, "cuda:%u", device);

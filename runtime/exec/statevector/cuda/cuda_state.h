@@ -87,7 +87,9 @@ struct cuda_pass {
 struct cuda_state {
 	const struct plan *plan;
 	bool twice, gradient, worked; /* worked: a pass has been done */
+	unsigned number;              /* of the device */
 	struct split_rank *split;     /* or NULL */
+	struct cuda_nccl *nccl;       /* NULL: parts are exchanged through memory of the host */
 	struct cuda_process process;
 	void *shown; /* amplitudes of the process, while others ask for them; or NULL */
 	unsigned nthread;
@@ -116,6 +118,7 @@ struct cuda_state {
 	 * together, then those of each sample; where the tail is taken, of readouts once, then P of each sample. First all circuits' of
 	 * readouts, then of the backward pass, then norms. */
 	long long *sum, *sum_host;
+	unsigned long long *digest, *digest_host; /* behind these, of split states */
 	double *factor,
 		*factor_host; /* of each circuit (samples, nsum_readout), or the matrices of the launch that makes lambda; then
 				 of norms (samples) */
@@ -131,6 +134,9 @@ struct backend_state {
 	struct cuda_state_cache *cache; /* or NULL */
 	struct cuda_state *device[];
 };
+
+/* Digests of what each rank is sent, and of what each has sent. */
+enum { CUDA_DIGESTS = 2 * SPLIT_RANKS_MAX };
 
 /* ---- cuda_state.c: what the table has, on one device. ---- */
 
@@ -200,7 +206,7 @@ bool cuda_split_backward(struct cuda_state *b, uint32_t c, const struct unit_inp
 /* Amplitudes first .. first+n-1: 0 for those of other processes. */
 void cuda_split_amplitudes(struct cuda_state *b, uint32_t c, uint64_t first, uint64_t n, cplx *out);
 
-/* ---- cuda_exchange.c: what processes send each other, through memory of the host. ---- */
+/* ---- cuda_exchange.c: what processes send each other, by NCCL or through memory of the host. ---- */
 
 /* Nothing has failed, here or in another process. What has failed here ends the group. */
 bool cuda_goes_on(struct cuda_state *b);
@@ -209,6 +215,20 @@ void cuda_exchange(struct cuda_state *b, uint32_t c, void *state, uint32_t from,
 	bool back);
 /* sum[n] of all processes. False: something failed. */
 bool cuda_add_processes(struct cuda_state *b, long long *sum, size_t n);
+
+/* ---- cuda_nccl.c ---- */
+
+/* As target_library. */
+const char *cuda_nccl_about(void);
+/* As `join` of a backend: sets b->nccl where all ranks can use it. */
+void cuda_nccl_join(struct cuda_state *b);
+void cuda_nccl_leave(struct cuda_state *b);
+/* Asks the stream for an exchange: what arrives is put `behind` bytes behind what is sent. False: the group has failed, here as below. */
+struct comm_part;
+bool cuda_nccl_exchange(struct cuda_state *b, const struct comm_part *part, unsigned npart,
+	size_t behind);
+/* Until the stream has come to that moment. */
+bool cuda_nccl_await(struct cuda_state *b, unsigned moment);
 
 /* ---- cuda_state_cache.c ---- */
 

@@ -13,6 +13,8 @@ libgpu_a_SOURCES = \
 	runtime/exec/statevector/cuda/cuda_layout.c \
 	runtime/exec/statevector/cuda/cuda_layout.h \
 	runtime/exec/statevector/cuda/cuda_matrix.c \
+	runtime/exec/statevector/cuda/cuda_nccl.c \
+	runtime/exec/statevector/cuda/cuda_nccl.h \
 	runtime/exec/statevector/cuda/cuda_place.c \
 	runtime/exec/statevector/cuda/cuda_readout.c \
 	runtime/exec/statevector/cuda/cuda_split.c \
@@ -24,7 +26,7 @@ libgpu_a_SOURCES = \
 	runtime/exec/statevector/cuda/cuda_target.c \
 	runtime/exec/statevector/cuda/cuda_unit.c \
 	runtime/exec/statevector/cuda/cuda_work.c
-libgpu_a_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
+libgpu_a_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) $(NCCL_CFLAGS)
 cuda_folder = runtime/exec/statevector/cuda
 cuda_sources = \
 	runtime/exec/statevector/cuda/cuda_cache_kernels.cu \
@@ -37,6 +39,7 @@ cuda_headers = \
 	runtime/exec/statevector/cuda/cuda_device.h \
 	runtime/exec/statevector/cuda/cuda_launch.cuh \
 	runtime/exec/statevector/cuda/cuda_launch.h \
+	runtime/exec/statevector/cuda/cuda_nccl.h \
 	runtime/exec/statevector/cuda/cuda_stage.h
 EXTRA_DIST += $(cuda_sources) \
 	runtime/exec/statevector/cuda/cuda_complex.cuh \

@@ -14,7 +14,11 @@
 #include "runtime/exec/statevector/plan/plan.h"
 
 struct comm;
+struct cuda_nccl;
 struct split_clock;
+
+/* How GPUs exchange: as can be, through memory of the host, or by NCCL, else not at all. */
+enum rank_link { RANK_LINK_AUTO = 0, RANK_LINK_HOST, RANK_LINK_NCCL };
 
 struct split_rank {
 	unsigned rank, nrank; /* nrank: a power of two; 1: the process holds whole states */
@@ -25,6 +29,9 @@ struct split_rank {
 	int code;             /* its code, or 0 */
 	pthread_mutex_t turn; /* of the leader's evaluators (split_group.h) */
 	uint32_t nhandle;
+	enum rank_link wish;     /* of rank 0 */
+	struct cuda_nccl *nccl;  /* of the backend's states (cuda/), while they have one */
+	char way[192];           /* by which GPUs exchange; "": not known, or no GPUs */
 	enum profile_phase pass; /* what the time before an exchange is of */
 	struct split_clock *clock; /* (nrank) of the leader while the others record a profile; or NULL */
 };

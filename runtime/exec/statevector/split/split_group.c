@@ -116,6 +116,15 @@ static int split_failure(const struct backend_state *b, struct err *e)
 		: 0;
 }
 
+/* After they have agreed, with that code. */
+static int join(struct backend_state *b, int code, struct err *e)
+{
+	if (code || !b->inner->join)
+		return code;
+	b->inner->join(b->state);
+	return b->rank->code ? err_set(e, b->rank->code, "%s", b->rank->error.text) : 0;
+}
+
 static int split_supports(const struct plan *pl, struct err *e)
 {
 	return backend_of(pl->target)->supports(pl, e);
@@ -167,7 +176,7 @@ static int split_prepare(const struct plan *pl, unsigned nthread, uint64_t devic
 	code = rank->code
 		? 0
 		: b->inner->prepare(pl, nthread, devices, gradient, rank, &b->state, &failed);
-	code = agree(rank, code, &failed);
+	code = join(b, agree(rank, code, &failed), &failed);
 	pthread_mutex_unlock(&rank->turn);
 	if (!code) {
 		*out = b;
@@ -642,8 +651,8 @@ static int do_open(struct follower *w, uint32_t handle, const char *body, size_t
 	f->next = w->first;
 	w->first = f;
 	/* Where it fails the leader says so to its user, and closes it. */
-	agree(&w->rank, open_followed(w, f, body, nbody, &e), &e);
-	return w->rank.code;
+	join(&f->b, agree(&w->rank, open_followed(w, f, body, nbody, &e), &e), &e);
+	return 0;
 }
 
 /* in->u and vectors from the body; the bytes that are left. */

@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -41,30 +40,31 @@ enum state { RUNS, MEETS, ENDED };
 struct access {
 	const void *pc;
 	uintptr_t at;
-	unsigned size, kind;
+	unsigned size, kind, number; /* number: of the lane's accesses at this place */
 };
 
 struct fiber {
 	void *sp;
 	unsigned char *stack;
 	unsigned number, lane, warp;
+	dim3 index;
 	enum state state;
 	enum emu_meeting meeting;
 	unsigned mask, arg;
 	int line;
 	uint64_t value;
-	std::vector<access> log;
 };
 
 std::vector<fiber> threads;
+std::vector<std::vector<access>> logs; /* of the threads, where accesses are counted */
 thread_local fiber *now; /* the thread that runs; NULL: the host, or another thread of it */
 void *scheduler_sp;
+fiber *turns[33], **turn; /* threads of a warp that run one after the other, and NULL */
 const std::function<void()> *body;
 
 /* ---- the launch ---- */
 
-uint32_t interval, launch_first,
-	block_first; /* interval numbers: this one, and the first of launch and block */
+uint32_t interval = 1, launch_first, block_first; /* this one, and the first of launch and block */
 std::vector<uint16_t> warp_interval; /* barriers of each whole warp in this interval */
 int launch_device;
 size_t shared_bytes;
@@ -136,73 +136,86 @@ std::vector<unsigned> numbers(unsigned n)
 /* Who touched four bytes last. Readers are those since the last write: one, lanes of one warp, or several warps. */
 struct word {
 	uint32_t write_interval, read_interval;
-	uint16_t writer, reader, write_warp, read_warp; /* threads; meetings of their warps */
-	uint8_t readers;                                /* enum */
-	bool taken, written, atomic;
+	uint16_t write_warp, read_warp; /* meetings of their warps */
+	uint16_t writer : 15, atomic : 1;
+	uint16_t reader : 14, readers : 2; /* readers: enum */
 };
 enum { NO_READER, ONE_READER, WARP_READS, BLOCK_READS };
 
 word *words; /* of the devices' memory */
 word shared_words[EMU_SHARED_BYTES / 4];
 
+/* What an allocation has of EMU_GAP_BYTES bytes, from their first, and the interval at whose end it was made. */
+struct page {
+	uint32_t nbyte, since;
+};
+page *pages; /* of the devices' memory */
+
+bool is_shared(const void *p) { return (uintptr_t)p - (uintptr_t)smem_raw < EMU_SHARED_BYTES; }
+
+/* Four bytes that a thread uses now: what was done before interval `first` is past, and what was written before `since` is not
+ * there any more. */
+struct use {
+	uint32_t first, since;
+	const void *pc, *at;
+};
+
 /* Did what thread `who` did in that interval end before what this thread does now? */
-bool is_before(uint32_t when, unsigned who, unsigned warp_meetings, bool global)
+bool is_before(uint32_t when, unsigned who, unsigned meetings, const use &u)
 {
-	if (when < (global ? launch_first : block_first) || who == now->number)
-		return when < launch_first || when >= block_first || !global;
+	if (when < u.first)
+		return true;
 	if (when < block_first)
 		return false; /* another block of this launch */
-	return when != interval
-		|| (who / 32 == now->warp && warp_meetings != warp_interval[now->warp]);
+	return when != interval || who == now->number
+		|| (who / 32 == now->warp && meetings != warp_interval[now->warp]);
 }
 
-void read_word(word &w, bool global, const void *pc, const void *at)
+void read_word(word &w, const use &u)
 {
-	if (!w.written || (!global && w.write_interval < block_first))
-		emu_found(global ? "memory is read before it is written"
-				 : "shared memory is read before it is written",
-			pc, at);
-	else if (!is_before(w.write_interval, w.writer, w.write_warp, global))
-		emu_found("race: read after write", pc, at);
-	const bool same = w.readers && w.read_interval == interval;
-
-	if (global && w.readers && w.read_interval >= launch_first && w.read_interval < block_first)
+	if (w.write_interval < u.since)
+		emu_found(is_shared(u.at) ? "shared memory is read before it is written"
+					  : "memory is read before it is written",
+			u.pc, u.at);
+	else if (!is_before(w.write_interval, w.writer, w.write_warp, u))
+		emu_found("race: read after write", u.pc, u.at);
+	if (!w.readers || w.read_interval < u.first
+		|| (w.read_interval >= block_first && w.read_interval != interval)) {
+		w.readers = ONE_READER;
+		w.read_interval = interval;
+		w.reader = now->number & 0x3ff;
+		w.read_warp = warp_interval[now->warp];
+	} else if (w.read_interval != interval) {
 		w.readers = BLOCK_READS; /* several blocks: the first of them is kept */
-	else if (!same)
-		w.readers = ONE_READER, w.read_interval = interval,
-		w.reader = (uint16_t)now->number, w.read_warp = warp_interval[now->warp];
-	else if (w.reader != now->number)
-		w.readers = std::max<uint8_t>(w.readers,
-			w.reader / 32 == now->warp ? WARP_READS : BLOCK_READS);
+	} else if (w.reader != now->number && w.readers != BLOCK_READS) {
+		w.readers = w.reader / 32 == now->warp ? WARP_READS : BLOCK_READS;
+	}
 }
 
-bool readers_are_before(const word &w, bool global)
+bool readers_are_before(const word &w, const use &u)
 {
 	if (!w.readers)
 		return true;
-	if (w.readers == ONE_READER || w.read_interval < block_first || w.read_interval != interval)
+	if (w.readers == ONE_READER || w.read_interval != interval)
 		return is_before(w.read_interval, w.readers == ONE_READER ? w.reader : 0xffff,
-			w.read_warp, global);
+			w.read_warp, u);
 	return w.readers == WARP_READS && w.reader / 32 == now->warp
 		&& w.read_warp != warp_interval[now->warp];
 }
 
-void write_word(word &w, bool atomic, bool global, const void *pc, const void *at)
+void write_word(word &w, bool atomic, const use &u)
 {
-	if (atomic && (!w.written || (!global && w.write_interval < block_first)))
-		emu_found("memory is added to before it is written", pc, at);
+	const bool written = w.write_interval >= u.since;
+
+	if (atomic && !written)
+		emu_found("memory is added to before it is written", u.pc, u.at);
 	if (!(atomic && w.atomic)) {
-		if (w.written && !is_before(w.write_interval, w.writer, w.write_warp, global))
-			emu_found("race: write after write", pc, at);
-		if (!readers_are_before(w, global))
-			emu_found("race: write after read", pc, at);
+		if (written && !is_before(w.write_interval, w.writer, w.write_warp, u))
+			emu_found("race: write after write", u.pc, u.at);
+		if (!readers_are_before(w, u))
+			emu_found("race: write after read", u.pc, u.at);
 	}
-	w.written = true;
-	w.atomic = atomic;
-	w.readers = NO_READER;
-	w.write_interval = interval;
-	w.writer = (uint16_t)now->number;
-	w.write_warp = warp_interval[now->warp];
+	w = { interval, 0, warp_interval[now->warp], 0, (uint16_t)now->number, atomic, 0, NO_READER };
 }
 
 enum { READ, WRITE, ATOMIC };
@@ -242,23 +255,27 @@ void touch_sectors(const void *p, unsigned n, int kind)
 	}
 }
 
-void accessed(const void *p, unsigned n, int kind, const void *pc)
+/* n: a power of two. */
+template <unsigned n, int kind> void accessed(const void *p, const void *pc)
 {
 	if (!now)
 		return;
-	const uintptr_t at = (uintptr_t)p, in_shared = at - (uintptr_t)smem_raw;
-	const bool global = in_shared >= EMU_SHARED_BYTES;
+	const uintptr_t at = (uintptr_t)p;
+	const bool global = !is_shared(p);
 
 	if (global && !emu_on_device(p)) {
-		if (at - (uintptr_t)now->stack >= STACK_BYTES && kind)
+		if (kind && at - (uintptr_t)now->stack >= STACK_BYTES)
 			emu_found("a kernel writes memory of the host, or of another thread", pc, p);
 		return; /* its own variables, or arguments */
 	}
-	word *w = global ? words + emu_offset(p) / 4 : shared_words + in_shared / 4;
+	const size_t offset = global ? emu_offset(p) : at - (uintptr_t)smem_raw;
+	const page *const g = pages + offset / EMU_GAP_BYTES; /* of global memory */
+	const use u = { global ? launch_first : block_first, global ? g->since : block_first, pc, p };
+	word *const w = (global ? words : shared_words) + offset / 4;
 
 	if (at % n)
 		emu_found("an address is not a multiple of the access's size", pc, p);
-	if (global ? !w->taken || !w[(n - 1) / 4].taken : in_shared + n > shared_bytes) {
+	if (global ? offset % EMU_GAP_BYTES + n > g->nbyte : offset + n > shared_bytes) {
 		emu_found(global ? "out of the bounds of an allocation"
 				 : "out of the bounds of shared memory",
 			pc, p);
@@ -266,15 +283,15 @@ void accessed(const void *p, unsigned n, int kind, const void *pc)
 	}
 	if (global && emu_device_of(p) != launch_device)
 		emu_found("memory of another device", pc, p);
-	for (unsigned k = 0; k < (n + 3) / 4; k++, w++)
+	for (unsigned k = 0; k < (n + 3) / 4; k++)
 		if (kind == READ)
-			read_word(*w, global, pc, p);
+			read_word(w[k], u);
 		else
-			write_word(*w, kind == ATOMIC, global, pc, p);
+			write_word(w[k], kind == ATOMIC, u);
 	if (global && kind != ATOMIC)
 		touch_sectors(p, n, kind);
 	if (counted)
-		log_access(now->log, { pc, at, n, (unsigned)kind }, global);
+		log_access(logs[now->number], { pc, at, n, kind, 0 }, global);
 }
 
 /* ---- sectors and banks ---- */
@@ -291,62 +308,76 @@ const void *launched; /* the kernel that runs */
 std::map<const void *, struct launches> launches;
 std::map<std::pair<const void *, const void *>, counts> places; /* by kernel and place in it */
 
-/* One instruction of a warp: 32 lanes of 4 bytes at a time in shared memory, 16 of 8, or 8 of 16. */
-void count_shared(counts &c, const std::vector<access> &a)
+/* Units of that many bytes that accesses touch, each once. */
+std::vector<uintptr_t> touched(const access *a, size_t n, unsigned unit)
 {
-	const size_t together = a[0].size <= 4 ? 32 : 128 / a[0].size;
+	std::vector<uintptr_t> v;
 
-	for (size_t i = 0; i < a.size(); i += together) {
-		std::set<uintptr_t> bank[32];
-		size_t most = 1;
+	for (size_t k = 0; k < n; k++)
+		for (uintptr_t u = a[k].at / unit; u <= (a[k].at + a[k].size - 1) / unit; u++)
+			v.push_back(u);
+	std::sort(v.begin(), v.end());
+	v.erase(std::unique(v.begin(), v.end()), v.end());
+	return v;
+}
 
-		for (size_t k = i; k < std::min(a.size(), i + together); k++)
-			for (uintptr_t b = a[k].at / 4; b <= (a[k].at + a[k].size - 1) / 4; b++)
-				bank[b % 32].insert(b);
-		for (auto &b : bank)
-			most = std::max(most, b.size());
+/* One instruction of a warp: 32 lanes of 4 bytes at a time in shared memory, 16 of 8, or 8 of 16. */
+void count_shared(counts &c, const access *a, size_t n)
+{
+	const size_t together = a->size <= 4 ? 32 : 128 / a->size;
+
+	for (size_t i = 0; i < n; i += together) {
+		unsigned bank[32] = {}, most = 1;
+
+		for (uintptr_t word : touched(a + i, std::min(together, n - i), 4))
+			most = std::max(most, ++bank[word % 32]);
 		c.wavefronts += most;
 		c.least++;
 	}
 }
 
-void count_request(const void *pc, const std::vector<access> &a)
+void count_request(const access *a, size_t n)
 {
-	counts &c = places[{ launched, pc }];
-	std::set<uintptr_t> sector, word;
+	counts &c = places[{ launched, a->pc }];
 
-	c.shared = a[0].at - (uintptr_t)smem_raw < EMU_SHARED_BYTES;
-	c.kind = a[0].kind;
-	c.size = a[0].size;
+	c.shared = is_shared((const void *)a->at);
+	c.kind = a->kind;
+	c.size = a->size;
 	c.requests++;
-	c.bytes += a.size() * a[0].size;
+	c.bytes += n * a->size;
 	if (c.shared) {
-		count_shared(c, a);
-		return;
+		count_shared(c, a, n);
+	} else {
+		c.sectors += touched(a, n, 32).size();
+		c.useful += 4 * touched(a, n, 4).size();
 	}
-	for (auto &x : a) {
-		sector.insert(x.at / 32);
-		for (uintptr_t w = x.at / 4; w <= (x.at + x.size - 1) / 4; w++)
-			word.insert(w);
-	}
-	c.sectors += sector.size();
-	c.useful += 4 * word.size();
 }
 
 /* The i-th access at a place by each lane of a warp since its last meeting is one request. */
 void count_warp(unsigned warp)
 {
-	std::map<std::pair<const void *, unsigned>, std::vector<access>> request;
+	std::vector<access> all;
+	size_t n = 0;
 
 	for (unsigned t = warp * 32; t < std::min<size_t>(threads.size(), warp * 32 + 32); t++) {
-		std::map<const void *, unsigned> number;
-
-		for (auto &a : threads[t].log)
-			request[{ a.pc, number[a.pc]++ }].push_back(a);
-		threads[t].log.clear();
+		std::stable_sort(logs[t].begin(), logs[t].end(),
+			[](const access &a, const access &b) { return a.pc < b.pc; });
+		for (size_t k = 1; k < logs[t].size(); k++)
+			if (logs[t][k].pc == logs[t][k - 1].pc)
+				logs[t][k].number = logs[t][k - 1].number + 1;
+		all.insert(all.end(), logs[t].begin(), logs[t].end());
+		logs[t].clear();
 	}
-	for (auto &r : request)
-		count_request(r.first.first, r.second);
+	std::stable_sort(all.begin(), all.end(), [](const access &a, const access &b) {
+		return std::tie(a.pc, a.number) < std::tie(b.pc, b.number);
+	});
+	for (size_t k = 0; k < all.size(); k += n) {
+		for (n = 1; k + n < all.size() && all[k + n].pc == all[k].pc
+			&& all[k + n].number == all[k].number;
+			n++)
+			;
+		count_request(&all[k], n);
+	}
 }
 
 /* ---- changing threads ---- */
@@ -375,11 +406,21 @@ asm(".text\n.globl emu_switch\n.type emu_switch,%function\nemu_switch:\n"
 #error "threads are changed by a few instructions, which are missing for this processor"
 #endif
 
+/* Goes on with the next thread, or with the scheduler. Threads change into each other directly: as most return to the same places,
+ * the processor predicts where. */
+inline void yield(void **save)
+{
+	now = *turn++;
+	if (now)
+		threadIdx = now->index;
+	emu_switch(save, now ? now->sp : scheduler_sp);
+}
+
 void entry()
 {
 	(*body)();
 	now->state = ENDED;
-	emu_switch(&now->sp, scheduler_sp);
+	yield(&now->sp);
 	abort();
 }
 
@@ -391,16 +432,8 @@ void start(fiber &f)
 	memset(sp - KEPT, 0, KEPT * sizeof *sp);
 	f.sp = sp - KEPT;
 	f.state = RUNS;
-	f.log.clear();
-}
-
-void resume(fiber &f)
-{
-	now = &f;
-	threadIdx = dim3(f.number % blockDim.x, f.number / blockDim.x % blockDim.y,
+	f.index = dim3(f.number % blockDim.x, f.number / blockDim.x % blockDim.y,
 		f.number / blockDim.x / blockDim.y);
-	emu_switch(&scheduler_sp, f.sp);
-	now = nullptr;
 }
 
 /* ---- meetings ---- */
@@ -471,9 +504,14 @@ void run_warp(unsigned warp, unsigned nthread, std::vector<unsigned> &lanes)
 #ifdef EMU_CHECK /* where nothing is checked, other orders would show nothing */
 		shuffle(lanes);
 #endif
+		turn = turns;
 		for (unsigned l : lanes)
 			if (warp * 32 + l < nthread && threads[warp * 32 + l].state == RUNS)
-				resume(threads[warp * 32 + l]);
+				*turn++ = &threads[warp * 32 + l];
+		*turn = nullptr;
+		turn = turns;
+		if (*turn)
+			yield(&scheduler_sp);
 		if (counted)
 			count_warp(warp);
 	} while (meet_warp(warp, nthread));
@@ -525,17 +563,23 @@ void run_block(unsigned nthread)
 	} while (meet_block(nthread));
 }
 
+/* Stacks begin at different places of the cache: threads take turns often. */
 void take_threads(unsigned n)
 {
-	while (threads.size() < n) {
-		fiber f = {};
+	const size_t apart = STACK_BYTES + 15 * 64;
 
-		f.stack = (unsigned char *)mmap(nullptr, STACK_BYTES, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		f.number = (unsigned)threads.size();
-		f.lane = f.number % 32;
-		f.warp = f.number / 32;
-		threads.push_back(std::move(f));
+	if (threads.size() >= n)
+		return;
+	threads.resize(n);
+	logs.resize(n);
+	unsigned char *const stacks = (unsigned char *)mmap(nullptr, n * apart,
+		PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	for (unsigned t = 0; t < n; t++) {
+		threads[t].stack = stacks + t * apart;
+		threads[t].number = t;
+		threads[t].lane = t % 32;
+		threads[t].warp = t / 32;
 	}
 }
 
@@ -569,35 +613,43 @@ void emu_run(int device, const void *kernel, dim3 grid, dim3 block, size_t share
 	}
 }
 
-void emu_open(void)
+template <class T> static T *map_memory(size_t n)
 {
-	const size_t nbyte = EMU_DEVICES_MAX * EMU_MEMORY_BYTES, nword = nbyte / 4;
-	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+	void *const p = mmap(nullptr, n * sizeof(T), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	emu_memory = (unsigned char *)mmap(nullptr, nbyte, PROT_READ | PROT_WRITE, flags, -1, 0);
-	words = (word *)mmap(nullptr, nword * sizeof *words, PROT_READ | PROT_WRITE, flags, -1, 0);
-	sectors = (sector *)mmap(nullptr, nbyte / SECTOR_BYTES * sizeof *sectors, PROT_READ | PROT_WRITE,
-		flags, -1, 0);
-	if (emu_memory == MAP_FAILED || words == MAP_FAILED || sectors == MAP_FAILED) {
+	if (p == MAP_FAILED) {
 		perror("emu: mmap");
 		_Exit(EMU_STATUS);
 	}
-	for (auto &w : shared_words)
-		w.taken = w.written = true; /* by blocks before */
+	return (T *)p;
+}
+
+void emu_open(void)
+{
+	const size_t nbyte = EMU_DEVICES_MAX * EMU_MEMORY_BYTES;
+
+	emu_memory = map_memory<unsigned char>(nbyte);
+	words = map_memory<word>(nbyte / 4);
+	pages = map_memory<page>(nbyte / EMU_GAP_BYTES);
+	sectors = map_memory<sector>(nbyte / SECTOR_BYTES);
 	count_every = getenv("EMU_COUNT") ? strtoul(getenv("EMU_COUNT"), nullptr, 0) : 0;
 }
 
 void emu_mark(void *p, size_t n, enum emu_bytes what)
 {
 #ifdef EMU_CHECK
-	word *const first = words + emu_offset(p) / 4;
+	if (what == EMU_WRITTEN) {
+		for (size_t k = emu_offset(p) / 4; k < (emu_offset(p) + n + 3) / 4; k++)
+			words[k] = word{ interval, 0, 0, 0, 0, 0, 0, 0 };
+		return;
+	}
+	page *g = pages + emu_offset(p) / EMU_GAP_BYTES;
 
-	for (word *w = first; w < first + (n + 3) / 4; w++)
-		if (what == EMU_WRITTEN)
-			w->written = true, w->write_interval = 0, w->readers = NO_READER,
-			w->atomic = false;
-		else
-			*w = word{}, w->taken = what == EMU_TAKEN;
+	interval += what == EMU_TAKEN;
+	for (size_t k = 0; k < n; k += EMU_GAP_BYTES)
+		*g++ = { what == EMU_TAKEN ? (uint32_t)std::min<size_t>(n - k, EMU_GAP_BYTES) : 0,
+			interval };
 #else
 	if (what == EMU_TAKEN) {
 		ASAN_UNPOISON_MEMORY_REGION(p, n);
@@ -611,13 +663,14 @@ void emu_mark(void *p, size_t n, enum emu_bytes what)
 void emu_check(const void *p, size_t n, bool read, const char *who)
 {
 #ifdef EMU_CHECK
-	const word *const first = words + emu_offset(p) / 4;
+	for (size_t at = emu_offset(p) / 4 * 4; at < emu_offset(p) + n; at += 4) {
+		const page &g = pages[at / EMU_GAP_BYTES];
 
-	for (const word *w = first; w < first + (n + 3) / 4; w++)
-		if (!w->taken || (read && !w->written)) {
-			emu_found(who, nullptr, emu_memory + (w - words) * 4);
+		if (at % EMU_GAP_BYTES >= g.nbyte || (read && words[at / 4].write_interval < g.since)) {
+			emu_found(who, nullptr, emu_memory + at);
 			return;
 		}
+	}
 #else
 	(void)p, (void)n, (void)read, (void)who;
 #endif
@@ -653,24 +706,26 @@ uint64_t emu_meet(enum emu_meeting kind, unsigned mask, uint64_t value, unsigned
 	f->arg = arg;
 	f->line = line;
 	f->state = MEETS;
-	emu_switch(&f->sp, scheduler_sp);
+	yield(&f->sp);
 	return f->value;
 }
 
 /* Asked by every thread at every barrier. */
 bool emu_is_left_out(const char *file, int line)
 {
-	static const std::string without = getenv("EMU_WITHOUT") ? getenv("EMU_WITHOUT") : "";
+	static const char *const without = getenv("EMU_WITHOUT");
+
+	if (!without)
+		return false;
 	const char *const name = strrchr(file, '/');
 
-	return !without.empty()
-		&& without == std::string(name ? name + 1 : file) + ":" + std::to_string(line);
+	return without == std::string(name ? name + 1 : file) + ":" + std::to_string(line);
 }
 
 /* ---- accesses: those that have a function here, and those that the compiler reports ---- */
 
 #ifdef EMU_CHECK
-#define SEEN(p, n, kind) accessed(p, n, kind, __builtin_return_address(0))
+#define SEEN(p, n, kind) accessed<n, kind>(p, __builtin_return_address(0))
 #else
 #define SEEN(p, n, kind) ((void)0)
 #endif

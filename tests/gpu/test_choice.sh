@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Which device computes: what auto is, with which device a run goes on, and workers with and without GPUs.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
-emu=$top_builddir/tests/gpu/qcnn-emu
-[ -x "$emu" ] || tap_skip_all "no emulated GPU in this build"
+emu=$top_builddir/tests/gpu/qcnn-fast # the other tests check accesses
+[ -x "$top_builddir/tests/gpu/qcnn-emu" ] || tap_skip_all "no emulated GPU in this build"
 export XDG_CACHE_HOME=$PWD/cache EMU_DEVICES=1
 
 cat >small.qcnn <<'END'
@@ -130,7 +130,7 @@ tap_has err 'differs from this training in run.device alone: it was begun with c
 printf '#!/bin/sh\nhost=$1\nshift\ncase $host in gpu*) EMU_DEVICES=1 ;; *) EMU_DEVICES=0 ;; esac\nexport EMU_DEVICES\nexec sh -c "$*"\n' >start
 chmod +x start
 workers() { # HOSTS DEVICE
-	EMU_DEVICES=0 "$emu" train --fresh --set log.dir=far --hosts=$1 --launcher=exec:./start --remote-path="$(cd "$(dirname "$emu")" && pwd)/qcnn-emu" \
+	EMU_DEVICES=0 "$emu" train --fresh --set log.dir=far --hosts=$1 --launcher=exec:./start --remote-path="$(cd "$(dirname "$emu")" && pwd)/qcnn-fast" \
 		--set cluster.iface=127.0.0.1 --set cluster.start_seconds=100 --no-progress --device=$2 small.yaml
 }
 tap_exit 0 "workers with GPUs, and none here" workers gpu1,gpu2 cuda
@@ -141,7 +141,7 @@ tap_has err 'cannot compute on the device cuda, and all workers of a job use the
 tap_exit 0 "by auto, one that has none" workers gpu1,b auto
 tap_is "$(device far)" cpu "is a job of processors, as there is no GPU here"
 tap_exit 0 "and with a GPU here" env EMU_DEVICES=1 "$emu" train --fresh --set log.dir=mixed --hosts=b --launcher=exec:./start \
-	--remote-path="$(cd "$(dirname "$emu")" && pwd)/qcnn-emu" --set cluster.iface=127.0.0.1 --set cluster.start_seconds=100 --no-progress small.yaml
+	--remote-path="$(cd "$(dirname "$emu")" && pwd)/qcnn-fast" --set cluster.iface=127.0.0.1 --set cluster.start_seconds=100 --no-progress small.yaml
 tap_has err 'cannot compute on the device cuda: all workers use the processor' "says so"
 tap_is "$(device mixed) $(reason mixed)" "cpu a worker has no GPU" "and stores it"
 
@@ -151,7 +151,7 @@ mkdir bin
 printf '#!/bin/sh\nexec "$@"\n' >bin/srun
 printf '#!/bin/sh\necho "$*" >>asked\n' >bin/scontrol
 chmod +x bin/srun bin/scontrol
-job() { PATH=$PWD/bin:$PATH QCNN="$(cd "$(dirname "$emu")" && pwd)/qcnn-emu" SLURM_JOB_ID=7 "$@"; }
+job() { PATH=$PWD/bin:$PATH QCNN="$(cd "$(dirname "$emu")" && pwd)/qcnn-fast" SLURM_JOB_ID=7 "$@"; }
 script=$top_srcdir/examples/batch/slurm-gpu.sh
 tap_is "$(grep -c '^#SBATCH --gres=gpu:1$' "$script")" 1 "the script asks for a GPU"
 EMU_FAIL=cudaStreamSynchronize:3 tap_exit 75 "its training stops" job sh "$script" --set log.dir=batch small.yaml

@@ -249,7 +249,7 @@ int main(void)
 	test_text("entangling layers of 13 qubits", layers, "13", 1);
 	test_text("Fourier transform of 13 qubits", fourier, "13", 1);
 	test_text("products of 14 qubits", products, "14", 2);
-	test_text("a deep circuit", deep, "2", 3);
+	test_text("a deep circuit", deep, "7", 1);
 	test_text("more samples than a unit has", qcnn, "2", 1030);
 	optimisations = OPTIMISATION_HEISENBERG_TAIL;
 	test_text("QCNN of 13 qubits and its tail", qcnn, "13", 1);

@@ -38,7 +38,7 @@ qubit[n] q;
 param float[n] w;
 ry(each w) on q;
 cx on ring(q);
-observe x(q), z(q);
+observe x(q[2]) * x(q[5]), x(q[7]) * x(q[8]) * x(q[10]) * x(q[11]), z(q[12]);
 observe x(q[0]) * x(q[1]), y(q[3]) * x(q[4]), x(q[6]) * x(q[9]), x(q[12]) * y(q[13]);
 END
 

@@ -131,17 +131,18 @@ data: { train: many.csv, label: label }
 train: { epochs: 1, batch_size: 2500, loss: mse }
 run: { seed: 5, device: cuda }
 END
-trained() { # NAME DEVICES OPTION...: the weights
-	name=$1 devices=$2
+trained() { # NAME DEVICES [checked] OPTION...: the weights
+	name=$1 devices=$2 program=qcnn-fast
 	shift 2
-	EMU_DEVICES=$devices EMU_REPORT=report-$name "$emu/qcnn-emu" train -q --set log.dir=log-$name "$@" many.yaml >err 2>&1 ||
+	[ "${1-}" != checked ] || { program=qcnn-emu && shift; }
+	EMU_DEVICES=$devices EMU_REPORT=report-$name "$emu/$program" train -q --set log.dir=log-$name "$@" many.yaml >err 2>&1 ||
 		tap_note "$name" "$(cat err)"
 	"$QCNN" weights show --json log-$name/latest/weights.bin | grep -o '"params".*"metadata"'
 }
 trained one 1 >weights-one
 streams() { sed -n 's/^call cudaStreamCreate //p' report-$1; }
-for devices in 2 3; do
-	trained $devices $devices >weights
+for devices in 3 2; do
+	trained $devices $devices checked >weights
 	tap_same weights weights-one "$devices GPUs: the same weights"
 	tap_is "$(streams $devices)" $((devices * $(streams one))) "each is used"
 done
@@ -159,7 +160,7 @@ tap_is "$(grep -c '^cuda:[01] .*compute capability 9.0' out)" 2 "info lists both
 sed -i 's/batch_size: 2500/batch_size: 500/' many.yaml
 trained whole 1 >weights-whole
 for n in 1 2 3 5; do
-	EMU_FAIL=cudaStreamSynchronize:$n "$emu/qcnn-emu" train -q --set log.dir=log-$n many.yaml >out 2>err
+	EMU_FAIL=cudaStreamSynchronize:$n "$emu/qcnn-fast" train -q --set log.dir=log-$n many.yaml >out 2>err
 	status=$?
 	if [ "$n" -le 1 ]; then
 		tap_is $status 78 "a failure before the first step"
@@ -178,31 +179,29 @@ for kind in stage forward backward "copy to the device" "copy to the host"; do
 	tap_ok "the timeline has $kind" sh -c "zcat profile/trace.json.gz | tr '{' '\\n' | grep -c '$kind' | grep -q '[1-9]'"
 done
 tap_is "$(zcat profile/trace.json.gz | tr '{' '\n' | grep -c '"name": *"cuda:0"')" 1 "and a row of the GPU"
-"$emu/qcnn-emu" profile --no-limits --steps=3 --json many.yaml >counted 2>err
+"$emu/qcnn-fast" profile --no-limits --steps=3 --json many.yaml >counted 2>err
 "$emu/qcnn-emu" compile --emit=plan --device=cuda --batch=500 many.qcnn |
 	sed -n 's/^  with gradient .* work: \([0-9]*\) launches.* copies of \([^ ]*\) bytes.*/\1 \2/p' >planned
 tap_is "$(sed -n 's/.*"copied_bytes": \([0-9]*\), "launches": \([0-9]*\).*/\2 \1/p' counted | awk '{ printf "%d %.4g\n", $1 / 3, $2 / 3 }')" \
 	"$(cat planned)" "launches and copied bytes of a step, as planned"
 
 # The digits that every GPU gives, and the script that checks a GPU.
-sh "$top_srcdir/tests/gpu/golden.sh" "$emu/qcnn-emu" | grep -v MATHS >golden
+EMU_REPORT=report-1 sh "$top_srcdir/tests/gpu/golden.sh" "$emu/qcnn-emu" | grep -v MATHS >golden
 grep '^GOLDEN' "$top_srcdir/cli/bench/selftest.def" >want
 tap_same golden want "the self-test's digits are those of selftest.def (else: tests/gpu/golden.sh)"
-EMU_DEVICES=2 tap_exit 0 "also with threads that share the samples of a unit" "$emu/qcnn-emu" info --selftest --device=cuda --threads=4
+EMU_DEVICES=2 tap_exit 0 "also with threads that share the samples of a unit" "$emu/qcnn-fast" info --selftest --device=cuda --threads=4
 # Units with fewer samples than a unit may have: each GPU has some of them. The circuits have matrices and vectors of each sample.
-for devices in 1 2 3; do
-	EMU_DEVICES=$devices EMU_REPORT=report-$devices tap_exit 0 "the digits on $devices GPUs that share units" \
-		"$emu/qcnn-emu" info --selftest --device=cuda
-done
+EMU_DEVICES=2 EMU_REPORT=report-2 tap_exit 0 "the digits on two GPUs that share units" "$emu/qcnn-fast" info --selftest --device=cuda
+EMU_DEVICES=3 EMU_REPORT=report-3 tap_exit 0 "and on three" "$emu/qcnn-emu" info --selftest --device=cuda
 waits() { sed -n 's/^call cudaStreamSynchronize //p' "report-$1"; }
 tap_ok "two GPUs do more than one" test "$(waits 2)" -gt "$(waits 1)"
 tap_ok "three more than two" test "$(waits 3)" -gt "$(waits 2)"
-EMU_NCCL=none EMU_SEED=5 EMU_DEVICES=2 sh "$top_srcdir/tests/gpu/check.sh" -q -o checked "$emu/qcnn-emu" >out 2>&1
+EMU_NCCL=none EMU_SEED=5 EMU_DEVICES=2 sh "$top_srcdir/tests/gpu/check.sh" -q -o checked "$emu/qcnn-fast" >out 2>&1
 tap_is $? 0 "check.sh finds no fault"
 tap_is "$(grep -c '^| .* | ok | ' checked/check.md)" 8 "its table has what was checked"
 tap_has out 'ok       self-test: 18 of 18 results have the expected digits' "the digits among it"
 tap_has checked/check.json '"check": "two processes", "result": "ok"' "also as JSON"
-EMU_FAIL=cudaMalloc:1 sh "$top_srcdir/tests/gpu/check.sh" -q -o broken "$emu/qcnn-emu" >out 2>&1
+EMU_FAIL=cudaMalloc:1 sh "$top_srcdir/tests/gpu/check.sh" -q -o broken "$emu/qcnn-fast" >out 2>&1
 tap_is $? 1 "a GPU that fails is found"
 tap_has out 'FAILED   device: qcnn run: error: the GPU failed: cudaMalloc: out of memory' "with its reason"
 

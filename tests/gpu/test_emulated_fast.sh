@@ -64,11 +64,11 @@ cx q[0], q[1];
 rx(w[1]) q[0];
 observe z(q[0]);
 END
-awk 'BEGIN { print "a,b,label"; for (k = 0; k < 3400; k++) printf "%.3f,%.3f,%d\n", k % 37 / 10, k % 53 / 20, k % 2 ? 1 : -1 }' >three.csv
+awk 'BEGIN { print "a,b,label"; for (k = 0; k < 2300; k++) printf "%.3f,%.3f,%d\n", k % 37 / 10, k % 53 / 20, k % 2 ? 1 : -1 }' >three.csv
 cat >three.yaml <<'END'
 model: { file: three.qcnn }
 data: { train: three.csv, label: label }
-train: { epochs: 2, batch_size: 1500, loss: mse }
+train: { epochs: 2, batch_size: 1100, loss: mse }
 run: { seed: 5, device: cuda }
 log: { report: false, tensorboard: false }
 END

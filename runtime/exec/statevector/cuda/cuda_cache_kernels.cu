@@ -193,10 +193,7 @@ void cuda_launch_overlaps(struct cuda_stream *s, const struct cuda_overlaps *a, 
 
 	if (!nblock)
 		return;
-	if (twice)
-		launch(s, overlaps<double>, a, nblock * chunks(a->nbit), nbyte);
-	else
-		launch(s, overlaps<float>, a, nblock * chunks(a->nbit), nbyte);
+	launch(s, twice ? overlaps<double> : overlaps<float>, a, nblock * chunks(a->nbit), nbyte);
 }
 
 void cuda_launch_mixture(struct cuda_stream *s, const struct cuda_mixture *a, bool twice)
@@ -204,8 +201,5 @@ void cuda_launch_mixture(struct cuda_stream *s, const struct cuda_mixture *a, bo
 	const uint64_t nrow = (a->nlambda + CUDA_MIX_ROWS - 1) / CUDA_MIX_ROWS;
 	const uint64_t nblock = ((nrow << a->nbit) + CUDA_THREADS - 1) / CUDA_THREADS;
 
-	if (twice)
-		launch(s, mixture<double>, a, nblock, 0);
-	else
-		launch(s, mixture<float>, a, nblock, 0);
+	launch(s, twice ? mixture<double> : mixture<float>, a, nblock, 0);
 }

@@ -46,6 +46,14 @@ struct cuda_stream {
 	cudaError_t error; /* and how */
 };
 
+/* Memory of the host, which there always is enough of. */
+static void *taken(void *p)
+{
+	if (!p)
+		abort();
+	return p;
+}
+
 /* Its first use of a device takes long: only what is asked for is asked. */
 static cudaError_t is_new_enough(int device, bool *well)
 {
@@ -170,10 +178,8 @@ void *cuda_stream_native(struct cuda_stream *s) { return cuda_stream_handle(s); 
 
 struct cuda_stream *cuda_stream_new(unsigned device)
 {
-	struct cuda_stream *s = (struct cuda_stream *)calloc(1, sizeof *s);
+	struct cuda_stream *s = (struct cuda_stream *)taken(calloc(1, sizeof *s));
 
-	if (!s)
-		abort();
 	s->device = (int)device;
 	cuda_stream_enter(s);
 	if (!s->call)
@@ -201,11 +207,7 @@ void cuda_stream_free(struct cuda_stream *s)
 
 struct cuda_graphs *cuda_graphs_new(void)
 {
-	struct cuda_graphs *g = (struct cuda_graphs *)calloc(1, sizeof *g);
-
-	if (!g)
-		abort();
-	return g;
+	return (struct cuda_graphs *)taken(calloc(1, sizeof(struct cuda_graphs)));
 }
 
 /* s: goes on, or NULL. */
@@ -241,9 +243,7 @@ static struct node *next_node(struct cuda_stream *s)
 	}
 	if (k == g->room) {
 		g->room = 2 * g->room + 16;
-		g->node = (struct node *)realloc(g->node, g->room * sizeof *g->node);
-		if (!g->node)
-			abort();
+		g->node = (struct node *)taken(realloc(g->node, g->room * sizeof *g->node));
 	}
 	g->node[g->nnode++] = {};
 	return &g->node[k];
@@ -263,10 +263,7 @@ void cuda_graph_launch(struct cuda_stream *s, const cudaKernelNodeParams *p, con
 
 	if (n) {
 		n->nbyte = nbyte;
-		n->args = malloc(nbyte);
-		if (!n->args)
-			abort();
-		memcpy(n->args, args, nbyte);
+		n->args = memcpy(taken(malloc(nbyte)), args, nbyte);
 		keep(s, "cudaGraphAddKernelNode",
 			cudaGraphAddKernelNode(&n->handle, s->graph->graph, needs(s), nneeds(s), p));
 		return;

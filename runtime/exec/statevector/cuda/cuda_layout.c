@@ -328,28 +328,6 @@ static void fill_registers(const struct tile *t, struct choice *h)
 				h->have |= UINT32_C(1) << b;
 }
 
-/* line: the tile bits of a line of memory, which come first among registers (single precision: one) and threads; or NULL. */
-static void number_bits(const struct tile *t, uint32_t have, const uint8_t *line, struct round *r)
-{
-	unsigned nreg = 0, nthread = 0, first = line && !t->twice;
-	uint32_t placed = 0;
-
-	if (first)
-		r->reg[nreg++] = line[0];
-	for (unsigned k = first; line && k < t->nline; k++)
-		r->thread[nthread++] = line[k];
-	for (unsigned k = 0; line && k < t->nline; k++)
-		placed |= UINT32_C(1) << line[k];
-	for (unsigned b = 0; b < t->nbit; b++) {
-		if (placed >> b & 1)
-			continue;
-		if (have >> b & 1)
-			r->reg[nreg++] = (uint8_t)b;
-		else
-			r->thread[nthread++] = (uint8_t)b;
-	}
-}
-
 static uint32_t line_mask(const struct tile *t, const uint8_t *line)
 {
 	uint32_t mask = 0;
@@ -357,6 +335,25 @@ static uint32_t line_mask(const struct tile *t, const uint8_t *line)
 	for (unsigned k = 0; line && k < t->nline; k++)
 		mask |= UINT32_C(1) << line[k];
 	return mask;
+}
+
+/* line: the tile bits of a line of memory, which come first among registers (single precision: one) and threads; or NULL. */
+static void number_bits(const struct tile *t, uint32_t have, const uint8_t *line, struct round *r)
+{
+	unsigned nreg = 0, nthread = 0, first = line && !t->twice;
+
+	if (first)
+		r->reg[nreg++] = line[0];
+	for (unsigned k = first; line && k < t->nline; k++)
+		r->thread[nthread++] = line[k];
+	for (unsigned b = 0; b < t->nbit; b++) {
+		if (line_mask(t, line) >> b & 1)
+			continue;
+		if (have >> b & 1)
+			r->reg[nreg++] = (uint8_t)b;
+		else
+			r->thread[nthread++] = (uint8_t)b;
+	}
 }
 
 /* Steps for one more round of the launch; nothing is marked as done. */

@@ -52,38 +52,25 @@ static unsigned list_sources(uint32_t index, bool back, const struct cuda_placed
 	return n;
 }
 
-/* As the device has it: re, im. */
-static void put_twice(const struct source *s, unsigned n, const cplx *u, double *out)
+/* As the device has it: re, im, in the kernels' precision, behind `before` complex numbers. */
+static void put_matrix(const struct cuda_state *b, const struct source *s, unsigned n,
+	const cplx *u, void *out, size_t before)
 {
 	for (unsigned k = 0; k < n; k++) {
-		cplx x = u[s[k].at];
+		double re = creal(u[s[k].at]), im = cimag(u[s[k].at]), sign = s[k].conjugate ? -1 : 1;
+		size_t at = 2 * (before + k);
 
-		out[2 * k] = creal(x);
-		out[2 * k + 1] = s[k].conjugate ? -cimag(x) : cimag(x);
-	}
-}
-
-static void put_single(const struct source *s, unsigned n, const cplx *u, float *out)
-{
-	for (unsigned k = 0; k < n; k++) {
-		cplx x = u[s[k].at];
-		double im = rounded(cimag(x), s[k].noise[1]);
-
-		out[2 * k] = (float)rounded(creal(x), s[k].noise[0]);
-		out[2 * k + 1] = (float)(s[k].conjugate ? -im : im);
+		if (b->twice) {
+			((double *)out)[at] = re;
+			((double *)out)[at + 1] = sign * im;
+		} else {
+			((float *)out)[at] = (float)rounded(re, s[k].noise[0]);
+			((float *)out)[at + 1] = (float)(sign * rounded(im, s[k].noise[1]));
+		}
 	}
 }
 
 /* ---- in the launches' arguments ---- */
-
-static void store_step(const struct cuda_state *b, const struct source *s, unsigned n,
-	const struct cuda_placed *p, const cplx *u, struct cuda_stage_args *a)
-{
-	if (b->twice)
-		put_twice(s, n, u, a->matrix.twice + 2 * p->entry);
-	else
-		put_single(s, n, u, a->matrix.single + 2 * p->entry);
-}
 
 static void store_launches(const struct cuda_state *b, const struct cuda_circuit *c,
 	struct cuda_launch *l, bool back, bool sample, const cplx *u)
@@ -97,10 +84,10 @@ static void store_launches(const struct cuda_state *b, const struct cuda_circuit
 			uint32_t m = p->step->matrix;
 
 			if (!p->of_sample && (set->def[m]->cls == VALUE_SAMPLE) == sample)
-				store_step(b, source,
+				put_matrix(b, source,
 					list_sources(c->noise[p->step - c->plan->step], back, p,
 						source),
-					p, u + set->offset[m], &l->args);
+					u + set->offset[m], &l->args.matrix, p->entry);
 		}
 }
 
@@ -132,20 +119,6 @@ static const cplx *sample_matrix(const struct packing *k, const struct cuda_plac
 	return k->in->u[sample < k->in->count ? sample : 0] + k->b->plan->set.offset[p->step->matrix];
 }
 
-static void put_samples(const struct packing *k, const struct source *s, unsigned n, uint32_t from,
-	uint32_t to, const struct cuda_launch *l, const struct cuda_placed *p)
-{
-	for (uint32_t i = from; i < to; i++) {
-		const cplx *u = sample_matrix(k, p, i);
-		size_t at = 2 * (p->entry + (size_t)i * l->args.nsample_entry);
-
-		if (k->b->twice)
-			put_twice(s, n, u, (double *)l->matrix_host + at);
-		else
-			put_single(s, n, u, (float *)l->matrix_host + at);
-	}
-}
-
 static void put_launch(const struct packing *k, const struct cuda_launch *l, uint32_t from, uint32_t to)
 {
 	struct source source[MATRIX_ENTRIES_MAX];
@@ -153,10 +126,11 @@ static void put_launch(const struct packing *k, const struct cuda_launch *l, uin
 	for (uint32_t i = 0; i < l->nplaced; i++) {
 		const struct cuda_placed *p = &l->placed[i];
 		uint32_t index = k->c->noise[p->step - k->c->plan->step];
+		unsigned n = list_sources(index, k->back, p, source);
 
-		if (p->of_sample && p->tail == !k->in)
-			put_samples(k, source, list_sources(index, k->back, p, source), from, to, l,
-				p);
+		for (uint32_t s = from; s < to && p->of_sample && p->tail == !k->in; s++)
+			put_matrix(k->b, source, n, sample_matrix(k, p, s), l->matrix_host,
+				p->entry + (size_t)s * l->args.nsample_entry);
 	}
 }
 

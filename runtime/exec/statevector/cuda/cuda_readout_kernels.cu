@@ -107,21 +107,6 @@ template <class A> DEVICE double overlap(const A &x, const A &y, uint32_t ny)
 	return ny & 2 ? -z : z;
 }
 
-template <class R> DEVICE const amplitude<R> *psi_of(const cuda_readout &a, const chunk &c)
-{
-	return (const amplitude<R> *)a.psi + c.first;
-}
-
-template <class R> DEVICE amplitude<R> *lambda_of(const cuda_readout &a, const chunk &c)
-{
-	return (amplitude<R> *)a.lambda + c.first;
-}
-
-DEVICE const double *factors_of(const cuda_readout &a, const chunk &c)
-{
-	return a.factor + c.sample * a.stride + a.first;
-}
-
 template <class R> DEVICE void set_lambda(const cuda_readout &a, amplitude<R> &lambda, double2 x)
 {
 	if (a.add) {
@@ -306,9 +291,9 @@ template <class R>
 __global__ void __launch_bounds__(CUDA_THREADS) lambda_bins(const cuda_bins __grid_constant__ a)
 {
 	const chunk c = chunk_of(a.to.nbit);
-	const amplitude<R> *const psi = psi_of<R>(a.to, c);
-	amplitude<R> *const lambda = lambda_of<R>(a.to, c);
-	const double *const factor = factors_of(a.to, c);
+	const amplitude<R> *const psi = (const amplitude<R> *)a.to.psi + c.first;
+	amplitude<R> *const lambda = (amplitude<R> *)a.to.lambda + c.first;
+	const double *const factor = a.to.factor + c.sample * a.to.stride + a.to.first;
 
 	for (size_t i = c.begin; i < c.end; i += CUDA_THREADS) {
 		const double f = factor[gather(i, a.bit, a.nbin)];
@@ -397,10 +382,7 @@ static void place_terms(struct cuda_terms *a)
 
 void cuda_launch_start(struct cuda_stream *s, const struct cuda_start *a, bool twice)
 {
-	if (twice)
-		launch(s, start<double>, a, chunks(a->nbit, a->nsample), 0);
-	else
-		launch(s, start<float>, a, chunks(a->nbit, a->nsample), 0);
+	launch(s, twice ? start<double> : start<float>, a, chunks(a->nbit, a->nsample), 0);
 }
 
 static size_t tile_bytes(uint32_t nbit, bool twice)
@@ -420,10 +402,7 @@ void cuda_launch_expect(struct cuda_stream *s, const struct cuda_terms *a, bool 
 	const size_t nbyte =
 		tile_bytes(b.to.nbit, twice) + sizeof(double) * ((size_t)b.nterm << b.parts);
 
-	if (twice)
-		launch(s, expect<double>, &b, chunks(b.to.nbit, b.to.nsample), nbyte);
-	else
-		launch(s, expect<float>, &b, chunks(b.to.nbit, b.to.nsample), nbyte);
+	launch(s, twice ? expect<double> : expect<float>, &b, chunks(b.to.nbit, b.to.nsample), nbyte);
 }
 
 void cuda_launch_lambda(struct cuda_stream *s, const struct cuda_terms *a, bool twice)
@@ -433,10 +412,8 @@ void cuda_launch_lambda(struct cuda_stream *s, const struct cuda_terms *a, bool 
 	place_terms(&b);
 	const size_t nbyte = tile_bytes(b.to.nbit, twice);
 
-	if (twice)
-		launch(s, lambda_terms<double>, &b, chunks(b.to.nbit, b.to.nsample), nbyte);
-	else
-		launch(s, lambda_terms<float>, &b, chunks(b.to.nbit, b.to.nsample), nbyte);
+	launch(s, twice ? lambda_terms<double> : lambda_terms<float>, &b,
+		chunks(b.to.nbit, b.to.nsample), nbyte);
 }
 
 /* Chunks whose amplitudes are in as few bins as possible. */
@@ -468,24 +445,16 @@ void cuda_launch_bins(struct cuda_stream *s, const struct cuda_bins *a, bool twi
 	place_bins(&b);
 	const size_t nbyte = sizeof(long long) << (b.nnear + b.nwarp);
 
-	if (twice)
-		launch(s, bins<double>, &b, chunks(b.to.nbit, b.to.nsample), nbyte);
-	else
-		launch(s, bins<float>, &b, chunks(b.to.nbit, b.to.nsample), nbyte);
+	launch(s, twice ? bins<double> : bins<float>, &b, chunks(b.to.nbit, b.to.nsample), nbyte);
 }
 
 void cuda_launch_lambda_bins(struct cuda_stream *s, const struct cuda_bins *a, bool twice)
 {
-	if (twice)
-		launch(s, lambda_bins<double>, a, chunks(a->to.nbit, a->to.nsample), 0);
-	else
-		launch(s, lambda_bins<float>, a, chunks(a->to.nbit, a->to.nsample), 0);
+	launch(s, twice ? lambda_bins<double> : lambda_bins<float>, a,
+		chunks(a->to.nbit, a->to.nsample), 0);
 }
 
 void cuda_launch_scale(struct cuda_stream *s, const struct cuda_scale *a, bool twice)
 {
-	if (twice)
-		launch(s, scale_state<double>, a, chunks(a->nbit, a->nsample), 0);
-	else
-		launch(s, scale_state<float>, a, chunks(a->nbit, a->nsample), 0);
+	launch(s, twice ? scale_state<double> : scale_state<float>, a, chunks(a->nbit, a->nsample), 0);
 }

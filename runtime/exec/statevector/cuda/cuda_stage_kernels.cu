@@ -749,19 +749,17 @@ void cuda_kernels_open(struct cuda_stream *s)
 void cuda_launch_forward(struct cuda_stream *s, const struct cuda_stage_args *a, uint64_t nblock,
 	bool twice)
 {
-	if (twice)
-		launch(s, stage_forward<double, FORWARD_BLOCKS_DOUBLE>, a, nblock, TILE_BYTES);
-	else
-		launch(s, stage_forward<float, FORWARD_BLOCKS>, a, nblock, TILE_BYTES);
+	launch(s,
+		twice ? stage_forward<double, FORWARD_BLOCKS_DOUBLE>
+		      : stage_forward<float, FORWARD_BLOCKS>,
+		a, nblock, TILE_BYTES);
 }
 
 void cuda_launch_backward(struct cuda_stream *s, const struct cuda_stage_args *a, uint64_t nblock,
 	bool twice)
 {
-	const size_t nbyte = backward_bytes(a->nsum);
-
-	if (twice)
-		launch(s, stage_backward<double, BACKWARD_BLOCKS>, a, nblock, nbyte);
-	else
-		launch(s, stage_backward<float, BACKWARD_BLOCKS>, a, nblock, nbyte);
+	launch(s,
+		twice ? stage_backward<double, BACKWARD_BLOCKS>
+		      : stage_backward<float, BACKWARD_BLOCKS>,
+		a, nblock, backward_bytes(a->nsum));
 }

@@ -31,6 +31,7 @@ struct cache_memory {
 struct cuda_state_cache {
 	struct arena arena;
 	uint32_t nstate; /* whole units */
+	size_t nbyte;    /* of all circuits' states */
 	struct cache_circuit *circuit;
 	struct cache_memory *memory; /* (devices) */
 };
@@ -152,6 +153,7 @@ static int cache_reserve(struct backend_state *b, uint32_t nstate, struct err *e
 		k->circuit[c].device = arena_alloc(&k->arena, units_of(pl, nstate), sizeof(unsigned));
 		first += k->nstate * state_bytes(pl, c);
 	}
+	k->nbyte = first;
 	for (unsigned d = 0; d < b->ndevice && !code; d++) {
 		struct cuda_stream *s = b->device[d]->stream;
 
@@ -167,16 +169,6 @@ static int cache_reserve(struct backend_state *b, uint32_t nstate, struct err *e
 
 /* ---- places in the memory of device d ---- */
 
-static size_t states_bytes(const struct backend_state *b)
-{
-	const struct plan *pl = b->device[0]->plan;
-	size_t n = 0;
-
-	for (uint32_t c = 0; c < pl->ncircuit; c++)
-		n += b->cache->nstate * state_bytes(pl, c);
-	return n;
-}
-
 static char *state_at(const struct backend_state *b, unsigned d, uint32_t c, uint32_t number)
 {
 	return b->cache->memory[d].device + b->cache->circuit[c].first
@@ -186,7 +178,7 @@ static char *state_at(const struct backend_state *b, unsigned d, uint32_t c, uin
 /* Of sums and factors: those on the device. */
 static char *behind_states(const struct backend_state *b, unsigned d)
 {
-	return b->cache->memory[d].device + states_bytes(b);
+	return b->cache->memory[d].device + b->cache->nbyte;
 }
 
 /* ---- keeping ---- */

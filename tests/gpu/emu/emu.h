@@ -5,7 +5,7 @@
  *   EMU_SEED=n       the order of blocks, warps, lanes and streams (default 1)
  *   EMU_DEVICES=n    devices (default 1; at most 8)
  *   EMU_FAIL=call:n  the n-th call of that name fails
- *   EMU_COUNT=n      counts sectors and bank conflicts in every n-th block (default 0: in none)
+ *   EMU_COUNT=1      counts sectors and bank conflicts
  *   EMU_REPORT=file  calls, launches, and what was counted by place in the program, in addresses of addr2line and nm
  *   EMU_HOST=letter  the machine, of which the numbers of devices are (default: one without a letter)
  *   EMU_NCCL=fault   there is an NCCL, with that fault: see emu_nccl.cpp
@@ -45,7 +45,7 @@ unsigned emu_below(unsigned n);
 /* emu_runtime.cpp: a stream's work that is tried again, when somebody waits, until it returns true. */
 void emu_push(cudaStream_t s, const std::function<bool()> &work);
 
-/* emu_device.cpp */
+/* emu_device.cpp. Grids and blocks have one dimension. */
 void emu_open(void); /* takes the memory; before anything else */
 void emu_run(int device, const void *kernel, dim3 grid, dim3 block, size_t shared,
 	const std::function<void()> &threads_do);

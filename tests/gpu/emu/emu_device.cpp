@@ -47,7 +47,6 @@ struct fiber {
 	void *sp;
 	unsigned char *stack;
 	unsigned number, lane, warp;
-	dim3 index;
 	enum state state;
 	enum emu_meeting meeting;
 	unsigned mask, arg;
@@ -68,8 +67,7 @@ uint32_t interval = 1, launch_first, block_first; /* this one, and the first of 
 std::vector<uint16_t> warp_interval; /* barriers of each whole warp in this interval */
 int launch_device;
 size_t shared_bytes;
-bool counted; /* this block's accesses are counted */
-unsigned long block_number, count_every;
+bool counted; /* sectors and bank conflicts are */
 
 /* ---- findings ---- */
 
@@ -412,7 +410,7 @@ inline void yield(void **save)
 {
 	now = *turn++;
 	if (now)
-		threadIdx = now->index;
+		threadIdx = dim3(now->number);
 	emu_switch(save, now ? now->sp : scheduler_sp);
 }
 
@@ -432,8 +430,6 @@ void start(fiber &f)
 	memset(sp - KEPT, 0, KEPT * sizeof *sp);
 	f.sp = sp - KEPT;
 	f.state = RUNS;
-	f.index = dim3(f.number % blockDim.x, f.number / blockDim.x % blockDim.y,
-		f.number / blockDim.x / blockDim.y);
 }
 
 /* ---- meetings ---- */
@@ -588,10 +584,9 @@ void take_threads(unsigned n)
 void emu_run(int device, const void *kernel, dim3 grid, dim3 block, size_t shared,
 	const std::function<void()> &threads_do)
 {
-	const unsigned nthread = block.x * block.y * block.z;
-	std::vector<unsigned> order = numbers(grid.x * grid.y * grid.z);
+	std::vector<unsigned> order = numbers(grid.x);
 
-	take_threads(nthread);
+	take_threads(block.x);
 	body = &threads_do;
 	launched = kernel;
 	launches[kernel].number++;
@@ -607,9 +602,8 @@ void emu_run(int device, const void *kernel, dim3 grid, dim3 block, size_t share
 	emu_totals.blocks += order.size();
 	shuffle(order);
 	for (unsigned b : order) {
-		blockIdx = dim3(b % grid.x, b / grid.x % grid.y, b / grid.x / grid.y);
-		counted = count_every && block_number++ % count_every == 0;
-		run_block(nthread);
+		blockIdx = dim3(b);
+		run_block(block.x);
 	}
 }
 
@@ -633,7 +627,7 @@ void emu_open(void)
 	words = map_memory<word>(nbyte / 4);
 	pages = map_memory<page>(nbyte / EMU_GAP_BYTES);
 	sectors = map_memory<sector>(nbyte / SECTOR_BYTES);
-	count_every = getenv("EMU_COUNT") ? strtoul(getenv("EMU_COUNT"), nullptr, 0) : 0;
+	counted = getenv("EMU_COUNT");
 }
 
 void emu_mark(void *p, size_t n, enum emu_bytes what)

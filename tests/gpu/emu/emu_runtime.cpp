@@ -113,6 +113,11 @@ cudaError_t begin(const char *call, cudaError_t how)
 		if (begun != cudaSuccess) \
 			return begun; \
 	} while (0)
+/* For a call that a stream of the thread's device is asked for. */
+#define BEGIN_IN(s, how) \
+	BEGIN(how); \
+	if (!is_stream(s) || (s)->device != device) \
+	return cudaErrorInvalidValue
 
 /* ---- streams ---- */
 
@@ -346,9 +351,7 @@ static bool is_usable(const void *p, size_t n)
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, enum cudaMemcpyKind kind,
 	cudaStream_t s)
 {
-	BEGIN(cudaErrorUnknown);
-	if (!is_stream(s) || s->device != device)
-		return cudaErrorInvalidValue;
+	BEGIN_IN(s, cudaErrorUnknown);
 	if (kind == cudaMemcpyDefault ? !is_usable(to, n) || !is_usable(from, n)
 				      : emu_on_device(to) == (kind == cudaMemcpyDeviceToHost)
 			|| emu_on_device(from) == (kind == cudaMemcpyHostToDevice))
@@ -360,10 +363,9 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, enum cudaMemcp
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_apart, const void *from, size_t from_apart,
 	size_t width, size_t n, enum cudaMemcpyKind kind, cudaStream_t s)
 {
-	BEGIN(cudaErrorUnknown);
-	if (!is_stream(s) || s->device != device || kind != cudaMemcpyDefault || !n || !width
-		|| width > to_apart || width > from_apart || to_apart >> 31 || from_apart >> 31
-		|| !is_usable(to, (n - 1) * to_apart + width)
+	BEGIN_IN(s, cudaErrorUnknown);
+	if (kind != cudaMemcpyDefault || !n || !width || width > to_apart || width > from_apart
+		|| to_apart >> 31 || from_apart >> 31 || !is_usable(to, (n - 1) * to_apart + width)
 		|| !is_usable(from, (n - 1) * from_apart + width))
 		return cudaErrorInvalidValue;
 	s->work.push_back([=] {
@@ -377,9 +379,9 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_apart, const void *from, size_
 cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t n,
 	cudaStream_t s)
 {
-	BEGIN(cudaErrorUnknown);
-	if (!is_stream(s) || s->device != device || !emu_on_device(to) || !emu_on_device(from)
-		|| emu_device_of(to) != to_device || emu_device_of(from) != from_device)
+	BEGIN_IN(s, cudaErrorUnknown);
+	if (!emu_on_device(to) || !emu_on_device(from) || emu_device_of(to) != to_device
+		|| emu_device_of(from) != from_device)
 		return cudaErrorInvalidValue;
 	s->work.push_back([=] { copy(to, from, n); });
 	return cudaSuccess;
@@ -395,8 +397,8 @@ static void set(void *p, int value, size_t n)
 
 cudaError_t cudaMemsetAsync(void *p, int value, size_t n, cudaStream_t s)
 {
-	BEGIN(cudaErrorUnknown);
-	if (!is_stream(s) || s->device != device || !emu_on_device(p))
+	BEGIN_IN(s, cudaErrorUnknown);
+	if (!emu_on_device(p))
 		return cudaErrorInvalidValue;
 	s->work.push_back([=] { set(p, value, n); });
 	return cudaSuccess;
@@ -454,8 +456,8 @@ static void call_host(cudaHostFn_t fn, void *arg)
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t fn, void *arg)
 {
-	BEGIN(cudaErrorUnknown);
-	if (!is_stream(s) || !fn)
+	BEGIN_IN(s, cudaErrorUnknown);
+	if (!fn)
 		return cudaErrorInvalidValue;
 	s->work.push_back([=] { call_host(fn, arg); });
 	return cudaSuccess;
@@ -484,8 +486,8 @@ cudaError_t cudaEventDestroy(cudaEvent_t e)
 
 cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s)
 {
-	BEGIN(cudaErrorUnknown);
-	if (!is_stream(s) || s->device != device || e->device != device)
+	BEGIN_IN(s, cudaErrorUnknown);
+	if (e->device != device)
 		return cudaErrorInvalidValue;
 	e->recorded = false;
 	e->stream = s;
@@ -546,10 +548,10 @@ cudaError_t cudaFuncSetAttribute(const void *f, enum cudaFuncAttribute attribute
 
 static cudaError_t check(const kernel_launch &l)
 {
-	const size_t nthread = (size_t)l.block.x * l.block.y * l.block.z;
 	const size_t limit = shared_limit.count(l.kernel) ? shared_limit[l.kernel] : 48 << 10;
 
-	return !nthread || nthread > 1024 || !l.grid.x || l.grid.x > 0x7fffffff || l.shared > limit
+	return !l.block.x || l.block.x > 1024 || l.block.y * l.block.z * l.grid.y * l.grid.z != 1
+			|| !l.grid.x || l.grid.x > 0x7fffffff || l.shared > limit
 		? cudaErrorInvalidConfiguration
 		: cudaSuccess;
 }
@@ -569,11 +571,9 @@ static void run(int on, const kernel_launch &l)
 
 static cudaError_t cudaLaunchKernelExC(cudaStream_t s, const kernel_launch &l)
 {
-	BEGIN(cudaErrorInvalidConfiguration);
+	BEGIN_IN(s, cudaErrorInvalidConfiguration);
 	if (check(l) != cudaSuccess)
 		return check(l);
-	if (!is_stream(s) || s->device != device)
-		return cudaErrorInvalidValue;
 	kernels[l.kernel] = l.type;
 	s->work.push_back([on = s->device, l] { run(on, l); });
 	return cudaSuccess;
@@ -738,8 +738,8 @@ static void do_any_node(launched &l)
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t x, cudaStream_t s)
 {
-	BEGIN(cudaErrorUnknown);
-	if (!execs.count(x) || !is_stream(s) || s->device != device || x->graph.device != device)
+	BEGIN_IN(s, cudaErrorUnknown);
+	if (!execs.count(x) || x->graph.device != device)
 		return cudaErrorInvalidValue;
 	const auto l = std::make_shared<launched>(
 		launched{ x->graph, std::vector<bool>(x->graph.node.size()) });

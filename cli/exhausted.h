@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * How the process ends when it gets no memory: with 78, or with 75 in a training whose first
  * step is done, which the same command goes on with. */
-#ifndef QCNN_EXHAUSTED_H
-#define QCNN_EXHAUSTED_H
+#pragma once
 
 /* From now on the process ends so when memory is missing. The libraries that end a process
  * themselves then, such as that of OpenMP, do so with 1; it is 75 or 78 while a training
@@ -17,5 +16,3 @@ enum exhausted_in {
 };
 /* What the process does. From one thread. */
 void exhausted_in(enum exhausted_in what);
-
-#endif

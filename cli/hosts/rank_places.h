@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * From the hosts of a command to the places of the ranks of one group. */
-#ifndef QCNN_RANK_PLACES_H
-#define QCNN_RANK_PLACES_H
+#pragma once
 
 #include "cli/hosts/cluster.h"
 #include "cli/hosts/ranks.h"
@@ -16,5 +15,3 @@ int rank_places_of(struct cluster *k, struct rank_places *out, struct err *e);
 
 /* Start the ranks that --ranks asks for, on the hosts of k if there are any, as ranks_start does: 0, or said and the status. */
 int ranks_of_cluster(struct cluster *k, struct evaluator_options *o, struct ranks **out);
-
-#endif

@@ -4,8 +4,7 @@
  * Eight lanes take the words of 8 bytes in turn, in the manner of xxHash64: lane = rotate(lane + word, 29) * P.  Each
  * step is a bijection of the word, and so is each step of the final mixing of the lane: a change within one word always
  * changes the digest, others are missed once in 2^64. */
-#ifndef QCNN_DIGEST_H
-#define QCNN_DIGEST_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ void digest_add(struct digest *d, const void *p, size_t len);
 /* The same for from[0..len), which is copied to `to` at once. */
 void digest_copy(struct digest *d, void *to, const void *from, size_t len);
 uint64_t digest_end(struct digest *d);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Each rank makes an offer, whose address the others need to reach it; with the addresses of all it opens its view of the
  * group. */
-#ifndef QCNN_GROUP_H
-#define QCNN_GROUP_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -48,5 +47,3 @@ int group_open(struct group_offer *offer, unsigned rank, unsigned size, const ch
 	struct comm **out, struct err *e);
 /* Instead of group_open; offer may be NULL. */
 void group_offer_free(struct group_offer *offer);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Which ranks of a group run. A thread of each rank shows the others that its process does, however long it computes; a rank
  * whose process is stopped, or whose host is cut off, shows nothing. */
-#ifndef QCNN_LIVENESS_H
-#define QCNN_LIVENESS_H
+#pragma once
 
 #include <pthread.h>
 
@@ -28,5 +27,3 @@ void liveness_stop(struct liveness *l);
 
 /* Look at all ranks; now: clock_seconds(). Where this process itself has not run, or not looked, all count as seen. */
 void liveness_look(struct liveness *l, double now);
-
-#endif

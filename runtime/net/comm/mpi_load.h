@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Which MPI has started this process, and the module for it (mpi_module.h): a file of one folder, that of the installation, or the
  * build tree for programs in it. */
-#ifndef QCNN_MPI_LOAD_H
-#define QCNN_MPI_LOAD_H
+#pragma once
 
 #include "runtime/base/err.h"
 #include "runtime/net/comm/mpi_module.h"
@@ -30,5 +29,3 @@ int mpi_launched(struct mpi_launch *out, struct err *e);
 int mpi_check(struct err *e);
 /* Loads the module, once. -ERR_CONFIG where it cannot be loaded, or as mpi_module_find. */
 int mpi_load(const struct mpi_library *l, const struct mpi_module **out, struct err *e);
-
-#endif

@@ -7,8 +7,7 @@
  *
  * Groups that exist at the same time have no process in common: sender and receiver tell their messages apart, so that no communicator
  * of a group is needed, which all of its processes would have to wait for. */
-#ifndef QCNN_MPI_MESSAGES_H
-#define QCNN_MPI_MESSAGES_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -110,5 +109,3 @@ void mpi_prove(const uint8_t key[GROUP_KEY], unsigned from, unsigned to, unsigne
 bool mpi_turn(struct mpi *t, unsigned first, const uint8_t *key);
 /* All requests, without the lock. */
 bool mpi_turn_all(struct mpi *t, const uint8_t *key);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * No function but start and end blocks. They are called by one thread; the others by any, one at a time. A function that fails returns
  * the number that MPI gave, and a text. */
-#ifndef QCNN_MPI_MODULE_H
-#define QCNN_MPI_MODULE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -43,5 +42,3 @@ struct mpi_module {
 	/* Which of the requests first .. first+n-1 have ended: how many, at most n, in ended[n]. */
 	unsigned (*test)(struct mpi_requests *r, unsigned first, unsigned n, struct mpi_ended *ended);
 };
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * MPI in this process: it starts with the first group and ends when the process exits, by calls that block until all processes of the
  * job make them. A thread of its own makes these, so that there is a deadline. */
-#ifndef QCNN_MPI_PROCESS_H
-#define QCNN_MPI_PROCESS_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -23,5 +22,3 @@ int mpi_process_start(const struct mpi_library *l, double until, struct mpi_proc
 /* A group has lost a rank: MPI can be neither used nor ended any more, which would wait for that rank. If this process leads the group,
  * it has the launcher end the others when it exits, with its status; else it leaves the leader some time to exit first. */
 void mpi_process_fail(bool leads);
-
-#endif

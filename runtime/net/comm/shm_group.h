@@ -4,8 +4,7 @@
  * Rank 0 makes a memory file without a name.  The others connect to its abstract socket, prove the key, and hand over a
  * pipe whose other end they keep open: it breaks when they end.  When all have come, rank 0 sends each the memory and
  * all pipes.  So nothing is left behind, however the ranks end. */
-#ifndef QCNN_SHM_GROUP_H
-#define QCNN_SHM_GROUP_H
+#pragma once
 
 #include "runtime/net/comm/transport.h"
 
@@ -28,5 +27,3 @@ void shm_withdraw(void *offer);
 int shm_meet(struct shm_offer *offer, const struct group_opening *g, size_t nbyte,
 	struct shm_group *out, struct err *e);
 void shm_group_close(struct shm_group *s, unsigned size);
-
-#endif

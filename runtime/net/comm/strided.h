@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Bytes of a part to and from the contiguous memory of a chunk, with their digest on the way. */
-#ifndef QCNN_STRIDED_H
-#define QCNN_STRIDED_H
+#pragma once
 
 #include <stddef.h>
 #include "runtime/net/comm/digest.h"
@@ -21,5 +20,3 @@ struct strided {
 void strided_pack(const struct strided *p, size_t at, size_t len, uint8_t *to, struct digest *d);
 void strided_unpack(const struct strided *p, size_t at, size_t len, const uint8_t *from,
 	struct digest *d);
-
-#endif

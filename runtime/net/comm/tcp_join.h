@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * How ranks of different hosts connect: each to all below it, from all above it, with the handshake of handshake.h, in
  * which the rank that is connected to takes the coordinator's part. */
-#ifndef QCNN_TCP_JOIN_H
-#define QCNN_TCP_JOIN_H
+#pragma once
 
 #include "runtime/net/comm/tcp_link.h"
 
@@ -12,5 +11,3 @@ void tcp_withdraw(void *offer);
 /* The offer is consumed.  link[size]: all but the own are open; on failure none is, and those that were have been sent
  * the reason. */
 int tcp_join(void *offer, const struct group_opening *g, struct tcp_link *link, struct err *e);
-
-#endif

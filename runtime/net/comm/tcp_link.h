@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A connection between two ranks that have proved the group's key: chunks out and in, each a sealed frame as in peer.h
  * (length, its tag, struct chunk and bytes, seal), in buffers of a fixed size. */
-#ifndef QCNN_TCP_LINK_H
-#define QCNN_TCP_LINK_H
+#pragma once
 
 #include <pthread.h>
 
@@ -61,5 +60,3 @@ void links_abort(struct tcp_link *l, unsigned size, unsigned rank, const char *r
  * a connection that is closed while bytes of the other side were not read loses those that are on their way. An other
  * side that shows nothing for silent_s is not waited for. What comes meanwhile is lost. */
 void links_leave(struct tcp_link *l, unsigned size, double silent_s);
-
-#endif

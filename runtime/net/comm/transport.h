@@ -3,8 +3,7 @@
  * which ranks can no longer be reached.  Calls, parts, digests, deadlines and the spreading of errors are in group.c.
  *
  * No function but open and close blocks, and wait blocks for a bounded time. */
-#ifndef QCNN_TRANSPORT_H
-#define QCNN_TRANSPORT_H
+#pragma once
 
 #include "runtime/net/comm/group.h"
 
@@ -89,5 +88,3 @@ struct group_transport {
 };
 
 extern const struct group_transport transport_shm, transport_tcp, transport_mpi;
-
-#endif

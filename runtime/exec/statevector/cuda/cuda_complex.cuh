@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Complex arithmetic of the kernels, in both precisions: every operation is written out, and compiled as it stands. */
-#ifndef QCNN_CUDA_COMPLEX_CUH
-#define QCNN_CUDA_COMPLEX_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -60,5 +59,3 @@ DEVICE void add_fixed(long long *sum, long long x)
 {
 	atomicAdd((unsigned long long *)sum, (unsigned long long)x);
 }
-
-#endif

@@ -3,8 +3,7 @@
  *
  * A stream keeps its first failure, with the name of the call that failed; what is asked of it afterwards does nothing, but for
  * cuda_wait. Work is done in the order in which it was asked for, and only cuda_wait waits for it. */
-#ifndef QCNN_CUDA_DEVICE_H
-#define QCNN_CUDA_DEVICE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -100,5 +99,4 @@ int64_t cuda_moments_apart(struct cuda_stream *s, unsigned j, unsigned k);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

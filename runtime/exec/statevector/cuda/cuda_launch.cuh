@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What the files of kernels share: one launch, and the CUDA stream of a stream. */
-#ifndef QCNN_CUDA_LAUNCH_CUH
-#define QCNN_CUDA_LAUNCH_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -36,5 +35,3 @@ static void launch(struct cuda_stream *s, Kernel kernel, const Args *a, uint64_t
 	if (e != cudaSuccess)
 		cuda_stream_failed(s, "cudaLaunchKernelExC", (int)e);
 }
-
-#endif

@@ -3,8 +3,7 @@
  *
  * The states of nsample samples lie one behind the other, each of 2^nbit amplitudes (re, im) by their index as stored; `twice`
  * is double precision. Arguments are copied by the call. Failures are the stream's (cuda_device.h). */
-#ifndef QCNN_CUDA_LAUNCH_H
-#define QCNN_CUDA_LAUNCH_H
+#pragma once
 
 #include "runtime/exec/statevector/cuda/cuda_device.h"
 #include "runtime/exec/statevector/cuda/cuda_stage.h"
@@ -146,5 +145,4 @@ void cuda_launch_mixture(struct cuda_stream *s, const struct cuda_mixture *a, bo
 
 #ifdef __cplusplus
 }
-#endif
 #endif

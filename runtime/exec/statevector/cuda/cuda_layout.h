@@ -3,8 +3,7 @@
  *
  * Controls are never register bits where that can be avoided. Places in shared memory come from a linear map for each exchange,
  * chosen so that neither the threads that write nor those that read have bank conflicts. */
-#ifndef QCNN_CUDA_LAYOUT_H
-#define QCNN_CUDA_LAYOUT_H
+#pragma once
 
 #include "runtime/base/arena.h"
 #include "runtime/exec/statevector/cuda/cuda_stage.h"
@@ -61,5 +60,3 @@ static inline bool cuda_goes_back(enum cuda_sweep pass)
 /* The launches of stage k of circuit c, in the order in which they are done, in memory of the arena; NULL: there is nothing to do. */
 struct cuda_launch *cuda_layout_stage(const struct plan *pl, const struct plan_circuit *c,
 	uint32_t k, enum cuda_sweep pass, struct cuda_process process, struct arena *arena);
-
-#endif

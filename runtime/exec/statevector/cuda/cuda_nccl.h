@@ -2,8 +2,7 @@
  * The part of NCCL's interface that the backend uses, which is loaded at run time: version 2.14 or later.
  *
  * What is declared here is compared with nccl.h where configure has found it (cuda_nccl.c), and with the emulated NCCL of the tests. */
-#ifndef QCNN_CUDA_NCCL_H
-#define QCNN_CUDA_NCCL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -60,5 +59,3 @@ struct nccl_library {
 	NCCL_FUNCTIONS(NCCL_MEMBER)
 #undef NCCL_MEMBER
 };
-
-#endif

@@ -8,8 +8,7 @@
  *
  * The states of a unit's samples lie one behind the other: the highest bits of the index number the sample. Of these the
  * lowest may be tile bits, so that a tile holds many small states; the others are the highest of the block's number. */
-#ifndef QCNN_CUDA_STAGE_H
-#define QCNN_CUDA_STAGE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -112,5 +111,3 @@ static inline CUDA_BOTH int cuda_sum_number(int d, int r, int c, int upper)
 {
 	return r * (2 * d - r) + 2 * (c - r) - upper;
 }
-
-#endif

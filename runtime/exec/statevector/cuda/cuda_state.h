@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What the files of the cuda backend share: the launches of circuits, and memory on the device. */
-#ifndef QCNN_CUDA_STATE_H
-#define QCNN_CUDA_STATE_H
+#pragma once
 
 #include "runtime/base/arena.h"
 #include "runtime/base/profile/recorder.h"
@@ -348,5 +347,3 @@ void cuda_lambda(struct cuda_state *b, const struct cuda_circuit *c);
 int cuda_exponent(const struct cuda_circuit *c, uint32_t count, const double *dreadout);
 /* psi / |psi| */
 void cuda_normalise(struct cuda_state *b, struct cuda_circuit *c);
-
-#endif

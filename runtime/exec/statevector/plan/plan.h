@@ -5,8 +5,7 @@
  * The numerical plan depends on program, precision, kernel set and what it is made for (forward), never on
  * batch size, threads, this host's caches or measured times: equal plans, equal
  * bits.  A plan is constant once made and may be shared by threads. */
-#ifndef QCNN_PLAN_H
-#define QCNN_PLAN_H
+#pragma once
 
 #include "runtime/exec/evaluator.h"
 
@@ -292,5 +291,3 @@ struct plan_span plan_device_part_seconds(const struct plan *pl, const struct pl
  * that go on while blocks are computed, blocks in L1 that are moved for nothing, and passes that begin at once.  Units are
  * one thread's where the shape says so.  Encoding, matrices and readouts in passes of their own are for nothing.  Not for ref. */
 double plan_floor(const struct plan *pl, bool gradient, uint64_t nsample, const struct plan_limits *l);
-
-#endif

@@ -2,8 +2,7 @@
  * A plan while it is made: the growing table of matrices and what is trainable.
  *
  * plan.c opens and closes it; plan_split.c, plan_fuse.c and plan_pair.c add products to the table. */
-#ifndef QCNN_PLAN_BUILD_H
-#define QCNN_PLAN_BUILD_H
+#pragma once
 
 #include "runtime/exec/statevector/plan/plan.h"
 #include "runtime/exec/statevector/plan/plan_stage.h"
@@ -47,5 +46,3 @@ void plan_pairs(struct plan_build *b, struct plan_circuit *c);
 /* Floating-point operations an amplitude of a matrix with these flags (enum matrix_flag), and of its reduced transition matrix. */
 double plan_cost(unsigned ntarget, unsigned flags);
 double plan_transition_cost(unsigned ntarget, unsigned flags);
-
-#endif

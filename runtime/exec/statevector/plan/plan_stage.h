@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Stages of a large state: which index bits are brought near, and what runs then. */
-#ifndef QCNN_PLAN_STAGE_H
-#define QCNN_PLAN_STAGE_H
+#pragma once
 
 #include "runtime/exec/statevector/plan/plan.h"
 
@@ -88,5 +87,3 @@ uint64_t plan_lanes_inside(const struct plan *pl, const struct plan_stage *s);
 
 /* Amplitudes of a block that lie side by side in the state, as a power of two. */
 unsigned plan_run(const struct plan *pl, const struct plan_stage *s);
-
-#endif

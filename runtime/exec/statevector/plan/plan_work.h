@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What the steps and stages of a plan cost, counted: shared by what adds it up (plan_work.c) and what says
  * how long it takes (plan_time.c). */
-#ifndef QCNN_PLAN_WORK_H
-#define QCNN_PLAN_WORK_H
+#pragma once
 
 #include "runtime/exec/statevector/plan/plan.h"
 
@@ -42,5 +41,3 @@ bool plan_has_probs(const struct plan_circuit *c);
  * *nontemporal: those of them, of a lambda that is made there, that are written by non-temporal stores. */
 double plan_moved_back(const struct plan *pl, const struct plan_circuit *c,
 	const struct plan_stage *s, double *nontemporal);
-
-#endif

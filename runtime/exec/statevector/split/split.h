@@ -5,8 +5,7 @@
  * process holds the amplitudes whose highest log2(nrank) places spell its rank, nrank being at most 2^k. Each sum over
  * amplitudes is made of chunks that are one rank's alone, and the chunks are added in their order by every process, so that
  * the bits are the same for any number of processes. */
-#ifndef QCNN_SPLIT_H
-#define QCNN_SPLIT_H
+#pragma once
 
 #include <pthread.h>
 
@@ -109,5 +108,3 @@ extern size_t split_part_bytes;
  * the same n and each. Chunks of a process follow those of the processes before. */
 void split_gather(struct split_rank *r, double *sum, size_t n, unsigned first, unsigned end,
 	unsigned each);
-
-#endif

@@ -4,8 +4,7 @@
  * Rank 0 of a group leads: its evaluators use backend_split, which tells the others what to do and does the same with its own
  * part. The others follow: they know programs and matrices, no data and no losses, and give nothing but their parts of
  * sums. Several evaluators of one process may use one group; their calls take turns. */
-#ifndef QCNN_SPLIT_GROUP_H
-#define QCNN_SPLIT_GROUP_H
+#pragma once
 
 #include "runtime/exec/statevector/backend.h"
 
@@ -28,5 +27,3 @@ void split_end(struct split_rank *r);
  * in all; then they stop, and theirs are appended to those of *into, the first of which is the leader's. One that is lost is missing. */
 void split_record(struct split_rank *r, enum profile_level level, uint64_t bytes_max);
 void split_recorded(struct split_rank *r, struct profile *into);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Profiles of the ranks that follow: calls that all ranks make together, the leader to get what the others give. */
-#ifndef QCNN_SPLIT_PROFILE_H
-#define QCNN_SPLIT_PROFILE_H
+#pragma once
 
 #include "runtime/exec/statevector/split/split.h"
 
@@ -24,5 +23,3 @@ void split_compare_clocks(struct split_rank *r);
 /* A follower stops to record and sends what it has; the leader appends it to the processes of *into. */
 void split_give_profile(struct split_rank *r, size_t text_max);
 void split_take_profiles(struct split_rank *r, struct profile *into);
-
-#endif

@@ -158,6 +158,20 @@ static void print_commands(const char *word, struct buf *out)
 				buf_printf(out, "%s`qcnn %s`", out->len ? ", " : "", (*c)->name);
 }
 
+/* Each key, or option of a row, that has this name. */
+static void print_keys(const struct meanings *m, const char *word, const char *value,
+	const char *next, struct buf *out)
+{
+	const char *before = ": it is a key, ";
+
+	for (size_t i = 0; i < m->n; i++)
+		if (!strcmp(m->word[i], word)) {
+			buf_str(out, before);
+			print_meaning(m, i, value, next, out);
+			before = ", or ";
+		}
+}
+
 /* What was meant, behind a colon; nothing where nothing is likely. */
 static void print_suggestion(const struct meanings *m, const char *word, const char *value, const char *next, struct buf *out)
 {
@@ -168,8 +182,7 @@ static void print_suggestion(const struct meanings *m, const char *word, const c
 
 	print_commands(word, &others);
 	if (near && !strcmp(near, word)) {
-		buf_str(out, ": it is a key, ");
-		print_meaning(m, nth, value, next, out);
+		print_keys(m, word, value, next, out);
 		buf_clear(&others);
 	} else if (elsewhere) {
 		buf_str(out, ": here it is called ");

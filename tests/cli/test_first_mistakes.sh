@@ -71,6 +71,7 @@ meant train '-lr 0.1' '`-lr`: here it is called `--set train.optimizer.adam.lear
 meant train '--momentum=0.9' '`--momentum`: it is a key, `--set train.optimizer.sgd.momentum=0.9`'
 meant train '--patience 3' '`--patience`: it is a key, `--set train.callbacks.early_stopping.patience=3`'
 meant train --train.epochs=3 '`--train.epochs`: it is a key, `--set train.epochs=3`'
+meant train --split=2 '`--split`: it is a key, `--set data.split=2`, or `--set run.split=2`'
 meant train --n-epochs '`--n-epochs`: here it is called `--set train.epochs=...`'
 meant train --emit=plan '`--emit`: it is an option of `qcnn run`, `qcnn compile`'
 meant train --batch=3 '`--batch`: did you mean `--set train.batch_size=3`? It is an option of `qcnn compile`, `qcnn bench`, `qcnn profile`'

@@ -207,6 +207,8 @@ static int open_cluster(struct running *r, struct evaluator_options *eo, enum em
 	struct cli *c = r->cli;
 	struct cluster_work w = { .program = r->program,
 		.exec = eo,
+		.any_isa = !strcmp(c->options.value[OPT_ISA], "auto"),
+		.any_device = !strcmp(c->options.value[OPT_DEVICE], "auto"),
 		.threads = (uint32_t)options_count_or(&c->options, OPT_THREADS, 0) };
 	struct buf folder = BUF_INIT;
 	int status;

@@ -38,6 +38,8 @@ if [ "$("$QCNN" info | grep -c '^kernels *avx')" -gt 0 ]; then
 	tap_ok "hosts that differ" "$QCNN" train --fresh --no-progress --set run.threads=1 --set log.report=false -o got.bin $unlike config.yaml
 	tap_has tap.out "all workers use baseline, the best that second[1] has" "agree on what all have, and say so"
 	tap_same got.bin want.bin "the same weights"
+	tap_ok "a circuit, too" "$QCNN" run -q --emit=readouts --hosts=first,second --launcher="exec:$PWD/unlike" --iface=127.0.0.1 \
+		--data=new.csv two.qcnn
 	for wish in "--set cluster.isa=same" --hosts-isa=same "--set run.isa=avx2"; do
 		got=0
 		train got.bin $unlike $wish || got=$?

@@ -121,7 +121,7 @@ static int on_between(void *ctx, const struct train_state *s, struct err *e)
 	captures_step(t->captures, samples);
 	if (profiling_step(t->cli, samples))
 		return err_set(e, -ERR_STOPPED, "the profile is complete");
-	if (!backup_is_due(&t->backup) && !(t->job->train.exec.rank && first))
+	if (!backup_is_due(&t->backup) && !(t->job->train.exec.split > 1 && first))
 		return 0;
 	if (t->report)
 		norms.value = train_report_norms(t->report, &norms.n);

@@ -41,15 +41,20 @@ static void library_exits(void)
 
 	if (what == EXHAUSTED_IN_NONE)
 		return;
-	fprintf(stderr, "qcnn: error: a library ended the process for want of memory or threads%s\n",
+	fprintf(stderr,
+		"qcnn: error: a library ended the process because it got no more memory or threads%s\n",
 		goes_on[what]);
 	end(what);
 }
 
-void exhausted_ends(void)
-{
-	mem_on_exhausted(exhausted);
-	atexit(library_exits);
-}
+void exhausted_ends(void) { mem_on_exhausted(exhausted); }
 
-void exhausted_in(enum exhausted_in what) { atomic_store(&doing, (int)what); }
+void exhausted_in(enum exhausted_in what)
+{
+	static bool prepared;
+
+	/* Not before: handlers run in reverse order, and that of MPI waits for the other ranks. */
+	if (!prepared)
+		prepared = !atexit(library_exits);
+	atomic_store(&doing, (int)what);
+}

@@ -426,6 +426,7 @@ void start(fiber &f)
 {
 	void **sp = (void **)(f.stack + STACK_BYTES) - 4;
 
+	ASAN_UNPOISON_MEMORY_REGION(f.stack, STACK_BYTES); /* of a thread that ended within a scope */
 	sp[0] = (void *)entry; /* x86-64: at a multiple of 16, as after a call */
 	memset(sp - KEPT, 0, KEPT * sizeof *sp);
 	f.sp = sp - KEPT;

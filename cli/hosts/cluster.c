@@ -211,7 +211,7 @@ int cluster_wish(struct cli *c, const struct config *config, const char *folder,
 	out->iface = word_of(o, OPT_IFACE, config, KEY_CLUSTER_IFACE);
 	out->transport = transport_of(word_of(o, OPT_TRANSPORT, config, KEY_CLUSTER_TRANSPORT));
 	out->link = link_of(word_of(o, OPT_TRANSPORT, config, KEY_CLUSTER_TRANSPORT));
-	if (out->link == RANK_LINK_NCCL && !out->nrank)
+	if (out->link == RANK_LINK_NCCL && !out->nrank && !out->groups.nrank)
 		return cli_usage(c,
 			"--transport=nccl (cluster.transport: nccl) is for processes that hold each state together: give --ranks");
 	out->push = o->given[OPT_PUSH] || (config && config_bool(config, KEY_CLUSTER_PUSH));
@@ -384,6 +384,11 @@ int cluster_meet(struct cluster *k, struct err *e)
 	return code;
 }
 
+static int check_groups(const struct cluster *k, const struct cluster_work *w, struct err *e)
+{
+	return k->groups.nrank ? ranks_check(k->groups.nrank, w->exec, e) : 0;
+}
+
 int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool **pool)
 {
 	double begin = clock_seconds();
@@ -397,12 +402,13 @@ int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool *
 	*pool = NULL;
 	if (!k->hosts.n || k->nrank)
 		return 0;
-	if (k->groups.nrank && ranks_check(k->groups.nrank, w->exec, &e)) {
-		cluster_end(k, err_exit_status(e.code));
-		return cli_fail(k->cli, &e);
-	}
 	cluster_files_open(&files, k->shard == SHARD_FILE ? w->samples : NULL);
-	code = first ? start_workers(k, &e) : 0;
+	/* Processes that were started together wait for each other, and learn that it ends. */
+	code = cluster_joined_groups(k) ? 0 : check_groups(k, w, &e);
+	if (!code && first)
+		code = start_workers(k, &e);
+	if (!code && cluster_joined_groups(k))
+		code = check_groups(k, w, &e);
 	if (!code && first && cluster_joined_groups(k))
 		code = joined_groups_open(k, w->threads, &e);
 	if (!code)

@@ -23,7 +23,29 @@ struct joined_groups {
 	unsigned nthread;
 };
 
-/* Workers in the order of their machines, and those of a machine in the order of their ranks. */
+/* Of the first n workers, those on the machine of worker k. */
+static unsigned count_near(const struct joined_groups *g, unsigned k, unsigned n)
+{
+	unsigned near = 0;
+
+	for (unsigned other = 0; other < n; other++)
+		near += g->host[other] == g->host[k];
+	return near;
+}
+
+/* In the order of their ranks, those workers of a machine that fill groups, or the others. */
+static unsigned place_host(struct joined_groups *g, unsigned host, bool fill, unsigned placed)
+{
+	unsigned n = 0, filling = count_near(g, host, g->n) / g->nrank * g->nrank;
+
+	for (unsigned k = host; k < g->n; k++)
+		if (g->host[k] == host && (n++ < filling) == fill)
+			g->member[placed++] = k;
+	return placed;
+}
+
+/* Groups of one machine first, as many as there can be; then the other workers, in the order of
+ * their machines. The first worker is the first of its group. */
 static void sort_members(struct joined_groups *g)
 {
 	unsigned placed = 0;
@@ -34,20 +56,10 @@ static void sort_members(struct joined_groups *g)
 			if (g->host[other] == other && coordinator_same_host(g->c, other, k))
 				g->host[k] = other;
 	}
-	for (unsigned first = 0; first < g->n; first++)
-		for (unsigned k = first; k < g->n && g->host[first] == first; k++)
-			if (g->host[k] == first)
-				g->member[placed++] = k;
-}
-
-/* Of the first n workers, those on the machine of worker k. */
-static unsigned count_near(const struct joined_groups *g, unsigned k, unsigned n)
-{
-	unsigned near = 0;
-
-	for (unsigned other = 0; other < n; other++)
-		near += g->host[other] == g->host[k];
-	return near;
+	for (unsigned filled = 0; filled < 2; filled++)
+		for (unsigned k = 0; k < g->n; k++)
+			if (g->host[k] == k)
+				placed = place_host(g, k, !filled, placed);
 }
 
 /* Of member[nrank], those on that machine. */
@@ -87,7 +99,10 @@ static int start_group(const struct joined_groups *g, const unsigned *member, st
 {
 	bool here = count_in_group(g, member, member[0]) == g->nrank;
 	union rank_start s = {
-		{ .size = g->nrank, .encrypt = g->k->encrypt },
+		{ .size = g->nrank,
+			.encrypt = g->k->encrypt,
+			.one_host = here,
+			.link = (uint32_t)g->k->link },
 	};
 	int code = 0;
 

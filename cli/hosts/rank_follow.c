@@ -131,7 +131,7 @@ static int lead(union rank_start *s, rank_exchange_fn exchange, void *ctx,
 
 	if (code)
 		return code;
-	*out = ranks_lead(comm, s->local, s->share);
+	*out = ranks_lead(comm, s);
 	o->rank = ranks_own(*out);
 	o->nthread = threads_of(s);
 	o->memory_limit = memory_of(s);

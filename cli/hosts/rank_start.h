@@ -18,6 +18,7 @@ union rank_start {
 		uint32_t share, local; /* ranks on its host, and its number among them */
 		uint64_t memory_limit; /* of all ranks of its host; 0: the memory that is free */
 		uint32_t encrypt;
+		uint32_t one_host, link; /* of rank 0 of a group of one start: as in split_rank */
 		uint8_t key[GROUP_KEY];
 	};
 	uint8_t byte[RANK_START_BYTES];

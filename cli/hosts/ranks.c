@@ -297,6 +297,7 @@ int ranks_start(struct evaluator_options *o, unsigned nrank, const struct rank_p
 		r->process[k] = LAUNCHED_NONE;
 	set_places(r, places);
 	r->rank.wish = r->places.link;
+	r->rank.one_host = !first_away(r);
 	here = r->rank.share = share_of(r, 0);
 	snprintf(s.version, sizeof s.version, "%s", PACKAGE_VERSION);
 	snprintf(s.transport, sizeof s.transport, "%s",
@@ -326,14 +327,16 @@ int ranks_start(struct evaluator_options *o, unsigned nrank, const struct rank_p
 	return 0;
 }
 
-struct ranks *ranks_lead(struct comm *comm, unsigned local, unsigned share)
+struct ranks *ranks_lead(struct comm *comm, const union rank_start *s)
 {
 	struct ranks *r = mem_alloc(1, sizeof *r);
 
 	r->nrank = comm->size;
 	r->rank = (struct split_rank){ .nrank = comm->size,
-		.local = local,
-		.share = share,
+		.local = s->local,
+		.share = s->share,
+		.one_host = s->one_host,
+		.wish = (enum rank_link)s->link,
 		.comm = comm,
 		.turn = PTHREAD_MUTEX_INITIALIZER };
 	for (unsigned k = 0; k < r->nrank; k++)

@@ -26,6 +26,7 @@ struct rank_places {
 
 struct ranks;
 struct comm;
+union rank_start;
 
 /* Where o->split is above 1: start the nrank - 1 other processes (a power of two, at most o->split), and set o->rank. Those of this
  * host share o->nthread threads and the free memory with this one; others use what their hosts have, or the same number where
@@ -43,8 +44,8 @@ int ranks_follow(bool *begun, struct err *e);
  * nthread and memory_limit. */
 int ranks_join(const void *start, size_t n, rank_exchange_fn exchange, void *ctx,
 	struct evaluator_options *o, struct ranks **out, bool *begun, struct err *e);
-/* Lead a group that was opened, and is owned from now on; local, share: as in split_rank. */
-struct ranks *ranks_lead(struct comm *comm, unsigned local, unsigned share);
+/* Lead a group that was opened, and is owned from now on. */
+struct ranks *ranks_lead(struct comm *comm, const union rank_start *s);
 struct split_rank *ranks_own(struct ranks *r);
 /* Say so if nrank ranks of nthread threads are more than the processors of this machine: ranks that wait take them from others. */
 void ranks_check_processors(const struct cli *c, unsigned nrank, unsigned nthread);

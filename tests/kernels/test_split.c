@@ -259,7 +259,7 @@ static bool sent_as_planned(const struct job *j, const struct evaluator_options 
 static bool lead(struct comm *c, uint32_t split, const struct target *target, unsigned nthread)
 {
 	struct split_rank r = {
-		.rank = 0, .nrank = c->size, .share = c->size, .comm = c, .turn = PTHREAD_MUTEX_INITIALIZER
+		.rank = 0, .nrank = c->size, .one_host = true, .comm = c, .turn = PTHREAD_MUTEX_INITIALIZER
 	};
 	bool by_nccl = getenv("EMU_NCCL");
 	unsigned bits = (unsigned)__builtin_ctz(split);

@@ -262,8 +262,7 @@ static void use(struct cuda_state *b, const struct ability *all, char *why, size
 void cuda_nccl_join(struct cuda_state *b)
 {
 	struct split_rank *r = b->split;
-	struct ability mine = { .wish = r->wish, .one_host = r->share == r->nrank },
-		       all[SPLIT_RANKS_MAX];
+	struct ability mine = { .wish = r->wish, .one_host = r->one_host }, all[SPLIT_RANKS_MAX];
 	struct device_about about = { 0 };
 	char why[160] = "";
 

@@ -29,6 +29,7 @@ struct split_rank {
 	pthread_mutex_t turn; /* of the leader's evaluators (split_group.h) */
 	uint32_t nhandle;
 	enum rank_link wish;     /* of rank 0 */
+	bool one_host;           /* of rank 0: all are on its host */
 	struct cuda_nccl *nccl;  /* of the backend's states (cuda/), while they have one */
 	char way[192];           /* by which GPUs exchange; "": not known, or no GPUs */
 	enum profile_phase pass; /* what the time before an exchange is of */

@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <type_traits>
 #include <vector>
@@ -153,7 +154,9 @@ nccl_result ncclCommInitRankConfig(nccl_comm *out, int size, nccl_id id, int ran
 	const int fd = open(id.internal, O_RDWR);
 	void *const p = fd < 0 ? MAP_FAILED
 			       : mmap(nullptr, sizeof(struct shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	nccl_comm const c = new ncclComm{ (struct shared *)p, rank, size, {}, false, NCCL_OK, 0 };
+	static std::deque<ncclComm> all; /* to the end, as work may wait that names them */
+	all.push_back({ (struct shared *)p, rank, size, {}, false, NCCL_OK, 0 });
+	nccl_comm const c = &all.back();
 
 	close(fd);
 	if (p == MAP_FAILED || size > RANKS_MAX || config->size != NCCL_CONFIG_BYTES || config->blocking)

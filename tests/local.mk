@@ -53,6 +53,7 @@ check_PROGRAMS += tests/net/test_group
 check_PROGRAMS += tests/net/test_group_calls
 check_PROGRAMS += tests/net/test_group_faults
 check_PROGRAMS += tests/net/test_coordinator
+check_PROGRAMS += tests/net/test_coordinator_group
 check_PROGRAMS += tests/net/test_hostile_profiles
 check_PROGRAMS += tests/net/test_hosts
 check_PROGRAMS += tests/net/test_cluster

@@ -231,6 +231,8 @@ void workers_forget_job(struct coordinator *c);
 
 /* coordinator_group.c.  Keep the worker's address; false: it violates the protocol. */
 bool group_take_address(struct coordinator *c, struct worker *w, const uint8_t *body, size_t len);
+/* It follows in its group, and reads nothing until that ends: what is sent every second would fill its socket. */
+bool group_keeps_quiet(const struct coordinator *c, const struct worker *w);
 
 /* Whether the worker has the kernel set of this name. */
 bool worker_has_kernels(const struct wire_about *a, const char *kernels);

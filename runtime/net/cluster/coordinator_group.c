@@ -107,6 +107,13 @@ bool group_take_address(struct coordinator *c, struct worker *w, const uint8_t *
 	return true;
 }
 
+bool group_keeps_quiet(const struct coordinator *c, const struct worker *w)
+{
+	bool alone = c->grouped && c->first_rank; /* this process leads, and it is the only group */
+
+	return w->state == WORKER_READY && (w->follows || alone);
+}
+
 int coordinator_group_addresses(struct coordinator *c, const char **address, struct err *e)
 {
 	int code;

@@ -136,7 +136,7 @@ void workers_watch(struct coordinator *c, double now)
 			worker_lose(c, w, &w->left);
 		if (w->peer.fault)
 			worker_read(c, w, now);
-		if (w->peer.fd >= 0)
+		if (w->peer.fd >= 0 && !group_keeps_quiet(c, w))
 			worker_heartbeat(c, w, now);
 		if (w->peer.fd >= 0)
 			watch_silence(c, w, now);

@@ -38,9 +38,10 @@ for place in here away; do
 		tap_is "$(silent)$(ls -A runs | wc -l)" 2 "and one of them alone prints and writes"
 	done
 	rm -rf many.bin runs
-	ranks $place 4 timeout 100 "$QCNN" train ${few#-q} --no-progress --ranks=2 $more -o many.bin config.yaml
+	ranks $place 4 timeout 100 "$QCNN" train ${few#-q} --no-progress --set=log.profile_steps='[1, 2]' --ranks=2 $more -o many.bin config.yaml
 	tap_is "$statuses$(silent)" " 0 0 0 0" "two groups of two ranks, $place" || tap_note "$(cat ?.err)"
 	tap_has 0.err "2 groups of 2 ranks, ready" "as rank 0 says"
+	tap_is "$(grep -o '"role": "worker"\|"lost": true' runs/latest/profile/steps-1-2/profile.json | tr '\n' ' ')" '"role": "worker" "role": "worker" ' "a profile has the first rank of each"
 	tap_ok "give the weights of one process" cmp one.bin many.bin
 	ranks $place 4 timeout 100 "$QCNN" infer -q --threads=1 --json --ranks=2 $more one.bin
 	tap_same 0.out want.json "and its predictions"

@@ -183,9 +183,10 @@ static void send_profile(struct coordinator *c, struct worker *w, enum profile_l
 }
 
 /* It takes work, and has nothing to do with a profile. */
-static bool is_free(const struct worker *w)
+static bool is_free(const struct coordinator *c, const struct worker *w)
 {
-	return w->state == WORKER_READY && w->profile.state == RECORD_NONE;
+	return w->state == WORKER_READY && w->profile.state == RECORD_NONE
+		&& !group_keeps_quiet(c, w);
 }
 
 static void prepare(struct coordinator *c, struct worker *w)
@@ -212,7 +213,7 @@ static void begin(struct coordinator *c, struct worker *w)
 
 void worker_profile_ready(struct coordinator *c, struct worker *w)
 {
-	if (!c->capture.on || c->capture.stopping || !is_free(w))
+	if (!c->capture.on || c->capture.stopping || !is_free(c, w))
 		return;
 	prepare(c, w);
 	begin(c, w);
@@ -245,7 +246,7 @@ int worker_profile_record(struct coordinator *c, int level, uint64_t bytes_max, 
 	now->nlost = 0;
 	now->traffic = all_traffic(c);
 	for (unsigned i = 0; i < c->nworker; i++)
-		if (is_free(&c->worker[i]))
+		if (is_free(c, &c->worker[i]))
 			prepare(c, &c->worker[i]);
 	compare_clocks(c, CLOCK_BEGIN);
 	for (unsigned i = 0; i < c->nworker; i++)

@@ -68,9 +68,9 @@ struct coordinator_rank {
 	bool near;        /* on this machine */
 };
 /* Of a worker that is connected. */
-struct coordinator_rank coordinator_rank(const struct coordinator *c, unsigned k);
+struct coordinator_rank coordinator_rank(struct coordinator *c, unsigned k);
 /* This machine's address, as a number, to which worker k has connected. */
-int coordinator_own_address(const struct coordinator *c, unsigned k, char out[OWN_ADDRESS_MAX],
+int coordinator_own_address(struct coordinator *c, unsigned k, char out[OWN_ADDRESS_MAX],
 	struct err *e);
 /* All workers begin to form a new group; none may be in one. */
 void coordinator_group_begin(struct coordinator *c);
@@ -79,9 +79,9 @@ void coordinator_group_send(struct coordinator *c, unsigned k, const void *bytes
 /* Several groups: worker k follows another one, with nthread threads. Before the first bytes to it. */
 void coordinator_group_follows(struct coordinator *c, unsigned k, uint32_t nthread);
 /* Whether two workers are on one machine. */
-bool coordinator_same_host(const struct coordinator *c, unsigned a, unsigned b);
+bool coordinator_same_host(struct coordinator *c, unsigned a, unsigned b);
 /* By which address, a number, worker a reaches worker b, of another machine. */
-int coordinator_address_for(const struct coordinator *c, unsigned a, unsigned b,
+int coordinator_address_for(struct coordinator *c, unsigned a, unsigned b,
 	char out[OWN_ADDRESS_MAX], struct err *e);
 /* Wait for all addresses; address[k] is that of worker k, owned by c until the next group. */
 int coordinator_group_addresses(struct coordinator *c, const char **address, struct err *e);

@@ -9,28 +9,29 @@
 #include <string.h>
 #include <sys/socket.h>
 
-struct coordinator_rank coordinator_rank(const struct coordinator *c, unsigned k)
+struct coordinator_rank coordinator_rank(struct coordinator *c, unsigned k)
 {
 	const struct worker *w = &c->worker[k];
+	struct coordinator_rank r;
 
-	return (struct coordinator_rank){ w->about.host, w->about.threads, w->near };
+	pthread_mutex_lock(&c->loop.lock);
+	r = (struct coordinator_rank){ w->about.host, w->about.threads, w->near };
+	pthread_mutex_unlock(&c->loop.lock);
+	return r;
 }
 
-int coordinator_own_address(const struct coordinator *c, unsigned k, char out[OWN_ADDRESS_MAX],
-	struct err *e)
+/* This end of its connection, as a number; not 0: it has none. */
+static int own_address(const struct worker *w, char out[OWN_ADDRESS_MAX])
 {
 	struct sockaddr_storage own;
 	socklen_t len = sizeof own;
-	int fd = c->worker[k].peer.fd;
 
-	if (fd < 0 || getsockname(fd, (struct sockaddr *)&own, &len)
+	return w->peer.fd < 0 || getsockname(w->peer.fd, (struct sockaddr *)&own, &len)
 		|| getnameinfo((struct sockaddr *)&own, len, out, OWN_ADDRESS_MAX, NULL, 0,
-			NI_NUMERICHOST))
-		return err_set(e, -ERR_UNREACHABLE, "%s is not connected", c->worker[k].name);
-	return 0;
+			NI_NUMERICHOST);
 }
 
-/* The other end of its connection, as a number. */
+/* The other end. */
 static int peer_address(const struct worker *w, char out[OWN_ADDRESS_MAX])
 {
 	struct sockaddr_storage to;
@@ -41,9 +42,24 @@ static int peer_address(const struct worker *w, char out[OWN_ADDRESS_MAX])
 			NI_NUMERICHOST);
 }
 
-bool coordinator_same_host(const struct coordinator *c, unsigned a, unsigned b)
+static int not_connected(const struct worker *w, struct err *e)
 {
-	const struct worker *v = &c->worker[a], *w = &c->worker[b];
+	return err_set(e, -ERR_UNREACHABLE, "%s is not connected", w->name);
+}
+
+int coordinator_own_address(struct coordinator *c, unsigned k, char out[OWN_ADDRESS_MAX],
+	struct err *e)
+{
+	int code;
+
+	pthread_mutex_lock(&c->loop.lock);
+	code = own_address(&c->worker[k], out) ? not_connected(&c->worker[k], e) : 0;
+	pthread_mutex_unlock(&c->loop.lock);
+	return code;
+}
+
+static bool is_same_host(const struct worker *v, const struct worker *w)
+{
 	char one[OWN_ADDRESS_MAX], other[OWN_ADDRESS_MAX];
 
 	if (v->near || w->near)
@@ -52,14 +68,29 @@ bool coordinator_same_host(const struct coordinator *c, unsigned a, unsigned b)
 		&& !peer_address(w, other) && !strcmp(one, other);
 }
 
-int coordinator_address_for(const struct coordinator *c, unsigned a, unsigned b,
+bool coordinator_same_host(struct coordinator *c, unsigned a, unsigned b)
+{
+	bool same;
+
+	pthread_mutex_lock(&c->loop.lock);
+	same = is_same_host(&c->worker[a], &c->worker[b]);
+	pthread_mutex_unlock(&c->loop.lock);
+	return same;
+}
+
+int coordinator_address_for(struct coordinator *c, unsigned a, unsigned b,
 	char out[OWN_ADDRESS_MAX], struct err *e)
 {
-	if (c->worker[b].near)
-		return coordinator_own_address(c, a, out, e);
-	return peer_address(&c->worker[b], out)
-		? err_set(e, -ERR_UNREACHABLE, "%s is not connected", c->worker[b].name)
-		: 0;
+	const struct worker *v = &c->worker[a], *w = &c->worker[b];
+	int code;
+
+	pthread_mutex_lock(&c->loop.lock);
+	if (w->near)
+		code = own_address(v, out) ? not_connected(v, e) : 0;
+	else
+		code = peer_address(w, out) ? not_connected(w, e) : 0;
+	pthread_mutex_unlock(&c->loop.lock);
+	return code;
 }
 
 void coordinator_group_follows(struct coordinator *c, unsigned k, uint32_t nthread)

@@ -97,13 +97,14 @@ static int begin(union rank_start *s, rank_exchange_fn exchange, void *ctx, stru
 
 	if (strncmp(s->version, PACKAGE_VERSION, sizeof s->version) || s->size > GROUP_RANKS_MAX
 		|| s->rank >= s->size || !s->share)
-		return err_set(e, -ERR_PROTOCOL,
+		code = err_set(e, -ERR_PROTOCOL,
 			"this host has version " PACKAGE_VERSION
 			" of qcnn, the leader has version %.31s: install the same, or use --push",
 			s->version);
-	if (!crypto_start())
-		return err_set(e, -ERR_CONFIG, "this system gives no random numbers");
-	code = join(s, exchange, ctx, out, e);
+	else if (!crypto_start())
+		code = err_set(e, -ERR_CONFIG, "this system gives no random numbers");
+	else
+		code = join(s, exchange, ctx, out, e);
 	explicit_bzero(s->key, sizeof s->key);
 	return code;
 }

@@ -79,21 +79,20 @@ static void run_instances(struct elab *e, const struct node *n)
 	uint32_t times;
 
 	if (!circuit || circuit->kind != NODE_CIRCUIT)
-		goto out;
+		return;
 	if (n->args.n != circuit->list.n) {
 		struct diag *g = elab_error(e, DIAG_CALL_ARGUMENTS, n->span, "circuit `%s` takes %u arguments, %u given",
 			circuit->name, circuit->list.n, n->args.n);
 		diag_second(g, circuit->name_span, "declared here");
-		goto out;
+		return;
 	}
 	if (!instance_args(e, n, v, &times))
-		goto out;
+		return;
 	for (uint32_t i = 0; i < times && !e->stop; i++) {
 		for (uint32_t k = 0; k < n->args.n; k++)
 			arg[k] = n->args.v[k]->kind == NODE_EACH ? array_row(e->arena, v[k].array, i) : v[k];
 		run_instance(e, n->name, circuit, arg, (const struct node *const *)n->args.v);
 	}
-out:
 }
 
 /* The only circuit of the file, for `head { ... }` and files without a head. */

@@ -125,10 +125,12 @@ static void put_launch(const struct packing *k, const struct cuda_launch *l, uin
 
 	for (uint32_t i = 0; i < l->nplaced; i++) {
 		const struct cuda_placed *p = &l->placed[i];
-		uint32_t index = k->c->noise[p->step - k->c->plan->step];
-		unsigned n = list_sources(index, k->back, p, source);
+		unsigned n;
 
-		for (uint32_t s = from; s < to && p->of_sample && p->tail == !k->in; s++)
+		if (!p->of_sample || p->tail != !k->in)
+			continue;
+		n = list_sources(k->c->noise[p->step - k->c->plan->step], k->back, p, source);
+		for (uint32_t s = from; s < to; s++)
 			put_matrix(k->b, source, n, sample_matrix(k, p, s), l->matrix_host,
 				p->entry + (size_t)s * l->args.nsample_entry);
 	}

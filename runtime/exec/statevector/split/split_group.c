@@ -162,12 +162,17 @@ static void put_opening(const struct plan *pl, uint64_t devices, bool gradient, 
 static int split_prepare(const struct plan *pl, unsigned nthread, uint64_t devices, bool gradient,
 	struct split_rank *rank, struct backend_state **out, struct err *e)
 {
-	struct backend_state *b = mem_alloc(1, sizeof *b);
+	const struct backend *inner = backend_of(pl->target);
+	struct backend_state *b;
 	struct buf body = BUF_INIT;
 	struct err failed = { 0, "" };
 	int code;
 
-	*b = (struct backend_state){ .rank = rank, .pl = pl, .inner = backend_of(pl->target) };
+	if (rank->wish == RANK_LINK_NCCL && !inner->join)
+		return err_set(e, -ERR_CONFIG,
+			"--transport=nccl is for ranks on GPUs: give --device=cuda");
+	b = mem_alloc(1, sizeof *b);
+	*b = (struct backend_state){ .rank = rank, .pl = pl, .inner = inner };
 	pthread_mutex_lock(&rank->turn);
 	b->handle = ++rank->nhandle;
 	put_opening(pl, devices, gradient, &body);
@@ -398,9 +403,9 @@ static void split_free(struct backend_state *b)
 		return;
 	pthread_mutex_lock(&b->rank->turn);
 	tell(b->rank, (struct head){ .command = COMMAND_CLOSE, .handle = b->handle }, NULL, 0);
-	pthread_mutex_unlock(&b->rank->turn);
 	if (b->state)
 		b->inner->free(b->state);
+	pthread_mutex_unlock(&b->rank->turn);
 	free(b);
 }
 

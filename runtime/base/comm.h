@@ -90,8 +90,8 @@ static inline int comm_wait(struct comm *c, unsigned root, struct err *e)
 	return c->ops->wait(c, root, e);
 }
 
-/* For who waits for bytes that move beside the group: has another rank failed, as a call that waits for all would find? Returns when
- * that may have changed, and after `ms` at the latest. */
+/* Polls for failures while data move outside the group, e.g. by NCCL: returns the error that the next collective call would return.
+ * Waits `ms` at most for one. */
 static inline int comm_look(struct comm *c, unsigned ms, struct err *e)
 {
 	return c->ops->look(c, ms, e);

@@ -117,8 +117,8 @@ waited() {
 }
 waits silent silent:1:3
 silent=$!
-waits init init:1
-init=$!
+waits connect async:1:1
+connect=$!
 waits required init:1 --transport=nccl
 required=$!
 nccl none 0 "GPUs exchanged by memory of the host: as --transport says" "NCCL that is not wanted" --transport=tcp
@@ -126,6 +126,10 @@ tap_ok "and changes no bit" cmp single.bin failed.bin
 nccl byte:1:3 78 "bytes from rank 0 are not those that it sent" "a byte that changes"
 nccl byte:0:500 75 "bytes from rank 1 are not those that it sent" "in a later step" --set train.epochs=9
 nccl async:1:2 78 "rank 1 has given up: NCCL failed: remote process exited" "an error of another rank's NCCL"
+nccl none 78 "--transport=nccl is for ranks on GPUs: give --device=cuda" "ranks on processors" --transport=nccl --set run.device=cpu
+EMU_FAIL=cudaDriverGetVersion:2 nccl none 0 "rank 0 cannot ask which GPU it has" "a GPU that is not known"
+# Its stream waits for NCCL, which does not end by itself.
+EMU_FAIL=cudaMemcpyAsync:2 nccl silent:0:2 78 "the GPU failed: cudaMemcpyAsync: unknown error" "a GPU that fails while NCCL waits"
 began=$(date +%s)
 nccl lost:1:3 78 "rank 1 " "a rank that is killed in an exchange"
 tap_ok "at once" [ $(($(date +%s) - began)) -lt 10 ]
@@ -156,8 +160,8 @@ tap_has err "rank 1 of 2: the device cuda cannot be used here: the NVIDIA driver
 	"are refused"
 
 waited $silent 78 silent "nothing has been transferred for the whole deadline" "a transfer that does not go on"
-waited $init 0 init "GPUs exchanged by memory of the host: NCCL fails in rank 1: unhandled system error" "NCCL that cannot begin"
-waited $required 78 required "--transport=nccl cannot be used: NCCL fails in rank 1" "where it is required"
+waited $connect 0 connect "GPUs exchanged by memory of the host: NCCL fails in rank 1: remote process exited" "NCCL that cannot connect ranks"
+waited $required 78 required "--transport=nccl cannot be used: NCCL fails in rank 1: unhandled system error" "NCCL that cannot begin"
 tap_is "$(echo emu-nccl-*)" "emu-nccl-*" "no file is left"
 
 tap_exit 0 "a plan" "$emu/qcnn-fast" compile --emit=plan --device=cuda --ranks=8 deep.qcnn

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // An NCCL of the emulated devices: ranks are processes of one machine, and a file that all of them map carries the bytes.
 //
-// EMU_NCCL=none is a working one. EMU_NCCL=fault:rank:n is one with a fault of that rank, in its n-th transfer (default 1):
+// EMU_NCCL=none is a working one. EMU_NCCL=fault:rank:n is one with a fault of that rank, in its n-th transfer (default 1, that which
+// connects all ranks):
 //   init   the communicator cannot be made     async   an error is reported later
 //   byte   a byte changes on its way           lost    the process is killed
 //   silent nothing is transferred

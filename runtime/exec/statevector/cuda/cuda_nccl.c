@@ -41,28 +41,40 @@ struct cuda_nccl {
 
 static struct nccl_library lib;
 
-/* NULL: it is loaded. */
-static const char *load(int *version)
+/* Sets lib. The version; 0: too old. */
+static int find_functions(void *handle)
 {
-	static const char *obstacle = "no libnccl.so.2 can be loaded";
-	static int loaded;
-	void *handle = NULL;
 	bool all = true;
+	int version;
 
-	for (unsigned k = 0; !loaded && !handle && cuda_nccl_name(k); k++)
-		handle = dlopen(cuda_nccl_name(k), RTLD_NOW | RTLD_LOCAL);
-	if (handle) {
 #define FIND(result, name, args) \
 	{ \
 		void *p = dlsym(handle, #name); \
 		memcpy(&lib.name, &p, sizeof p); \
 		all = all && p; \
 	}
-		NCCL_FUNCTIONS(FIND)
+	NCCL_FUNCTIONS(FIND)
 #undef FIND
-		if (!all || lib.ncclGetVersion(&loaded) != NCCL_OK || loaded < NCCL_VERSION_LEAST) {
+	return all && lib.ncclGetVersion(&version) == NCCL_OK && version >= NCCL_VERSION_LEAST
+		? version
+		: 0;
+}
+
+/* NULL: it is loaded. */
+static const char *load(int *version)
+{
+	static const char *obstacle = "no libnccl.so.2 can be loaded";
+	static int loaded;
+
+	for (unsigned k = 0; !loaded && cuda_nccl_name(k); k++) {
+		void *handle = dlopen(cuda_nccl_name(k), RTLD_NOW | RTLD_LOCAL);
+
+		if (!handle)
+			continue;
+		loaded = find_functions(handle);
+		if (!loaded) {
 			obstacle = "libnccl.so.2 is older than 2.14";
-			loaded = 0;
+			dlclose(handle);
 		}
 	}
 	*version = loaded;
@@ -146,6 +158,32 @@ static bool is_idle(struct cuda_state *b, nccl_result state, unsigned k)
 	return state != NCCL_IN_PROGRESS;
 }
 
+static bool has_passed(struct cuda_state *b, nccl_result state, unsigned k)
+{
+	return state != NCCL_IN_PROGRESS && cuda_moment_passed(b->stream, k);
+}
+
+/* What arrives is put `behind` bytes behind what is sent. NULL: the stream has been asked for it. */
+static const char *ask(nccl_comm comm, nccl_stream stream, const struct comm_part *part,
+	unsigned npart, size_t behind)
+{
+	nccl_result result = lib.ncclGroupStart(), ended;
+
+	if (!is_well(result))
+		return lib.ncclGetErrorString(result);
+	for (unsigned k = 0; k < npart && is_well(result); k++) {
+		result = lib.ncclSend(part[k].data, part[k].run_bytes, NCCL_BYTES,
+			(int)part[k].peer, comm, stream);
+		if (is_well(result))
+			result = lib.ncclRecv((char *)part[k].data + behind, part[k].run_bytes,
+				NCCL_BYTES, (int)part[k].peer, comm, stream);
+	}
+	ended = lib.ncclGroupEnd();
+	if (is_well(result))
+		result = ended;
+	return is_well(result) ? NULL : lib.ncclGetErrorString(result);
+}
+
 /* ---- joining ---- */
 
 /* What a rank brings. */
@@ -153,6 +191,7 @@ struct ability {
 	int32_t version;
 	uint8_t device[16];      /* the GPU's own number */
 	uint32_t wish, one_host; /* of rank 0 */
+	uint32_t is_unknown;     /* the GPU's number is not known */
 	uint32_t is_joined;      /* with this GPU, as another evaluator has */
 	uint32_t is_elsewhere;   /* with another one */
 };
@@ -172,6 +211,8 @@ static bool is_impossible(const struct split_rank *r, const struct ability *all,
 		if (all[k].version != all[0].version)
 			return snprintf(why, size, "ranks 0 and %u have different versions of NCCL",
 				k);
+		if (all[k].is_unknown)
+			return snprintf(why, size, "rank %u cannot ask which GPU it has", k);
 		if (all[k].is_elsewhere)
 			return snprintf(why, size, "rank %u uses another GPU as well", k);
 		for (unsigned j = 0; j < k; j++)
@@ -179,6 +220,33 @@ static bool is_impossible(const struct split_rank *r, const struct ability *all,
 				return snprintf(why, size, "ranks %u and %u have the same GPU", j, k);
 	}
 	return false;
+}
+
+/* A few bytes to and from every other rank: NCCL connects two of them when they exchange for the first time. */
+static const char *connect_all(struct cuda_state *b, nccl_comm comm)
+{
+	struct split_rank *r = b->split;
+	struct comm_part part[SPLIT_RANKS_MAX];
+	nccl_stream stream = cuda_stream_native(b->stream);
+	unsigned npart = 0;
+	const char *why;
+
+	for (unsigned k = 0; k < r->nrank; k++)
+		if (k != r->rank)
+			part[npart++] = (struct comm_part){
+				.peer = k, .data = b->digest + k, .run_bytes = sizeof *b->digest
+			};
+	cuda_clear(b->stream, b->digest, CUDA_DIGESTS * sizeof *b->digest);
+	if (!cuda_goes_on(b))
+		return r->error.text;
+	why = ask(comm, stream, part, npart, SPLIT_RANKS_MAX * sizeof *b->digest);
+	/* The group's calls end before the stream is asked for more. */
+	why = why ? why : await(b, comm, is_idle, 0);
+	if (why)
+		return why;
+	cuda_moment(b->stream, CUDA_MOMENT_BATCH);
+	why = await(b, comm, has_passed, CUDA_MOMENT_BATCH);
+	return why || cuda_goes_on(b) ? why : r->error.text;
 }
 
 /* The communicator; NULL: *why, of this rank. Every rank calls it. */
@@ -206,6 +274,8 @@ static nccl_comm open_comm(struct cuda_state *b, const char **why)
 	*why = r->code            ? r->error.text
 		: is_well(result) ? await(b, comm, is_idle, 0)
 				  : lib.ncclGetErrorString(result);
+	if (!*why)
+		*why = connect_all(b, comm);
 	if (*why && comm) {
 		lib.ncclCommAbort(comm);
 		comm = NULL;
@@ -267,7 +337,7 @@ void cuda_nccl_join(struct cuda_state *b)
 	char why[160] = "";
 
 	cuda_stream_enter(b->stream);
-	cuda_device_about(b->number, &about);
+	mine.is_unknown = !cuda_device_about(b->number, &about);
 	memcpy(mine.device, about.id, sizeof mine.device);
 	mine.is_joined = r->nccl && r->nccl->device == b->number;
 	mine.is_elsewhere = r->nccl && !mine.is_joined;
@@ -281,7 +351,8 @@ void cuda_nccl_join(struct cuda_state *b)
 	if (r->code || !*why)
 		return;
 	snprintf(r->way, sizeof r->way, "memory of the host: %s", why);
-	if (all[0].wish == RANK_LINK_NCCL)
+	/* The others know it, too, and wait for rank 0 to end the group: one that ended first would be reported. */
+	if (r->wish == RANK_LINK_NCCL)
 		r->code = err_set(&r->error, -ERR_CONFIG, "--transport=nccl cannot be used: %s", why);
 }
 
@@ -323,32 +394,20 @@ bool cuda_nccl_exchange(struct cuda_state *b, const struct comm_part *part, unsi
 	struct comm_statistics *s = &b->split->comm->statistics;
 	nccl_stream stream = cuda_stream_native(b->stream);
 	nccl_comm comm = b->nccl->comm;
-	nccl_result result;
+	const char *why;
 
-	if (!stream || !cuda_goes_on(b))
-		return false;
-	result = lib.ncclGroupStart();
-	for (unsigned k = 0; k < npart && is_well(result); k++) {
-		result = lib.ncclSend(part[k].data, part[k].run_bytes, NCCL_BYTES,
-			(int)part[k].peer, comm, stream);
-		if (is_well(result))
-			result = lib.ncclRecv((char *)part[k].data + behind, part[k].run_bytes,
-				NCCL_BYTES, (int)part[k].peer, comm, stream);
+	if (!cuda_goes_on(b))
+		return goes_on(b, NULL);
+	why = ask(comm, stream, part, npart, behind);
+	for (unsigned k = 0; k < npart; k++)
 		s->sent_bytes += part[k].run_bytes;
-	}
 	s->nexchange++;
-	if (is_well(result))
-		result = lib.ncclGroupEnd();
-	return goes_on(b,
-		is_well(result) ? await(b, comm, is_idle, 0) : lib.ncclGetErrorString(result));
-}
-
-static bool has_passed(struct cuda_state *b, nccl_result state, unsigned k)
-{
-	return state != NCCL_IN_PROGRESS && cuda_moment_passed(b->stream, k);
+	return goes_on(b, why ? why : await(b, comm, is_idle, 0));
 }
 
 bool cuda_nccl_await(struct cuda_state *b, unsigned moment)
 {
-	return goes_on(b, await(b, b->nccl->comm, has_passed, moment)) && cuda_goes_on(b);
+	/* NCCL is aborted after a failure of the device, too: the stream may be waiting for it. */
+	return goes_on(b, await(b, b->nccl->comm, has_passed, moment))
+		&& (cuda_goes_on(b) || goes_on(b, NULL));
 }

@@ -31,6 +31,14 @@ struct job {
 	struct outcome want;
 };
 
+/* A few more than ranks need; in a soak up to 20. */
+static unsigned wires_of(unsigned seed, unsigned rank_bits)
+{
+	unsigned fewest = PLAN_SPLIT_LOCAL_MIN + rank_bits;
+
+	return fewest + seed % (getenv("QCNN_RANKS") ? 21 - fewest : 4);
+}
+
 /* Every kind of step, input and output, from a seed. From OPTIMISED on outputs are of few qubits, and the encoding is not trained. */
 static struct job job_new(unsigned seed, unsigned nwire)
 {
@@ -136,7 +144,7 @@ static void test_against_ref(uint32_t split, unsigned rank_bits, const struct ta
 	bool ran = true, optimised = target_can(target, TARGET_SPLIT_OPTIMISED);
 
 	for (unsigned seed = 1; seed && ran; seed = next_seed(seed, nseed)) {
-		struct job j = job_new(seed, PLAN_SPLIT_LOCAL_MIN + rank_bits + seed % 4);
+		struct job j = job_new(seed, wires_of(seed, rank_bits));
 		struct outcome got = outcome_new(j.p, j.nsample);
 		struct err e = { 0, "" };
 		struct evaluator_options o = { .nthread = 1 + seed % 2,
@@ -267,7 +275,7 @@ static bool lead(struct comm *c, uint32_t split, const struct target *target, un
 	bool same = true;
 
 	for (unsigned seed = 1; seed; seed = next_seed(seed, SEEDS_TOGETHER)) {
-		struct job j = job_new(seed, PLAN_SPLIT_LOCAL_MIN + bits + seed % 4);
+		struct job j = job_new(seed, wires_of(seed, bits));
 		struct outcome got = outcome_new(j.p, j.nsample), want = outcome_new(j.p, j.nsample);
 		struct err e = { 0, "" };
 		struct evaluator_options o = { .nthread = 1,

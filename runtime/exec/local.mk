@@ -56,6 +56,9 @@ libexec_a_SOURCES = \
 	runtime/exec/statevector/plan/plan_search.c \
 	runtime/exec/statevector/plan/plan_split.c \
 	runtime/exec/statevector/split/split.h \
+	runtime/exec/statevector/split/split_commands.c \
+	runtime/exec/statevector/split/split_commands.h \
+	runtime/exec/statevector/split/split_follow.c \
 	runtime/exec/statevector/split/split_group.c \
 	runtime/exec/statevector/split/split_group.h \
 	runtime/exec/statevector/split/split_exchange.c \

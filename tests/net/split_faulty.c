@@ -184,7 +184,7 @@ static int exchange(struct comm *c, const struct comm_part *part, unsigned npart
 	return inner->exchange(c, part, npart, &own, e);
 }
 
-/* A code and a text (split_group.c). */
+/* A code and a text (split_commands.c). */
 enum { ANSWER_BYTES = sizeof(int32_t) + ERR_TEXT_MAX };
 
 static int gather(struct comm *c, const void *mine, size_t bytes, void *all, struct err *e)

@@ -20,26 +20,26 @@ struct coordinator_rank coordinator_rank(struct coordinator *c, unsigned k)
 	return r;
 }
 
-/* This end of its connection, as a number; not 0: it has none. */
-static int own_address(const struct worker *w, char out[OWN_ADDRESS_MAX])
+/* An end of its connection, as a number; not 0: it has none. */
+static int address_by(int (*name)(int, struct sockaddr *, socklen_t *), const struct worker *w,
+	char out[OWN_ADDRESS_MAX])
 {
-	struct sockaddr_storage own;
-	socklen_t len = sizeof own;
+	struct sockaddr_storage end;
+	socklen_t len = sizeof end;
 
-	return w->peer.fd < 0 || getsockname(w->peer.fd, (struct sockaddr *)&own, &len)
-		|| getnameinfo((struct sockaddr *)&own, len, out, OWN_ADDRESS_MAX, NULL, 0,
+	return w->peer.fd < 0 || name(w->peer.fd, (struct sockaddr *)&end, &len)
+		|| getnameinfo((struct sockaddr *)&end, len, out, OWN_ADDRESS_MAX, NULL, 0,
 			NI_NUMERICHOST);
 }
 
-/* The other end. */
+static int own_address(const struct worker *w, char out[OWN_ADDRESS_MAX])
+{
+	return address_by(getsockname, w, out);
+}
+
 static int peer_address(const struct worker *w, char out[OWN_ADDRESS_MAX])
 {
-	struct sockaddr_storage to;
-	socklen_t len = sizeof to;
-
-	return w->peer.fd < 0 || getpeername(w->peer.fd, (struct sockaddr *)&to, &len)
-		|| getnameinfo((struct sockaddr *)&to, len, out, OWN_ADDRESS_MAX, NULL, 0,
-			NI_NUMERICHOST);
+	return address_by(getpeername, w, out);
 }
 
 static int not_connected(const struct worker *w, struct err *e)

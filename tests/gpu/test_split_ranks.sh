@@ -140,7 +140,7 @@ away="--hosts=local,a --launcher=exec:$PWD/agent --iface=lo"
 # shellcheck disable=SC2086
 nccl none 0 "NCCL does not encrypt what it sends to other hosts, and --transport=nccl is not given" "ranks of two hosts" $away
 # shellcheck disable=SC2086
-nccl none 0 "GPUs exchanged by NCCL 2.18.3" "where that is wanted" $away --transport=nccl
+nccl none 0 "GPUs exchanged by NCCL 2.18.3" "where that is requested" $away --transport=nccl
 tap_ok "give the same bits" cmp single.bin failed.bin
 EMU_DEVICES=1 EMU_NCCL=none tap_exit 78 "one GPU for two ranks" train "$emu/qcnn-fast" failed --ranks=2 --transport=nccl
 tap_has err "ranks 0 and 1 have the same GPU" "has no NCCL"

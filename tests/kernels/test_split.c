@@ -398,7 +398,7 @@ static struct program *basis_program(void)
 	return build_done(&b);
 }
 
-/* What the leader of two ranks is told where the other has `more` bytes of memory besides its states. */
+/* Does the leader of two ranks use a basis if the other has enough memory, and else report why not? */
 static bool reserves(struct comm *c, const struct target *target, bool enough)
 {
 	struct split_rank r = { .rank = 0, .nrank = 2, .comm = c, .turn = PTHREAD_MUTEX_INITIALIZER };

@@ -80,7 +80,7 @@ ranks here 2 timeout 100 "$QCNN" train ${few#-q} --dry-run $crowd --ranks=2 conf
 tap_has 0.out "processes 2, which find rank 0 by" "a dry run names the processes"
 tap_has 0.out "the training ends with what was saved before the step, and status 75" "and what happens if one is lost"
 tap_has 0.err "2 processes that mpiexec has started form one job, and each holds a part of the states" "rank 0 says how it was started"
-tap_ok "two ranks with too many threads are told so" grep -q '2 ranks with [0-9]* threads each run on' 0.err
+tap_ok "a note says that two ranks have too many threads" grep -q '2 ranks with [0-9]* threads each run on' 0.err
 ranks here 4 timeout 100 "$QCNN" train ${few#-q} --dry-run $crowd --ranks=2 config.yaml
 tap_ok "and so are those of groups" grep -q '4 ranks with [0-9]* threads each run on the .* of this machine, which is slow' 0.err
 tap_has 0.out "groups    2 of 2 ranks: ranks of a host are in one group" "or their groups"
@@ -150,6 +150,15 @@ tap_until 'grep -q resum 0.err'
 kill -TERM $pids
 end_ranks
 tap_is "$statuses$(silent)" " 75 75 75 75" "the same command goes on, until all get TERM"
+rm -rf runs
+some here $long
+kill -KILL $pids
+end_ranks
+some here $long
+tap_until 'grep -q "after step 1 " 0.err'
+kill -TERM $pids
+end_ranks
+tap_has 0.err "after step 1 " "there is a checkpoint of the first step of groups"
 
 # ---- ends ----
 

@@ -73,11 +73,10 @@ static int set_limit(const struct limit_key *key, const char *names, const char 
 	for (; key->key; key++) {
 		size_t nkey = strlen(key->key);
 		char *end;
-		double x;
 
 		if (len <= nkey || strncmp(word, key->key, nkey) || word[nkey] != '=')
 			continue;
-		x = strtod(word + nkey + 1, &end);
+		double x = strtod(word + nkey + 1, &end);
 		if (end != word + len || end == word + nkey + 1 || !(x > 0) || !isfinite(x))
 			return err_set(e, -ERR_USAGE, "%.*s: %s is a number greater than 0",
 				(int)len, word, key->key);

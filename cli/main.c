@@ -84,7 +84,6 @@ static int operands_fit(const struct cli *c)
 static int run_command(struct cli *c, int narg, char *const *arg)
 {
 	struct err e;
-	int status;
 
 	if (options_parse(c->command->bit, narg, arg, false, &c->options, NULL, &e)) {
 		format_of_faults(c);
@@ -95,7 +94,7 @@ static int run_command(struct cli *c, int narg, char *const *arg)
 		help_command(c->command, &c->out);
 		return 0;
 	}
-	status = operands_fit(c);
+	int status = operands_fit(c);
 	return status ? status : c->command->run(c);
 }
 
@@ -158,12 +157,11 @@ static int dispatch(void *ctx)
 int main(int argc, char **argv)
 {
 	struct cli c = { .argc = argc, .argv = argv };
-	int status, written;
 
 	standard_descriptors();
 	handlers();
-	status = stack_run(dispatch, &c);
-	written = cli_flush(&c, &c.out);
+	int status = stack_run(dispatch, &c);
+	int written = cli_flush(&c, &c.out);
 	buf_release(&c.out);
 	return status ? status : written;
 }

@@ -219,13 +219,12 @@ static int read_letters(struct reader *r, const char *word)
 
 	for (; *word; word++) {
 		const struct option_row *row = find_letter(r->command, *word);
-		int code;
 
 		if (!row)
 			return word == first ? unknown_letter(r, word) : err_set(r->e, -ERR_USAGE, "unknown option `-%c`", *word);
 		if (row->argument && row->kind != OPTION_OPTIONAL)
 			return take_argument(r, row, word[1] ? word + 1 : NULL);
-		code = keep(r, row, "", false);
+		int code = keep(r, row, "", false);
 		if (code)
 			return code;
 	}

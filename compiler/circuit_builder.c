@@ -59,13 +59,12 @@ static void build_gate_on(struct design *d, struct calls *ops, enum gate g, uint
 	const uint32_t *angle, const uint32_t *wire)
 {
 	const struct gate_step *step;
-	size_t n;
 
 	if (!(gate_row(g)->flags & GATE_COMPOSITE)) {
 		add_simple(d, ops, g, word, angle, wire);
 		return;
 	}
-	n = gate_steps(g, &step);
+	size_t n = gate_steps(g, &step);
 	for (size_t i = 0; i < n; i++) {
 		uint32_t on[GATE_WIRES_MAX], x[GATE_ANGLES_MAX];
 

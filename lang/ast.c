@@ -76,11 +76,9 @@ static int walk_list(const struct node_list *l, int (*visit)(struct node *, void
 
 int ast_walk(struct node *n, int (*visit)(struct node *n, void *ctx), void *ctx)
 {
-	int stop;
-
 	if (!n)
 		return 0;
-	stop = visit(n, ctx);
+	int stop = visit(n, ctx);
 	for (uint32_t i = 0; i < n->nmodifier && !stop; i++)
 		stop = ast_walk(n->modifier[i].arg, visit, ctx);
 	stop = stop ? stop : walk_list(&n->args, visit, ctx);

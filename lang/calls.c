@@ -80,13 +80,13 @@ static void fit_argument(struct resolver *r, struct node *arg, const struct node
 {
 	static const char *const wanted[2][2] = { { "a number", "an array" }, { "an int", "an int array" } };
 	char role[LANG_IDENT_MAX + 32];
-	struct diag *g;
 
 	snprintf(role, sizeof role, "the argument for `%s`", f->name);
 	if (!kinds_require(r, arg, kinds_of_formal(f), role, wanted[f->op == AST_TYPE_INT][f->a != NULL]))
 		return;
 	if (f->ndim && arg->ndim && f->ndim != arg->ndim) {
-		g = diag_at(r->diags, DIAG_WRONG_KIND, arg->span, "%s must have %u dimension%s", role, f->ndim, plural(f->ndim));
+		struct diag *g = diag_at(r->diags, DIAG_WRONG_KIND, arg->span,
+			"%s must have %u dimension%s", role, f->ndim, plural(f->ndim));
 		diag_label(g, "this has %u", arg->ndim);
 		diag_second(g, f->name_span, "declared here");
 	}
@@ -225,11 +225,11 @@ static bool has_arrays(const struct node *n)
 static void call_gate(struct resolver *r, struct node *n, const struct gate_row *row)
 {
 	uint64_t nqubit = row->ncontrol + gate_ntarget(row->id, n->word);
-	struct diag *g;
 
 	n->gate = row->id;
 	if (n->args.n != row->nangle && !has_arrays(n)) {
-		g = diag_at(r->diags, DIAG_CALL_ARGUMENTS, n->name_span, "wrong number of angles for `%s`", n->name);
+		struct diag *g = diag_at(r->diags, DIAG_CALL_ARGUMENTS, n->name_span,
+			"wrong number of angles for `%s`", n->name);
 		if (row->nangle)
 			diag_label(g, "takes %u angle%s, here %s %u", row->nangle, plural(row->nangle),
 				n->args.n == 1 ? "is" : "are", n->args.n);
@@ -309,7 +309,6 @@ static void unknown_callee(struct resolver *r, struct node *n)
 
 void calls_call(struct resolver *r, struct node *n)
 {
-	const struct gate_row *row;
 	struct node *hidden;
 	uint64_t ncontrol;
 	const char *of;
@@ -321,7 +320,7 @@ void calls_call(struct resolver *r, struct node *n)
 		call_declared(r, n);
 		return;
 	}
-	row = gate_find(n->name, &n->word, &of);
+	const struct gate_row *row = gate_find(n->name, &n->word, &of);
 	if (row && !(row->flags & GATE_STEP)) {
 		call_gate(r, n, row);
 		return;
@@ -339,11 +338,11 @@ static void same_circuit(struct resolver *r, struct node *head, struct node *n)
 {
 	for (uint32_t i = 0; head->list.v[i] != n; i++) {
 		struct node *other = head->list.v[i];
-		struct diag *g;
 
 		if (other->kind != NODE_INSTANCE || strcmp(other->name, n->name) || !strcmp(other->text, n->text))
 			continue;
-		g = diag_at(r->diags, DIAG_DUPLICATE_NAME, n->name_span, "`%s` is an instance of `%s` already", n->name, other->text);
+		struct diag *g = diag_at(r->diags, DIAG_DUPLICATE_NAME, n->name_span,
+			"`%s` is an instance of `%s` already", n->name, other->text);
 		diag_second(g, other->name_span, "first named here");
 		diag_note(g, "a name used again means the same weights, so the circuit must be the same");
 		return;
@@ -353,7 +352,6 @@ static void same_circuit(struct resolver *r, struct node *head, struct node *n)
 static void instance(struct resolver *r, struct node *head, struct node *n)
 {
 	struct node *hidden;
-	struct diag *g;
 
 	kinds_list(r, &n->args);
 	n->decl = scope_find(r, SPACE_CIRCUIT, n->text, &hidden);
@@ -364,7 +362,8 @@ static void instance(struct resolver *r, struct node *head, struct node *n)
 	}
 	if (scope_dropped(r, n->text))
 		return;
-	g = diag_at(r->diags, DIAG_UNKNOWN_CIRCUIT, n->callee_span, "unknown circuit `%s`", n->text);
+	struct diag *g = diag_at(r->diags, DIAG_UNKNOWN_CIRCUIT, n->callee_span,
+		"unknown circuit `%s`", n->text);
 	diag_label(g, "no circuit of this name is declared above");
 	scope_suggest(r, g, SPACE_CIRCUIT, n->text, NULL, 0);
 }
@@ -388,10 +387,10 @@ static void only_circuit(struct resolver *r, struct node *n)
 void calls_head(struct resolver *r, struct node *n)
 {
 	unsigned ninstance = 0;
-	struct diag *g;
 
 	if (r->head) {
-		g = diag_at(r->diags, DIAG_DUPLICATE_NAME, n->name_span, "a model has one head");
+		struct diag *g =
+			diag_at(r->diags, DIAG_DUPLICATE_NAME, n->name_span, "a model has one head");
 		diag_second(g, r->head->name_span, "the first one");
 		diag_help(g, "one head lists all layers: `head { dense(4, relu); dense(1); }`");
 	}

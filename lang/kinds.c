@@ -99,7 +99,6 @@ static void not_constant(struct resolver *r, struct node *n, struct node *source
 bool kinds_require(struct resolver *r, struct node *n, unsigned kinds, const char *role, const char *wanted)
 {
 	enum kind k = n->rank;
-	struct diag *g;
 
 	if (k == KIND_UNKNOWN || kinds & KIND_BIT(k))
 		return true;
@@ -112,7 +111,7 @@ bool kinds_require(struct resolver *r, struct node *n, unsigned kinds, const cha
 		if (source || kinds & (KIND_BIT(KIND_FLOAT) | KIND_BIT(KIND_FLOAT_ARRAY)))
 			return !source;
 	}
-	g = diag_at(r->diags, DIAG_WRONG_KIND, n->span, "%s must be %s", role, wanted);
+	struct diag *g = diag_at(r->diags, DIAG_WRONG_KIND, n->span, "%s must be %s", role, wanted);
 	diag_label(g, "this is %s", kind_text(k));
 	if (kinds & KIND_BIT(KIND_INT) && k == KIND_FLOAT && n->kind == NODE_BINARY && n->op == AST_DIV)
 		diag_note(g, "`/` of two ints drops the fraction and is an int; with a float all is float");
@@ -312,15 +311,13 @@ static enum kind observable(struct resolver *r, struct node *n, struct node *a, 
 
 static enum kind arithmetic(struct resolver *r, struct node *n, struct node *a, struct node *b, int op)
 {
-	enum kind k;
-
 	if (!a->rank || !b->rank)
 		return a->rank == KIND_OBSERVABLE || b->rank == KIND_OBSERVABLE ? KIND_OBSERVABLE : KIND_UNKNOWN;
 	if (a->rank == KIND_OBSERVABLE || b->rank == KIND_OBSERVABLE)
 		return observable(r, n, a, b, op);
 	if (!is_number(a->rank) || !is_number(b->rank))
 		return bad_operands(r, n, a, b, op);
-	k = kinds_join(a->rank, b->rank);
+	enum kind k = kinds_join(a->rank, b->rank);
 	if (op == AST_MOD && k == KIND_ANGLE) {
 		kinds_require(r, a, KINDS_CONSTANT, "an operand of `%`", "a number");
 		kinds_require(r, b, KINDS_CONSTANT, "an operand of `%`", "a number");
@@ -418,11 +415,10 @@ static void unknown_function(struct resolver *r, struct node *n)
 
 static bool function_fits(struct resolver *r, struct node *n, const struct builtin_row *b)
 {
-	struct diag *g;
-
 	if (n->args.n >= b->min_args && n->args.n <= b->max_args)
 		return true;
-	g = diag_at(r->diags, DIAG_FUNCTION_ARGUMENTS, n->span, "wrong number of arguments for `%s`", b->name);
+	struct diag *g = diag_at(r->diags, DIAG_FUNCTION_ARGUMENTS, n->span,
+		"wrong number of arguments for `%s`", b->name);
 	if (b->min_args == b->max_args)
 		diag_label(g, "takes %u, here %s %u", b->min_args, n->args.n == 1 ? "is" : "are", n->args.n);
 	else
@@ -470,13 +466,12 @@ static enum kind expr_apply(struct resolver *r, struct node *n)
 static enum kind expr_each(struct resolver *r, struct node *n)
 {
 	uint8_t ndim;
-	enum kind k;
 
 	kinds_expr(r, n->a);
 	if (!kinds_require(r, n->a, KINDS_ARRAY | KINDS_NUMBER, "the operand of `each`", "an array")
 	    || !kinds_require(r, n->a, KINDS_ARRAY, "the operand of `each`", "an array"))
 		return is(n, KIND_UNKNOWN);
-	k = kinds_element(n->a, 1, &ndim);
+	enum kind k = kinds_element(n->a, 1, &ndim);
 	return array_of(n, k, ndim);
 }
 

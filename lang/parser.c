@@ -145,22 +145,20 @@ void parser_track(struct parser *p, int token, struct span at)
 
 void parser_expect_word(struct parser *p, const char *got, struct span at, const char *want)
 {
-	struct diag *g;
-
 	if (!strcmp(got, want))
 		return;
-	g = diag_at(p->diags, DIAG_EXPECTED_WORD, at, "unexpected `%s`", got);
+	struct diag *g = diag_at(p->diags, DIAG_EXPECTED_WORD, at, "unexpected `%s`", got);
 	diag_label(g, "expected `%s`", want);
 }
 
 bool parser_head_layer(struct parser *p, const char *word, struct span at, bool has_units)
 {
 	bool dense = !strcmp(word, "dense");
-	struct diag *g;
 
 	if (dense && has_units)
 		return true;
-	g = dense ? diag_at(p->diags, DIAG_SYNTAX, at, "`dense` without a number of units")
+	struct diag *g = dense
+		? diag_at(p->diags, DIAG_SYNTAX, at, "`dense` without a number of units")
 		: diag_at(p->diags, DIAG_EXPECTED_WORD, at, "unexpected `%s`", word);
 	diag_label(g, dense ? "expected `(` behind it" : "expected `dense`");
 	diag_help(g, "the layers of a head are dense, with a number of units and, if any, an activation: `head { dense(2, softmax); }`");
@@ -210,11 +208,10 @@ static const char *candidate(struct parser *p, const char *path, unsigned nth)
 static bool is_being_read(struct parser *p, const char *name, struct span path_at)
 {
 	for (unsigned i = 0; i < p->nfile; i++) {
-		struct diag *g;
-
 		if (strcmp(source_name(diags_sources(p->diags), p->file[i].id), name))
 			continue;
-		g = diag_at(p->diags, DIAG_INCLUDE_CYCLE, path_at, "`%s` includes itself", name);
+		struct diag *g =
+			diag_at(p->diags, DIAG_INCLUDE_CYCLE, path_at, "`%s` includes itself", name);
 		for (unsigned k = i + 1; k < p->nfile; k++)
 			diag_second(g, p->file[k].include_at, "on the way here");
 		return true;

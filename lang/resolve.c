@@ -64,7 +64,6 @@ static const char *word_of(const struct node *n)
 static void check_place(struct resolver *r, struct node *n)
 {
 	bool top = !r->flow || !places[n->kind].top;
-	struct diag *g;
 
 	if ((places[n->kind].contexts & r->context && top) || (r->context == IN_OUTSIDE && r->told_outside))
 		return;
@@ -72,9 +71,11 @@ static void check_place(struct resolver *r, struct node *n)
 	for (size_t i = 0; i < sizeof context_texts / sizeof *context_texts; i++) {
 		if (context_texts[i].context != r->context)
 			continue;
-		g = diag_at(r->diags, DIAG_MISPLACED, n->name ? n->name_span : n->span, "%s cannot stand %s", word_of(n),
-			r->flow && places[n->kind].contexts & r->context ? "inside { }, a loop or a branch"
-			: context_texts[i].text);
+		struct diag *g = diag_at(r->diags, DIAG_MISPLACED, n->name ? n->name_span : n->span,
+			"%s cannot stand %s", word_of(n),
+			r->flow && places[n->kind].contexts & r->context
+				? "inside { }, a loop or a branch"
+				: context_texts[i].text);
 		diag_label(g, "stands in %s", places[n->kind].where);
 		if (r->context == IN_OUTSIDE)
 			diag_second(g, r->circuit->name_span, "a file with a circuit holds its gates and weights in circuits");
@@ -305,7 +306,6 @@ static void statement(struct resolver *r, struct node *n)
 
 static void several_circuits(struct resolver *r, const struct node *file)
 {
-	struct diag *g;
 	unsigned nth = 0;
 
 	for (uint32_t i = 0; i < file->list.n; i++) {
@@ -313,7 +313,8 @@ static void several_circuits(struct resolver *r, const struct node *file)
 
 		if (n->kind != NODE_CIRCUIT || ++nth != 2)
 			continue;
-		g = diag_at(r->diags, DIAG_SEVERAL_CIRCUITS, n->name_span, "several circuits, and no head that joins them");
+		struct diag *g = diag_at(r->diags, DIAG_SEVERAL_CIRCUITS, n->name_span,
+			"several circuits, and no head that joins them");
 		diag_second(g, r->circuit->name_span, "the first one");
 		diag_help(g, "write `head (%s a, %s b) { }`", r->circuit->name, n->name);
 	}

@@ -134,14 +134,13 @@ void decl_input(struct resolver *r, struct node *n)
 static void initializer(struct resolver *r, struct node *n)
 {
 	static const char *const names[] = { "uniform", "normal" };
-	const char *near;
 	struct diag *g;
 
 	kinds_list(r, &n->args);
 	if (strcmp(n->name, names[0]) && strcmp(n->name, names[1])) {
 		g = diag_at(r->diags, DIAG_EXPECTED_WORD, n->name_span, "unknown distribution `%s`", n->name);
 		diag_label(g, "expected `uniform` or `normal`");
-		near = diag_nearest(n->name, names, 2);
+		const char *near = diag_nearest(n->name, names, 2);
 		if (near)
 			diag_help(g, "did you mean `%s`?", near);
 		return;
@@ -179,13 +178,13 @@ static struct node *root_name(struct node *n)
 static bool can_assign(struct resolver *r, struct node *target)
 {
 	struct node *name = root_name(target), *decl = name->decl;
-	struct diag *g;
 
 	if (decl && (decl->kind == NODE_VAR || decl->kind == NODE_LET))
 		return true;
 	if (!decl && !is_math_constant(name->name))
 		return false;
-	g = diag_at(r->diags, DIAG_CANNOT_ASSIGN, target->span, "`%s` cannot be assigned", name->name);
+	struct diag *g = diag_at(r->diags, DIAG_CANNOT_ASSIGN, target->span,
+		"`%s` cannot be assigned", name->name);
 	if (!decl)
 		diag_label(g, "a constant of mathematics");
 	else
@@ -201,7 +200,6 @@ static void assign_name(struct resolver *r, struct node *n, enum kind k)
 	struct node *decl = n->a->decl;
 	bool may_grow = decl->kind == NODE_LET || decl->op == AST_TYPE_FLOAT;
 	enum kind join = kinds_join(decl->rank, k);
-	struct diag *g;
 
 	if (!k || !decl->rank)
 		return;
@@ -211,7 +209,8 @@ static void assign_name(struct resolver *r, struct node *n, enum kind k)
 			decl->ndim = 0;
 		return;
 	}
-	g = diag_at(r->diags, DIAG_WRONG_KIND, n->b->span, "`%s` is %s", decl->name, kind_text(decl->rank));
+	struct diag *g = diag_at(r->diags, DIAG_WRONG_KIND, n->b->span, "`%s` is %s", decl->name,
+		kind_text(decl->rank));
 	diag_label(g, "assigned %s", kind_text(k));
 	diag_second(g, decl->name_span, "declared here");
 	if (decl->rank == KIND_INT && k == KIND_FLOAT)
@@ -220,10 +219,8 @@ static void assign_name(struct resolver *r, struct node *n, enum kind k)
 
 void decl_assign(struct resolver *r, struct node *n)
 {
-	enum kind k;
-
 	kinds_expr(r, n->a);
-	k = kinds_expr(r, n->b);
+	enum kind k = kinds_expr(r, n->b);
 	if (!can_assign(r, n->a))
 		return;
 	if (n->op != AST_SET_TO)

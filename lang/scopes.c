@@ -236,7 +236,6 @@ static void not_visible(struct resolver *r, struct node *n, struct node *hidden)
 struct node *scope_value(struct resolver *r, struct node *n)
 {
 	struct node *hidden, *decl = scope_find(r, SPACE_VALUE, n->name, &hidden);
-	struct diag *g;
 
 	if (decl || is_math_constant(n->name) || (!hidden && scope_dropped(r, n->name)))
 		return decl;
@@ -244,7 +243,8 @@ struct node *scope_value(struct resolver *r, struct node *n)
 		not_visible(r, n, hidden);
 		return NULL;
 	}
-	g = diag_at(r->diags, DIAG_UNKNOWN_NAME, n->name_span, "unknown name `%s`", n->name);
+	struct diag *g =
+		diag_at(r->diags, DIAG_UNKNOWN_NAME, n->name_span, "unknown name `%s`", n->name);
 	diag_label(g, "nothing of this name is declared above");
 	scope_suggest(r, g, SPACE_VALUE, n->name, math_constants, NMATH);
 	return NULL;

@@ -213,8 +213,6 @@ static void unexpected(struct parser *p, const char *got, const char *const *wan
 {
 	buf_auto b = BUF_INIT, text = BUF_INIT;
 	const struct seen *last = &p->last;
-	struct diag *g;
-	size_t nshown;
 
 	add_symbol(&b, got);
 	if (last->token == TOKEN_ID || last->token == TOKEN_INTEGER || last->token == TOKEN_REAL) {
@@ -226,8 +224,8 @@ static void unexpected(struct parser *p, const char *got, const char *const *wan
 		buf_printf(&b, long_word ? "`%.*s...`" : "`%.*s`",
 			long_word ? WORD_SHOWN_MAX : (int)(last->at.end - last->at.begin), source + last->at.begin);
 	}
-	g = diag_at(p->diags, DIAG_SYNTAX, last->at, "unexpected %s", b.data);
-	nshown = describe(&text, want, n);
+	struct diag *g = diag_at(p->diags, DIAG_SYNTAX, last->at, "unexpected %s", b.data);
+	size_t nshown = describe(&text, want, n);
 	if (nshown && nshown <= WANTED_SHOWN_MAX)
 		diag_label(g, "expected %s", text.data);
 	else

@@ -197,20 +197,19 @@ int bench_compare_check(const char *path, struct err *e)
 
 int bench_compare(const struct bench_report *r, const char *path, struct buf *out, unsigned *slower, struct err *e)
 {
-	const json_t *results, *old;
 	json_t *root;
 	unsigned matched = 0;
 	int code = 0;
 
 	*slower = 0;
-	results = open_results(path, &root, e);
+	const json_t *results = open_results(path, &root, e);
 	if (!results) {
 		json_decref(root);
 		return e->code;
 	}
 	put_processor(root, path, out);
 	for (unsigned k = 0; !code && k < r->n; k++) {
-		old = find(results, &r->result[k]);
+		const json_t *old = find(results, &r->result[k]);
 		matched += old != NULL;
 		if (old) {
 			code = compare_one(old, &r->result[k], out, slower, e);

@@ -111,11 +111,10 @@ static int call(struct bench *b, double *seconds, struct err *e)
 {
 	bool gradient = b->bc->gradient;
 	double began = clock_seconds();
-	int code;
 
 	if (stop_asked())
 		return err_set(e, -ERR_STOPPED, "stopped by %s", stop_asked());
-	code = evaluator_weights(b->ev, b->weight, e);
+	int code = evaluator_weights(b->ev, b->weight, e);
 	if (!code) {
 		evaluator_prepare(b->ev, &b->batch, gradient, gradient ? dreadout : NULL, b,
 			b->readout);
@@ -265,8 +264,6 @@ static void describe(struct bench *b, struct bench_result *r)
  * of the fastest loops, so it is the fastest call whose rates are compared with them. */
 static void rates(struct bench_result *r, const struct limits *l)
 {
-	double stream, fma;
-
 	r->gates_s = (double)r->gates * (double)r->batch / r->min;
 	r->gb_s = r->bytes / r->min / 1e9;
 	r->gflop_s = r->flops_executed / r->min / 1e9;
@@ -275,8 +272,9 @@ static void rates(struct bench_result *r, const struct limits *l)
 	r->limit = "none";
 	if (!l)
 		return;
-	fma = r->flops_executed / (!strcmp(r->precision, "double") ? l->double_gflop_s : l->single_gflop_s) / 1e9;
-	stream = strcmp(r->shape, "shared") ? 0 : r->bytes / l->stream_gb_s / 1e9;
+	double fma = r->flops_executed
+		/ (!strcmp(r->precision, "double") ? l->double_gflop_s : l->single_gflop_s) / 1e9;
+	double stream = strcmp(r->shape, "shared") ? 0 : r->bytes / l->stream_gb_s / 1e9;
 	r->limit = stream > fma ? "stream" : "fma";
 	r->limit_seconds = fmax(stream, fma);
 	r->share_of_limit = r->limit_seconds / r->min;
@@ -327,13 +325,12 @@ static int allocate(struct bench *b, uint64_t seed, double *seconds, struct err 
 	const struct program *p = b->p;
 	double began = clock_seconds();
 	struct evaluator_options o = b->bc->options;
-	int code;
 
 	o.remote = b->bc->pool != NULL;
 	o.outputs_alone = !b->bc->gradient && !o.remote;
 	if (o.remote)
 		o.nthread = 1;
-	code = ranks_start(&o, o.split, b->bc->places, &b->ranks, e);
+	int code = ranks_start(&o, o.split, b->bc->places, &b->ranks, e);
 	b->options = o;
 	if (!code)
 		code = evaluator_new(p, &o, &b->ev, e);

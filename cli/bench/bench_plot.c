@@ -163,8 +163,6 @@ static double snap(double y, int way)
 
 static void find_ranges(struct plot *p)
 {
-	double margin;
-
 	p->axis = 0;
 	for (unsigned a = AXES; a-- > 0; )
 		if (varies(p->r, a))
@@ -190,7 +188,7 @@ static void find_ranges(struct plot *p)
 		p->x0 -= 1;
 		p->x1 += 1;
 	}
-	margin = 0.03 * (p->x1 - p->x0);
+	double margin = 0.03 * (p->x1 - p->x0);
 	p->x0 -= margin;
 	p->x1 += margin;
 }

@@ -24,11 +24,9 @@ static uint64_t count_gates(const struct program *p)
 
 static struct bench_program *add_program(struct bench_programs *j, const char *name)
 {
-	struct bench_program *bp;
-
 	if (j->nprogram == BENCH_CIRCUITS_MAX)
 		return NULL;
-	bp = &j->program[j->nprogram++];
+	struct bench_program *bp = &j->program[j->nprogram++];
 	bp->name = mem_strdup(name);
 	bp->start = "";
 	return bp;
@@ -39,7 +37,6 @@ static void compile_text(struct bench_programs *j, struct bench_program *bp, con
 {
 	struct lang_options lo = { NULL, 0 };
 	int file = source_add(j->sources, bp->name, text->data, text->len);
-	struct ast *t;
 
 	if (file < 0) {
 		diag_at(j->d, DIAG_TOO_LARGE, (struct span){ 0, 0, 0 }, "the circuit %s of %u qubits and %u layers is too large",
@@ -47,7 +44,7 @@ static void compile_text(struct bench_programs *j, struct bench_program *bp, con
 		return;
 	}
 	bp->model.text = source_text(j->sources, (uint32_t)file, &bp->model.len);
-	t = lang_parse(j->d, (uint32_t)file, &lo);
+	struct ast *t = lang_parse(j->d, (uint32_t)file, &lo);
 	lang_resolve(t, j->d);
 	bp->model.program = compile_tree(t, j->d, &j->words.compile);
 	ast_free(t);
@@ -108,7 +105,6 @@ static int compile_file_at(struct bench_programs *j, const char *path, unsigned 
 	double began = clock_seconds();
 	char value[16];
 	struct err e;
-	int status;
 
 	if (!bp)
 		return cli_usage(j->cli, "more than %d circuits", BENCH_CIRCUITS_MAX);
@@ -125,7 +121,7 @@ static int compile_file_at(struct bench_programs *j, const char *path, unsigned 
 	if (model_file_open(path, j->d, &j->words.lang, &co, &bp->model, &e))
 		return cli_fail(j->cli, &e);
 	if (diags_errors(j->d)) {
-		status = cli_diags_fail(j->cli, j->d, err_exit_status(-ERR_BAD_DATA));
+		int status = cli_diags_fail(j->cli, j->d, err_exit_status(-ERR_BAD_DATA));
 		if (n)
 			cli_note(j->cli, "--qubits sets the constant n of %s; a file that has none is measured without --qubits", path);
 		return status;

@@ -63,15 +63,12 @@ struct program *selftest_program(const char *name, unsigned n)
 	struct lang_options lo = { NULL, 0 };
 	struct compile_options co = { 0 };
 	buf_auto text = BUF_INIT;
-	struct program *p;
-	struct ast *t;
-	int file;
 
 	write_circuit(name, n, &text);
-	file = source_add(sources, name, text.data, text.len);
-	t = lang_parse(d, (uint32_t)file, &lo);
+	int file = source_add(sources, name, text.data, text.len);
+	struct ast *t = lang_parse(d, (uint32_t)file, &lo);
 	lang_resolve(t, d);
-	p = compile_tree(t, d, &co);
+	struct program *p = compile_tree(t, d, &co);
 	ast_free(t);
 	diags_free(d);
 	source_set_free(sources);
@@ -111,11 +108,10 @@ static int evaluate(struct program *p, const struct evaluator_options *o, uint32
 	mem_auto double *input = mem_alloc((size_t)nsample * p->ninput + 1, sizeof *input);
 	struct pool *pool = pool_threads_new(o->nthread);
 	struct evaluator *ev = NULL;
-	int code;
 
 	numbers(0, p->nweight, weight);
 	numbers(1, (size_t)nsample * p->ninput, input);
-	code = evaluator_new(p, o, &ev, e);
+	int code = evaluator_new(p, o, &ev, e);
 	if (!code)
 		code = evaluator_weights(ev, weight, e);
 	if (!code) {
@@ -211,11 +207,10 @@ static int run_row(const struct evaluator_options *o, const struct program *p,
 {
 	struct evaluator_options mine = *o;
 	struct results r = results_new(p, row->nsample);
-	int code;
 
 	mine.precision = row->precision;
 	mine.gradient = GRADIENT_ADJOINT;
-	code = evaluate((struct program *)p, &mine, row->nsample, &r, e);
+	int code = evaluate((struct program *)p, &mine, row->nsample, &r, e);
 	if (!code) {
 		row->readouts = largest_difference(r.readout, ref->readout,
 			(size_t)row->nsample * p->nreadout);

@@ -123,11 +123,10 @@ static int add_case(struct bench_job *j, const struct bench_program *bp, uint64_
 /* The samples of a call of one program: those that are asked for, or what fills --amplitudes. */
 static struct bench_list batches(const struct bench_job *j, const struct bench_program *bp)
 {
-	uint64_t n;
-
 	if (!j->cli->options.given[OPT_AMPLITUDES])
 		return j->batch;
-	n = bp->qubits < 63 ? options_count(&j->cli->options, OPT_AMPLITUDES) >> bp->qubits : 0;
+	uint64_t n =
+		bp->qubits < 63 ? options_count(&j->cli->options, OPT_AMPLITUDES) >> bp->qubits : 0;
 	return (struct bench_list){ { n < 1 ? 1 : n > BENCH_BATCH_MAX ? BENCH_BATCH_MAX : n }, 1 };
 }
 
@@ -232,14 +231,13 @@ static int measure(struct bench_job *j)
 	struct bench_run how = { options_count_or(o, OPT_RUNS, 0), j->what.seed,
 		o->given[OPT_PARTS], j->cli };
 	struct err e;
-	int status;
 
 	j->report.result = mem_alloc(j->ncase, sizeof *j->report.result);
 	for (unsigned k = 0; k < j->ncase; k++) {
 		const struct bench_case *bc = &j->cases[k];
 
 		if (j->workers) {
-			status = bench_measure_far(j->workers, bc, &how, &j->report.result[k]);
+			int status = bench_measure_far(j->workers, bc, &how, &j->report.result[k]);
 			if (status)
 				return status;
 			j->report.n++;

@@ -26,7 +26,6 @@ static int limits_of(const struct evaluator_options *eo, bool measure, const cha
 	const char *rule;
 	unsigned n = cpus_threads(&rule);
 	struct limits l;
-	int code;
 
 	*out = plan_usual_limits(eo->target, n);
 	if (gpu && !(eo->target->usual_stream_gb_s > 0))
@@ -41,8 +40,9 @@ static int limits_of(const struct evaluator_options *eo, bool measure, const cha
 	if (eo->target->usual_stream_gb_s > 0)
 		return err_set(e, -ERR_CONFIG,
 			"limits of a GPU are not measured: without --measure, the plan has those of a usual one, or of --gpu");
-	code = limits_measure(target_has_limits(eo->target) ? eo->target : target_find("cpu", NULL),
-		n, &l, e);
+	int code =
+		limits_measure(target_has_limits(eo->target) ? eo->target : target_find("cpu", NULL),
+			n, &l, e);
 	if (!code)
 		*out = machine_plan_limits(&l);
 	return code;
@@ -59,9 +59,7 @@ static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 		.plan_alone = true };
 	struct evaluator_options eo;
 	struct plan_limits limits;
-	struct plan *pl;
 	struct err e;
-	int code;
 
 	if (o->given[OPT_OPTIMIZATIONS]
 		&& execution_optimisations(o->value[OPT_OPTIMIZATIONS], &w.optimisations, &e))
@@ -70,11 +68,11 @@ static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 		return cli_fail(c, &e);
 	eo.outputs_alone = o->given[OPT_FORWARD];
 	eo.gradient = p->nweight_circuit && !eo.outputs_alone ? GRADIENT_ADJOINT : GRADIENT_NONE;
-	pl = statevector_plan_new(p, &eo, &e);
+	struct plan *pl = statevector_plan_new(p, &eo, &e);
 	if (!pl)
 		return cli_fail(c, &e);
-	code = limits_of(&eo, o->given[OPT_MEASURE_PLAN], o->value[OPT_GPU], o->value[OPT_MACHINE],
-		&limits, &e);
+	int code = limits_of(&eo, o->given[OPT_MEASURE_PLAN], o->value[OPT_GPU],
+		o->value[OPT_MACHINE], &limits, &e);
 	if (!code && w.split > 1 && target_has_memory(eo.target)
 		&& (o->value[OPT_GPU] || o->value[OPT_LINK]))
 		code = err_set(&e, -ERR_USAGE,

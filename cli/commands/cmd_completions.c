@@ -43,10 +43,8 @@ static void words_of(const char *values, struct buf *out)
 static void verbs_of(const struct command *c, struct buf *out)
 {
 	for (const char *p = c->operands; *p; p += strcspn(p, "|"), p += *p == '|') {
-		size_t n;
-
 		p += strspn(p, " ");
-		n = strcspn(p, " |");
+		size_t n = strcspn(p, " |");
 		if (islower((unsigned char)*p))
 			buf_printf(out, "%s%.*s", out->len ? " " : "", (int)n, p);
 	}

@@ -32,7 +32,6 @@ static int draw_program(struct cli *c, const struct program *p)
 	bool svg = o->given[OPT_SVG], json = o->given[OPT_JSON];
 	buf_auto b = BUF_INIT;
 	struct err e;
-	int code;
 
 	if (svg && json)
 		return cli_usage(c, "--svg and --json exclude each other");
@@ -40,7 +39,9 @@ static int draw_program(struct cli *c, const struct program *p)
 		if (o->list[i].id == OPT_COLLAPSE)
 			collapse[d.ncollapse++] = o->list[i].value;
 	d.width = o->given[OPT_WIDTH] ? (unsigned)options_count(o, OPT_WIDTH) : svg ? 0 : terminal_width();
-	code = json ? draw_json(p, &d, &b, &e) : svg ? draw_svg(p, &d, &b, &e) : draw_text(p, &d, &b, &e);
+	int code = json ? draw_json(p, &d, &b, &e)
+		: svg   ? draw_svg(p, &d, &b, &e)
+			: draw_text(p, &d, &b, &e);
 	return code ? cli_fail(c, &e) : cli_write(c, &b, svg ? o->value[OPT_SVG] : NULL);
 }
 

@@ -49,13 +49,11 @@ static void print_list(struct buf *out)
 
 static int explain(struct cli *c)
 {
-	const struct diag_row *r;
-
 	if (!c->options.noperand) {
 		(c->options.given[OPT_JSON] ? list_json : print_list)(&c->out);
 		return 0;
 	}
-	r = diag_row_find(c->options.operand[0]);
+	const struct diag_row *r = diag_row_find(c->options.operand[0]);
 	if (!r)
 		return cli_usage(c, "no diagnostic has the code `%s`; `qcnn explain` alone lists them all",
 			c->options.operand[0]);

@@ -119,7 +119,6 @@ static char *noted_folder(const char *weights_path)
 	const char *slash = strrchr(weights_path, '/');
 	buf_auto path = BUF_INIT, text = BUF_INIT;
 	json_auto_t *run = NULL;
-	const char *folder;
 	char *copy = NULL;
 
 	if (slash)
@@ -129,7 +128,7 @@ static char *noted_folder(const char *weights_path)
 	buf_str(&path, "run.json");
 	if (!buf_read_file(&text, path.data, 1 << 20, NULL))
 		run = json_read(text.data, text.len, NULL);
-	folder = json_string_value(json_object_get(run, "config_folder"));
+	const char *folder = json_string_value(json_object_get(run, "config_folder"));
 	if (folder)
 		copy = mem_strdup(folder);
 	return copy;
@@ -199,15 +198,13 @@ static int same_samples(struct inference *f, enum sample_part k, const json_t *w
 	const struct part *p = &f->samples.part[k];
 	buf_auto now = BUF_INIT;
 	struct err e = { 0 };
-	json_auto_t *all = NULL;
 	const char *source = json_string_value(json_object_get(wanted, "source"));
 	int code = samples_describe(&f->samples, f->config, &now, &e);
 
 	if (!code) {
-		const json_t *part;
+		json_auto_t *all = json_read(now.data, now.len, &e);
+		const json_t *part = json_object_get(all, sample_part_name(k));
 
-		all = json_read(now.data, now.len, &e);
-		part = json_object_get(all, sample_part_name(k));
 		if (!json_equal(json_object_get(part, "sha256"), json_object_get(wanted, "sha256")))
 			code = err_set(&e, -ERR_BAD_DATA, "the data %s have changed since the training (their SHA-256 differs)",
 				p->nrow && f->samples.used[k] ? p->data->source : source);
@@ -253,13 +250,12 @@ static int open_described(struct inference *f)
 	const char *text = weights_meta(f->weights, "split");
 	json_t *split = text ? json_read(text, strlen(text), NULL) : NULL;
 	enum sample_part k;
-	int status;
 
 	if (!text)
 		return cli_usage(f->cli, "%s was not made by training and describes no data; give --data", f->cli->options.operand[0]);
 	if (!split)
 		return damaged(f, "split");
-	status = choose_part(f, split, &k);
+	int status = choose_part(f, split, &k);
 	if (!status)
 		status = read_part(f, k);
 	if (!status)
@@ -303,14 +299,13 @@ static int execution(struct inference *f, struct evaluator_options *out)
 {
 	struct execution_words w = execution_of_config(f->config, f->weights->program);
 	const struct options *o = &f->cli->options;
-	const struct target *trained;
 	struct err e;
 
 	if (o->given[OPT_DEVICE]) {
 		w.device = o->value[OPT_DEVICE];
 		w.isa = "auto";
 	}
-	trained = strcmp(w.isa, "auto") ? target_find("cpu", w.isa) : NULL;
+	const struct target *trained = strcmp(w.isa, "auto") ? target_find("cpu", w.isa) : NULL;
 
 	w.gradient = NULL;
 	w.optimisations &=
@@ -349,10 +344,9 @@ static int start_workers(struct inference *f, struct evaluator_options *o, struc
 		.exec = o,
 		.threads = (uint32_t)options_count_or(&f->cli->options, OPT_THREADS, 0) };
 	buf_auto folder = BUF_INIT;
-	int status;
 
 	path_folder(f->cli->options.operand[0], &folder);
-	status = cluster_wish(f->cli, NULL, folder.data, &f->cluster);
+	int status = cluster_wish(f->cli, NULL, folder.data, &f->cluster);
 	return status ? status : cluster_start(&f->cluster, &w, remote);
 }
 
@@ -435,9 +429,8 @@ static int infer(struct cli *c)
 {
 	struct inference f = { .cli = c };
 	struct err e;
-	int status;
+	int status = weights_named(c, &c->options.operand[0], &f.path);
 
-	status = weights_named(c, &c->options.operand[0], &f.path);
 	if (status || joined_work(c, NULL, c->options.operand[0], &status)) {
 		buf_release(&f.path);
 		return status;

@@ -219,11 +219,10 @@ static int selftest(struct cli *c)
 	struct selftest_row row[SELFTEST_ROWS];
 	struct evaluator_options options;
 	struct err e;
-	bool passed;
 
 	if (execution_options(&w, &options, &e) || selftest_run(&options, row, &e))
 		return cli_fail(c, &e);
-	passed = o->given[OPT_JSON] ? selftest_json(row, &c->out) : selftest_text(row, &c->out);
+	bool passed = o->given[OPT_JSON] ? selftest_json(row, &c->out) : selftest_text(row, &c->out);
 	return passed ? 0 : 1;
 }
 
@@ -231,7 +230,6 @@ static int info(struct cli *c)
 {
 	const struct options *o = &c->options;
 	struct measured m;
-	int status;
 
 	if (o->given[OPT_DEVICE] && !o->given[OPT_SELFTEST])
 		return cli_usage(c, "--device goes with --selftest");
@@ -239,7 +237,7 @@ static int info(struct cli *c)
 		return cli_usage(c, "--selftest and --measure are two commands");
 	if (o->given[OPT_SELFTEST])
 		return selftest(c);
-	status = measure(c, &m);
+	int status = measure(c, &m);
 	if (status)
 		return status;
 	if (c->options.given[OPT_JSON])

@@ -32,7 +32,6 @@ static int profile_training(struct cli *c)
 {
 	char folder[] = "/tmp/qcnn-profile-XXXXXX";
 	buf_auto set = BUF_INIT;
-	int status;
 
 	if (!mkdtemp(folder))
 		return cli_error(c, -ERR_CANT_CREATE, "%s: cannot create this folder", folder);
@@ -40,7 +39,7 @@ static int profile_training(struct cli *c)
 	add_list(&c->options, OPT_SET, set.data);
 	add_list(&c->options, OPT_SET, LONG_ENOUGH);
 	c->options.given[OPT_FRESH] = true;
-	status = command_train.run(c);
+	int status = command_train.run(c);
 	profile_remove_folder(folder);
 	return status;
 }
@@ -139,7 +138,6 @@ static int keep(struct cli *c, const struct attached *a, const struct profile *p
 {
 	buf_auto folder = BUF_INIT;
 	char stamp[32];
-	int status;
 
 	clock_stamp(stamp, sizeof stamp);
 	if (c->options.given[OPT_PROFILE_OUT])
@@ -147,7 +145,7 @@ static int keep(struct cli *c, const struct attached *a, const struct profile *p
 	else
 		buf_printf(&folder, "%s%sprofile/%s", a->folder.len ? a->folder.data : "",
 			a->folder.len ? "/" : "", stamp);
-	status = profile_write_files(c, p, folder.data);
+	int status = profile_write_files(c, p, folder.data);
 	if (!status)
 		cli_note(c, "the files of this profile are in %s", folder.data);
 	return status;

@@ -131,7 +131,6 @@ static int open_data(struct running *r)
 	const struct options *o = &r->cli->options;
 	const struct program *p = r->program;
 	struct err e;
-	int code;
 
 	r->nsample = 1;
 	if (!p->ninput_group)
@@ -140,7 +139,8 @@ static int open_data(struct running *r)
 			: 0;
 	if (!o->given[OPT_DATA])
 		return cli_usage(r->cli, "the model has the input `%s`; give samples with --data", p->input_group[0].name);
-	code = samples_file(&(struct samples_wish){ .program = p, .want = r->model.want }, o->value[OPT_DATA], r->d, &r->data, &e);
+	int code = samples_file(&(struct samples_wish){ .program = p, .want = r->model.want },
+		o->value[OPT_DATA], r->d, &r->data, &e);
 	if (diags_errors(r->d))
 		return cli_diags_fail(r->cli, r->d, err_exit_status(-ERR_BAD_DATA));
 	if (code)
@@ -211,12 +211,11 @@ static int open_cluster(struct running *r, struct evaluator_options *eo, enum em
 		.any_device = !strcmp(c->options.value[OPT_DEVICE], "auto"),
 		.threads = (uint32_t)options_count_or(&c->options, OPT_THREADS, 0) };
 	struct buf folder = BUF_INIT;
-	int status;
 
 	if (!has_others(c))
 		return 0;
 	path_folder(c->options.operand[0], &folder);
-	status = cluster_wish(c, NULL, folder.data, &r->cluster);
+	int status = cluster_wish(c, NULL, folder.data, &r->cluster);
 	buf_release(&folder);
 	if (!status && r->cluster.hosts.n && !r->cluster.nrank && !workers_can(what))
 		status = refuse_workers(c);
@@ -287,7 +286,6 @@ static int write_values(struct cli *c, const struct run_values *r)
 	const struct options *o = &c->options;
 	unsigned format = options_choice(o, OPT_FORMAT);
 	struct buf b = BUF_INIT;
-	int status;
 
 	if (!format)
 		values_json(r->v, r->nv, &b);
@@ -295,7 +293,7 @@ static int write_values(struct cli *c, const struct run_values *r)
 		one[format](r->v, &b);
 	else
 		return cli_usage(c, "the states of several circuits do not fit into one array; use --format=json");
-	status = cli_write(c, &b, o->value[OPT_VALUES_OUT]);
+	int status = cli_write(c, &b, o->value[OPT_VALUES_OUT]);
 	buf_release(&b);
 	return status;
 }

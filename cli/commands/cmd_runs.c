@@ -151,11 +151,10 @@ static void show_value(const char *key, int columns, const json_t *v, struct buf
 static int show(struct cli *c, struct run_list *l)
 {
 	const char *key;
-	int columns;
 	json_t *v;
 
 	complete(l);
-	columns = key_columns(0, l->run[0].record);
+	int columns = key_columns(0, l->run[0].record);
 	if (c->options.given[OPT_JSON]) {
 		json_print(l->run[0].record, &c->out);
 		buf_char(&c->out, '\n');

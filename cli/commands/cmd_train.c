@@ -36,7 +36,6 @@ static int start_workers(struct cluster *k, struct job *j, bool isa_taken)
 		.loss = gradient ? &t->measures.loss : NULL,
 		.nlabel = t->train.data->ny,
 		.samples = &j->samples };
-	int status;
 
 	if (k->of_config && k->cli->options.given[OPT_DRY_RUN]) {
 		cli_note(k->cli, "--dry-run runs no program and logs in to no host that the configuration names: no worker was started, and times are "
@@ -45,7 +44,7 @@ static int start_workers(struct cluster *k, struct job *j, bool isa_taken)
 	}
 	if (!gradient)
 		exec.gradient = GRADIENT_NONE;
-	status = cluster_start(k, &w, &t->pool);
+	int status = cluster_start(k, &w, &t->pool);
 	t->exec.target = exec.target;
 	if (strcmp(device->device, exec.target->device))
 		snprintf(j->device_reason, sizeof j->device_reason, "a worker has no GPU");

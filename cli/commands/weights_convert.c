@@ -11,7 +11,6 @@ static int format_bin(struct cli *c, const struct named_model *m, const struct w
 	struct execution_words words = execution_of_config(m->config, m->model.program);
 	struct buf config = BUF_INIT, seed = BUF_INIT;
 	struct evaluator_options o;
-	json_t *tree;
 	struct err e;
 	int code = execution_options(&words, &o, &e);
 	struct transform_wish wish[TRANSFORM_STEPS_MAX];
@@ -22,7 +21,7 @@ static int format_bin(struct cli *c, const struct named_model *m, const struct w
 			"training can write a weights.bin for this configuration");
 	if (code)
 		return cli_fail(c, &e);
-	tree = config_json(m->config, SCOPE_RESULT, execution_device(&o), execution_isa(&o));
+	json_t *tree = config_json(m->config, SCOPE_RESULT, execution_device(&o), execution_isa(&o));
 	json_write(tree, &config);
 	json_decref(tree);
 	buf_printf(&seed, "%lld", (long long)config_int(m->config, KEY_RUN_SEED));
@@ -78,14 +77,13 @@ int weights_convert(struct cli *c)
 	const struct options *o = &c->options;
 	const char *target = o->operand[2];
 	struct named_model m;
-	int status;
 
 	if (weights_file_is_bin(target) && !path_ends(target, ".bin") && !path_ends(target, ".safetensors"))
 		return cli_usage(c, "the target must end in .npz, .json, .h5, .bin or .safetensors, not `%s`", target);
 	if (weights_file_is_bin(target) && !weights_file_is_bin(o->operand[1]) && !o->given[OPT_MODEL])
 		return cli_usage(c, "%s has weights without a model, and %s would hold both; name the model with --model", o->operand[1],
 			target);
-	status = weights_model_open(c, &m);
+	int status = weights_model_open(c, &m);
 	if (!status)
 		status = convert(c, &m);
 	named_model_release(&m);

@@ -108,7 +108,6 @@ static void apply_change(struct config *c, const struct config_change *change)
 	const char *text = change->text, *equals = strchr(text, '=');
 	size_t len = strlen(text), name_len = equals ? (size_t)(equals - text) : len;
 	int file = source_add(diags_sources(c->d), change->is_const ? "--const" : "--set", text, len);
-	struct ynode *value;
 
 	if (file < 0) {
 		diag_at(c->d, DIAG_CONFIG_LIMIT, (struct span){ 0, 0, 0 }, "too many changes");
@@ -121,7 +120,8 @@ static void apply_change(struct config *c, const struct config_change *change)
 		diag_label(g, change->is_const ? "expected NAME=VALUE" : "expected PATH=VALUE");
 		return;
 	}
-	value = yaml_read(c->d, (uint32_t)file, name_len + 1, equals + 1, len - name_len - 1, &c->arena);
+	struct ynode *value = yaml_read(c->d, (uint32_t)file, name_len + 1, equals + 1,
+		len - name_len - 1, &c->arena);
 	if (value)
 		*node_at(c, (uint32_t)file, text, name_len, change->is_const) = *value;
 }
@@ -168,13 +168,12 @@ static bool help_option(struct config *c, struct diag *g, const char *prefix, co
 		const struct schema_row *key = schema_row((enum key_id)i);
 		const struct ynode *v = c->value[i];
 		const char *name[SCHEMA_NAMES_MAX], *chosen = key->preset, *option;
-		size_t n;
 
 		if (strncmp(key->path, prefix, strlen(prefix)) || !schema_has_rows(key->type))
 			continue;
 		if (v && (v->kind == YNODE_TEXT || (v->kind == YNODE_MAP && v->n)))
 			chosen = v->kind == YNODE_TEXT ? v->text : v->entry[0].key;
-		n = key->choices(name);
+		size_t n = key->choices(name);
 		for (size_t k = 0; !(chosen && find_option(key->type, chosen, word)) && k < n; k++)
 			chosen = name[k];
 		option = chosen ? find_option(key->type, chosen, word) : NULL;
@@ -327,12 +326,10 @@ static void fill_defaults(struct config *c)
 
 static void conflict(struct config *c, enum key_id k, enum key_id with, const char *why)
 {
-	struct diag *g;
-
 	if (!config_has(c, k) || !config_has(c, with))
 		return;
-	g = diag_at(c->d, DIAG_CONFIG_CONFLICT, c->value[k]->at, "`%s` and `%s` contradict each other",
-		schema_row(k)->path, schema_row(with)->path);
+	struct diag *g = diag_at(c->d, DIAG_CONFIG_CONFLICT, c->value[k]->at,
+		"`%s` and `%s` contradict each other", schema_row(k)->path, schema_row(with)->path);
 	diag_label(g, "%s", why);
 	if (c->value[with]->at.file)
 		diag_second(g, c->value[with]->at, "`%s` is given here", schema_row(with)->path);
@@ -391,21 +388,19 @@ struct config *config_open(const char *path, const struct config_change *change,
 	struct diags *d, struct err *e)
 {
 	buf_auto folder = BUF_INIT;
-	struct config *c;
-	int file;
 
 	if (path_ends(path, ".qcnn")) {
 		err_set(e, -ERR_CONFIG, "%s is a model; a configuration, a YAML file, names it: `model: {file: %s}`",
 			path, path);
 		return NULL;
 	}
-	file = source_open(diags_sources(d), path, YAML_BYTES_MAX, e);
+	int file = source_open(diags_sources(d), path, YAML_BYTES_MAX, e);
 	if (file < 0) {
 		if (e && file == -ERR_BAD_DATA)
 			e->code = -ERR_CONFIG;       /* too large */
 		return NULL;
 	}
-	c = config_read((uint32_t)file, change, nchange, d);
+	struct config *c = config_read((uint32_t)file, change, nchange, d);
 	path_folder(path, &folder);
 	c->folder = arena_strdup(&c->arena, folder.data);
 	return c;
@@ -458,13 +453,12 @@ struct span config_span(const struct config *c, enum key_id k)
 void config_blame(const struct config *c, enum key_id k, struct err *e)
 {
 	struct span at = config_span(c, k);
-	struct place p;
 
 	if (!at.file || !e) {
 		err_prefix(e, "%s", schema_row(k)->path);
 		return;
 	}
-	p = source_place(diags_sources(c->d), at);
+	struct place p = source_place(diags_sources(c->d), at);
 	err_prefix(e, "%s:%u:%u: %s", p.name, p.line, p.column, schema_row(k)->path);
 }
 

@@ -83,8 +83,6 @@ static void print_flow(const struct ynode *v, bool texts, struct buf *out)
 
 static void finish_line(const struct config *c, size_t start, struct span at, struct buf *out)
 {
-	struct place p;
-
 	while (out->len - start < COMMENT_COLUMN)
 		buf_char(out, ' ');
 	buf_str(out, "  # ");
@@ -92,7 +90,7 @@ static void finish_line(const struct config *c, size_t start, struct span at, st
 		buf_str(out, "default\n");
 		return;
 	}
-	p = source_place(diags_sources(c->d), at);
+	struct place p = source_place(diags_sources(c->d), at);
 	if (at.file == c->file)
 		buf_printf(out, "%s:%u\n", p.name, p.line);
 	else
@@ -319,11 +317,10 @@ static json_t *chosen_json(enum key_type type, const struct ynode *v)
 {
 	const struct ynode *given;
 	const struct table_row row = schema_chosen(type, v, &given);
-	json_t *outer;
 
 	if (!row.noption)
 		return json_string(row.name);
-	outer = json_object();
+	json_t *outer = json_object();
 	json_object_set_new(outer, row.name, options_json(type, v));
 	return outer;
 }
@@ -338,12 +335,11 @@ static json_t *callbacks_json(const struct config *c, enum key_scope scope)
 	for (uint32_t i = 0; i < c->value[KEY_TRAIN_CALLBACKS]->n; i++) {
 		const struct ynode one = config_callback(c, i), *given;
 		const char *name = schema_chosen(TYPE_CALLBACKS, &one, &given).name;
-		json_t *options;
 
 		if (scope && callback_find(name)->changes_result != (scope == SCOPE_RESULT))
 			continue;
 		again |= json_object_get(map, name) != NULL;
-		options = options_json(TYPE_CALLBACKS, &one);
+		json_t *options = options_json(TYPE_CALLBACKS, &one);
 		json_array_append_new(list, json_pack("{s:O}", name, options));
 		json_object_set_new(map, name, options);
 	}
@@ -386,12 +382,11 @@ json_t *config_json(const struct config *c, enum key_scope scope, const char *de
 			scope == SCOPE_RESULT ? former_name(FORMER_KEY, row->path) : row->path;
 		const char *name = strchr(path, '.') + 1;
 		char section[32] = "";
-		json_t *part;
 
 		if (scope && row->scope != scope)
 			continue;
 		memcpy(section, path, (size_t)(name - 1 - path));
-		part = json_object_get(all, section);
+		json_t *part = json_object_get(all, section);
 		if (!part) {
 			part = json_object();
 			json_object_set_new(all, section, part);

@@ -262,7 +262,6 @@ bool check_one_of(const struct check *c, const struct ynode *v, struct span at, 
 	const char *name[SCHEMA_NAMES_MAX], *near, *here;
 	size_t n = c->row->choices(name);
 	buf_auto b = BUF_INIT;
-	struct diag *g;
 
 	for (size_t i = 0; i < n; i++)
 		if (choice_is(name[i], strlen(name[i]), word)
@@ -272,7 +271,7 @@ bool check_one_of(const struct check *c, const struct ynode *v, struct span at, 
 		name[n++] = "weights";       /* which callers take themselves */
 	for (size_t i = 0; i < n; i++)
 		buf_printf(&b, "%s%s", i ? ", " : "", name[i]);
-	g = diag_at(c->d, DIAG_CONFIG_CHOICE, at, "`%s` cannot be `%s`", c->what, word);
+	struct diag *g = diag_at(c->d, DIAG_CONFIG_CHOICE, at, "`%s` cannot be `%s`", c->what, word);
 	diag_label(g, "one of: %s", b.data);
 	near = diag_nearest(word, name, n);
 	here = alias_find(word, name, n);

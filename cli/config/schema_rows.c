@@ -178,7 +178,6 @@ static bool check_list(const struct check *c, const struct train_option *o, cons
 static bool check_word(const struct check *c, const char *words, const struct ynode *v)
 {
 	buf_auto known = BUF_INIT;
-	struct diag *g;
 
 	if (v->kind == YNODE_LIST || v->kind == YNODE_MAP || v->kind == YNODE_NULL)
 		return check_wrong_kind(c, v, "one word");
@@ -189,7 +188,8 @@ static bool check_word(const struct check *c, const char *words, const struct yn
 
 		buf_printf(&known, "%s%s", k ? ", " : "", option_word_at(words, k, word, sizeof word));
 	}
-	g = diag_at(c->d, DIAG_CONFIG_CHOICE, v->at, "`%s` cannot be `%s`", c->what, v->text);
+	struct diag *g =
+		diag_at(c->d, DIAG_CONFIG_CHOICE, v->at, "`%s` cannot be `%s`", c->what, v->text);
 	diag_label(g, "one of: %s", known.data);
 	return false;
 }

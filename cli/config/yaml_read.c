@@ -165,7 +165,6 @@ static bool syntax_fault(struct reader *r)
 {
 	const yaml_parser_t *p = &r->parser;
 	struct span at;
-	struct diag *g;
 
 	if (p->error == YAML_READER_ERROR) {
 		size_t begin = r->base + (p->problem_offset < r->len ? p->problem_offset : r->len);
@@ -175,7 +174,8 @@ static bool syntax_fault(struct reader *r)
 		return false;
 	}
 	at = span_of(r, p->problem_mark, p->problem_mark);
-	g = fault(r, DIAG_CONFIG_SYNTAX, at, p->problem ? p->problem : "this is not YAML");
+	struct diag *g =
+		fault(r, DIAG_CONFIG_SYNTAX, at, p->problem ? p->problem : "this is not YAML");
 	if (p->context)
 		diag_second(g, span_of(r, p->context_mark, p->context_mark), "%s", p->context);
 	if (at.begin - r->base < r->len && r->text[at.begin - r->base] == '\t')
@@ -243,28 +243,24 @@ static struct ynode *node(struct reader *r, unsigned depth);
 
 static bool map_entry(struct reader *r, struct ynode *map, unsigned depth)
 {
-	const struct yentry *before;
-	struct ynode *key, *value;
-	struct diag *g;
-
 	if (r->event.type != YAML_SCALAR_EVENT) {
 		fault(r, DIAG_CONFIG_KIND, opening(r), "a key must be a single word or number");
 		return false;
 	}
 	if (!plain_enough(r))
 		return false;
-	key = scalar(r);
+	struct ynode *key = scalar(r);
 	if (!key || !next(r))
 		return false;
-	value = node(r, depth);
+	struct ynode *value = node(r, depth);
 	if (!value)
 		return false;
-	before = ynode_find(map, key->text);
+	const struct yentry *before = ynode_find(map, key->text);
 	if (!before) {
 		ynode_add(r->arena, map, key->text, key->at, value);
 		return true;
 	}
-	g = fault(r, DIAG_CONFIG_DUPLICATE, key->at, "key given twice");
+	struct diag *g = fault(r, DIAG_CONFIG_DUPLICATE, key->at, "key given twice");
 	diag_label(g, "`%s` once more", key->text);
 	diag_second(g, before->key_at, "first given here");
 	return true;
@@ -341,13 +337,12 @@ struct ynode *yaml_read(struct diags *d, uint32_t file, size_t base, const char 
 {
 	struct reader r = { .d = d, .file = file, .base = base, .text = text, .len = len, .arena = a };
 	unsigned errors = d ? diags_errors(d) : 0;
-	struct ynode *root;
 
 	if (!yaml_parser_initialize(&r.parser))
 		BUG("libyaml has no memory");
 	yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&r.parser, (const unsigned char *)text, len);
-	root = document(&r);
+	struct ynode *root = document(&r);
 	yaml_event_delete(&r.event);
 	yaml_parser_delete(&r.parser);
 	return d && diags_errors(d) > errors ? NULL : root;

@@ -186,14 +186,13 @@ int cluster_wish(struct cli *c, const struct config *config, const char *folder,
 	const struct options *o = &c->options;
 	const char *launcher = word_of(o, OPT_LAUNCHER, config, KEY_CLUSTER_LAUNCHER), *agreement;
 	struct err e;
-	int status;
 
 	*out = (struct cluster){ .cli = c };
 	out->nrank = (unsigned)options_count_or(o, OPT_RANKS, 0);
 	out->mpi = joined_by_mpi(o, config);
 	if (joined_check_mpi(o, config, &e))
 		return cli_fail(c, &e);
-	status = wish_joined(out, config, folder);
+	int status = wish_joined(out, config, folder);
 	if (status)
 		return status;
 	if (out->mpi && !out->external.n)
@@ -282,7 +281,6 @@ static int own_test(const struct cluster_work *w, struct wire_ready *own, bool *
 {
 	struct evaluator_options o = *w->exec;
 	struct evaluator *ev = NULL;
-	int code;
 
 	*done = program_nwire(w->program) <= PLAN_STATE_WIRES_MAX
 		&& !target_obstacle(w->exec->target);
@@ -290,7 +288,7 @@ static int own_test(const struct cluster_work *w, struct wire_ready *own, bool *
 		return 0;
 	o.nthread = 1;
 	o.optimisations = remote_optimisations(&o);
-	code = evaluator_new(w->program, &o, &ev, e);
+	int code = evaluator_new(w->program, &o, &ev, e);
 	if (!code)
 		code = remote_test(ev, o.gradient != GRADIENT_NONE, own, e);
 	evaluator_free(ev);
@@ -397,14 +395,13 @@ int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool *
 	struct cluster_files files;
 	arena_auto arena = { 0 };
 	struct err e;
-	int code;
 
 	*pool = NULL;
 	if (!k->hosts.n || k->nrank)
 		return 0;
 	cluster_files_open(&files, k->shard == SHARD_FILE ? w->samples : NULL);
 	/* Processes that were started together wait for each other, and learn that it ends. */
-	code = cluster_joined_groups(k) ? 0 : check_groups(k, w, &e);
+	int code = cluster_joined_groups(k) ? 0 : check_groups(k, w, &e);
 	if (!code && first)
 		code = start_workers(k, &e);
 	if (!code && cluster_joined_groups(k))

@@ -126,14 +126,13 @@ static int find(void *ctx, struct wire_boot *out, struct err *e)
 {
 	struct search *s = ctx;
 	const struct joined *a = s->a;
-	int code;
 
 	*out = (struct wire_boot){ .version = WIRE_VERSION, .rank = a->join.rank };
 	memcpy(out->job, a->job, sizeof out->job);
 	if (a->key)
 		memcpy(out->key, a->key, sizeof out->key);
 	if (a->rendezvous.len) {
-		code = rendezvous_read(a->rendezvous.data, s->rendezvous, e);
+		int code = rendezvous_read(a->rendezvous.data, s->rendezvous, e);
 		if (code)
 			return code;
 		if (!a->key && !s->rendezvous->has_key)

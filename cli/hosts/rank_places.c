@@ -14,12 +14,11 @@ bool is_this_machine(const struct host *h)
 {
 	const char *node = getenv("SLURMD_NODENAME");
 	char own[HOST_NAME_LONGEST + 1] = "";
-	size_t len;
 
 	if (host_is_local(h) || !strcmp(h->name, "localhost") || (node && !strcmp(h->name, node)))
 		return true;
 	gethostname(own, sizeof own - 1);
-	len = strcspn(own, ".");
+	size_t len = strcspn(own, ".");
 	return len && !strncmp(h->name, own, len) && (!h->name[len] || h->name[len] == '.');
 }
 

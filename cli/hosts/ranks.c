@@ -117,12 +117,11 @@ static int lost(struct ranks *r, unsigned rank, struct err *e)
 {
 	struct launched *l = &r->process[rank];
 	buf_auto how = BUF_INIT;
-	const char *hint;
 
 	await_end(l, clock_seconds() + END_S);
 	relay(r, rank);
 	launch_ending(l, &how);
-	hint = launch_hint(l);
+	const char *hint = launch_hint(l);
 	err_set(e, -ERR_UNREACHABLE, "rank %u on %s ended before it was ready (%s)%s%s%s%s", rank,
 		host_of(r, rank), how.data, *l->last ? ": " : "", l->last, hint ? "; " : "",
 		hint ? hint : "");
@@ -218,11 +217,10 @@ static int open_group(struct ranks *r, union rank_start *s, struct err *e)
 	char address[SPLIT_RANKS_MAX][GROUP_ADDRESS_MAX];
 	const char *list[SPLIT_RANKS_MAX];
 	struct group_offer *offer;
-	int code;
 
 	memset(address, 0, sizeof address);
 	memcpy(o.key, s->key, sizeof o.key);
-	code = group_offer(s->transport, &o, &offer, address[0], e);
+	int code = group_offer(s->transport, &o, &offer, address[0], e);
 	explicit_bzero(&o, sizeof o);
 	if (code)
 		return code;
@@ -279,13 +277,11 @@ int ranks_start(struct evaluator_options *o, unsigned nrank, const struct rank_p
 	union rank_start s = { { .size = nrank } };
 	struct ranks *r;
 	const char *rule;
-	unsigned here, share;
-	int code;
 
 	*out = NULL;
 	if (nrank < 2)
 		return 0;
-	code = ranks_check(nrank, o, e);
+	int code = ranks_check(nrank, o, e);
 	if (code)
 		return code;
 	if (!crypto_start())
@@ -298,7 +294,7 @@ int ranks_start(struct evaluator_options *o, unsigned nrank, const struct rank_p
 	set_places(r, places);
 	r->rank.wish = r->places.link;
 	r->rank.one_host = !first_away(r);
-	here = r->rank.share = share_of(r, 0);
+	unsigned here = r->rank.share = share_of(r, 0);
 	snprintf(s.version, sizeof s.version, "%s", PACKAGE_VERSION);
 	snprintf(s.transport, sizeof s.transport, "%s",
 		r->places.mpi           ? "mpi"
@@ -312,7 +308,7 @@ int ranks_start(struct evaluator_options *o, unsigned nrank, const struct rank_p
 	if (!target_has_memory(target_or_best(o->target)))
 		o->memory_limit = (s.memory_limit ? s.memory_limit : cpus_memory_available()) / here;
 	r->chosen = o->nthread != cpus_threads(&rule);
-	share = o->nthread > here ? o->nthread / here : 1;
+	unsigned share = o->nthread > here ? o->nthread / here : 1;
 	s.nthread = first_away(r) && !r->chosen ? 0 : share;
 	o->nthread = r->places.nthread[0] && !r->chosen ? r->places.nthread[0] : share;
 	crypto_random(s.key, sizeof s.key);
@@ -359,16 +355,13 @@ void ranks_check_processors(const struct cli *c, unsigned nrank, unsigned nthrea
 
 void ranks_end(struct ranks *r)
 {
-	double until;
-	bool failed;
-
 	if (!r)
 		return;
-	failed = r->rank.code || !r->rank.comm;
+	bool failed = r->rank.code || !r->rank.comm;
 	if (r->rank.comm)
 		split_end(&r->rank);
 	comm_close(r->rank.comm);
-	until = clock_seconds() + (failed ? 0 : LEAVE_S);
+	double until = clock_seconds() + (failed ? 0 : LEAVE_S);
 	for (unsigned k = 1; k < r->nrank; k++)
 		launch_let_go(&r->process[k], false);
 	for (unsigned k = 1; k < r->nrank; k++) {

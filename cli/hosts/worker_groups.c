@@ -149,7 +149,6 @@ static int start(struct worker_group *g, const struct wire_job *job, struct eval
 	struct err *e)
 {
 	struct rank_places places;
-	int code;
 
 	free(g->text);
 	g->text = mem_alloc(job->nplaces + (size_t)1, 1);
@@ -159,7 +158,7 @@ static int start(struct worker_group *g, const struct wire_job *job, struct eval
 			"the coordinator sent places of processes that make no sense");
 	if (!target_has_memory(target_or_best(o->target)))
 		o->memory_limit = cpus_memory_available() / (job->share ? job->share : 1);
-	code = ranks_start(o, job->nrank, &places, &g->ranks, e);
+	int code = ranks_start(o, job->nrank, &places, &g->ranks, e);
 	g->first = *o;
 	return code;
 }

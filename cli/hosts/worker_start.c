@@ -61,13 +61,12 @@ int worker_start(const struct worker_finder *f, unsigned share, const char *most
 	struct remote_worker *w = remote_worker_new(worker_group_start, &group);
 	struct worker_ops ops = remote_worker_ops;
 	struct wire_about about;
-	int code;
 
 	describe(&about, share, most);
 	ops.join_group = worker_group_join;
 	ops.group = &group;
-	code = f ? worker_process_join(f, &about, &ops, w, e)
-		 : worker_process_run(STDIN_FILENO, &about, &ops, w, e);
+	int code = f ? worker_process_join(f, &about, &ops, w, e)
+		     : worker_process_run(STDIN_FILENO, &about, &ops, w, e);
 	remote_worker_free(w);
 	worker_group_end(&group);
 	return code;

@@ -184,15 +184,12 @@ static double score_of_one(const struct classes *k, double output, bool positive
 
 double classes_choose(const struct classes *k, const double *output, double *score)
 {
-	uint32_t at;
-	bool positive;
-
 	if (k->rule == CLASS_BY_LARGEST) {
-		at = metric_largest(output, k->noutput);
+		uint32_t at = metric_largest(output, k->noutput);
 		*score = score_of_several(k, output, at);
 		return at;
 	}
-	positive = binary_positive(&k->binary, *output);
+	bool positive = binary_positive(&k->binary, *output);
 	*score = score_of_one(k, *output, positive);
 	return positive ? 1 : k->rule == CLASS_BY_SIGN ? -1 : 0;
 }

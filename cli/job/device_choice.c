@@ -39,8 +39,6 @@ int device_crossover_store(double operations, unsigned nthread, struct buf *path
 	struct device_about about;
 	buf_auto text = BUF_INIT;
 	struct file_parts parts = { 0 };
-	json_t *v;
-	int code;
 
 	if (!gpu || !target_device(gpu, 0, &about))
 		return err_set(e, -ERR_CONFIG, "there is no GPU");
@@ -49,14 +47,15 @@ int device_crossover_store(double operations, unsigned nthread, struct buf *path
 			"HOME and XDG_CACHE_HOME name no folder for %s: the crossover is not stored",
 			crossover_file);
 	buf_printf(path, "/%s", crossover_file);
-	v = json_pack("{s:i, s:s, s:i}", "schema", 1, "gpu", about.name, "threads", (int)nthread);
+	json_t *v = json_pack("{s:i, s:s, s:i}", "schema", 1, "gpu", about.name, "threads",
+		(int)nthread);
 	json_object_set_new(v, "operations",
 		isfinite(operations) ? json_real(operations) : json_null());
 	json_print(v, &text);
 	json_decref(v);
 	buf_char(&text, '\n');
 	file_parts_add(&parts, text.data, text.len);
-	code = run_make_parents(path->data, e);
+	int code = run_make_parents(path->data, e);
 	code = code ? code : file_parts_write(&parts, path->data, e);
 	file_parts_release(&parts);
 	return code;
@@ -123,16 +122,14 @@ void device_choose(const struct execution_words *w, const struct program *p, uin
 {
 	const struct target *gpu = target_find("cuda", NULL);
 	struct device_about about;
-	double operations, from;
-	bool measured;
 
 	*reason = 0;
 	if (strcmp(w->device, "auto") || strcmp(w->isa, "auto") || w->split > 1 || !gpu
 		|| target_obstacle(gpu) || !target_device(gpu, 0, &about))
 		return;
-	operations = device_operations(p, nsample, o);
-	from = read_crossover(&about, o->nthread);
-	measured = !isnan(from);
+	double operations = device_operations(p, nsample, o);
+	double from = read_crossover(&about, o->nthread);
+	bool measured = !isnan(from);
 	if (!measured)
 		from = estimate_crossover(gpu, o);
 	if (!states_fit(gpu, p, o))

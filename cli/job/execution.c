@@ -59,10 +59,9 @@ int execution_options(const struct execution_words *w, struct evaluator_options 
 	char name[16];
 	struct evaluator_options o = { 0 };
 	const char *device = device_of(w->device, name, sizeof name, &o.devices), *rule;
-	int code;
 
 	o.target = target_find(device, w->isa);
-	code = check_target(w->device, o.target, w->plan_alone, e);
+	int code = check_target(w->device, o.target, w->plan_alone, e);
 	if (code)
 		return code;
 

@@ -17,11 +17,10 @@
 static int constant_of(struct compile_words *w, const char *text, struct err *e)
 {
 	const char *equals = strchr(text, '=');
-	char *copy;
 
 	if (!equals || equals == text || !equals[1])
 		return err_set(e, -ERR_USAGE, "--const takes NAME=VALUE, not `%s`", text);
-	copy = w->text[w->ntext++] = mem_strdup(text);
+	char *copy = w->text[w->ntext++] = mem_strdup(text);
 	copy[equals - text] = 0;
 	w->constant[w->compile.nconstant++] = (struct const_override){ copy, copy + (equals - text) + 1 };
 	return 0;
@@ -157,13 +156,12 @@ static int open_init(struct cli *c, struct job *j)
 {
 	const struct ynode *v = config_node(j->config, KEY_TRAIN_INIT);
 	uint32_t n = j->model.program->nweight;
-	const char *path, *from;
 	struct err e;
 
 	if (!v || v->kind != YNODE_MAP)
 		return 0;
-	from = v->entry[0].value->text;
-	path = config_path(j->config, from);
+	const char *from = v->entry[0].value->text;
+	const char *path = config_path(j->config, from);
 	if (access(path, F_OK))
 		path = from;
 	if (run_file(config_text(j->config, KEY_LOG_DIR), path, &j->init_path, &path, &e))
@@ -185,13 +183,14 @@ static void check_shots(const struct job *j)
 {
 	const struct config *g = j->config;
 	struct span at = config_span(g, KEY_RUN_GRADIENT);
-	struct diag *d;
 
 	if (!j->train.exec.shots || !optimizer_needs_gradient(j->train.optimizer) || j->train.exec.gradient == GRADIENT_SHIFT)
 		return;
 	if (!at.file)
 		at = config_span(g, KEY_RUN_SHOTS);
-	d = diag_at(j->d, DIAG_CONFIG_CONFLICT, at, "run.shots and run.gradient: %s contradict each other", config_text(g, KEY_RUN_GRADIENT));
+	struct diag *d = diag_at(j->d, DIAG_CONFIG_CONFLICT, at,
+		"run.shots and run.gradient: %s contradict each other",
+		config_text(g, KEY_RUN_GRADIENT));
 	diag_label(d, "shots do not show the state");
 	diag_help(d, "set run.gradient: shift, or an optimiser without gradients, such as spsa");
 }
@@ -257,7 +256,6 @@ int job_open(struct cli *c, const char *path, struct job *j)
 	struct config_change change[OPTIONS_LIST_MAX];
 	unsigned nchange = changes_of(&c->options, change);
 	struct err e;
-	int status = 0;
 
 	memset(j, 0, sizeof *j);
 	if (c->options.given[OPT_DEVICE] && nchange < OPTIONS_LIST_MAX) {
@@ -272,7 +270,7 @@ int job_open(struct cli *c, const char *path, struct job *j)
 		return cli_fail(c, &e);
 	if (diags_errors(j->d))
 		return cli_diags_fail(c, j->d, err_exit_status(-ERR_CONFIG));
-	status = open_model(c, j);
+	int status = open_model(c, j);
 	if (!status)
 		status = open_samples(c, j);
 	if (!status)

@@ -16,10 +16,9 @@ bool path_is_config(const char *path)
 static struct config *config_of_model(struct named_model *m, const char *path, const struct config_change *change, unsigned n)
 {
 	buf_auto text = BUF_INIT;
-	int file;
 
 	buf_json(&text, "model: {file: %s}\n", path);
-	file = source_add(m->sources, "(--model)", text.data, text.len);
+	int file = source_add(m->sources, "(--model)", text.data, text.len);
 	if (file < 0)
 		BUG("no room for the name of a model");
 	return config_read((uint32_t)file, change, n, m->d);
@@ -49,12 +48,11 @@ static int open_model(struct cli *c, const struct model_wish *wish, struct named
 	struct compile_words w;
 	struct err e;
 	int code = compile_words_init(&w, &c->options, m->config, &e);
-	int status;
 
 	w.compile.whole = wish->whole;
 	w.compile.dump = wish->dump;
 	w.compile.dump_out = wish->dump_out;
-	status = code ? cli_fail(c, &e) : compile_words_check(c, &w.compile);
+	int status = code ? cli_fail(c, &e) : compile_words_check(c, &w.compile);
 	if (wish->without)
 		w.without[w.compile.nwithout++] = wish->without;
 	if (!status && model_file_open(path, m->d, &w.lang, &w.compile, &m->model, &e)) {
@@ -70,15 +68,13 @@ static int open_model(struct cli *c, const struct model_wish *wish, struct named
 
 int named_model_open(struct cli *c, const struct model_wish *wish, struct named_model *m)
 {
-	int status;
-
 	struct model_wish named = *wish;
 
 	*m = (struct named_model){ .sources = source_set_new() };
 	m->d = diags_new(m->sources);
 	if (!wish->path)
 		return 0;
-	status = weights_named(c, &named.path, &m->path);
+	int status = weights_named(c, &named.path, &m->path);
 	if (!status)
 		status = open_config(c, &named, m);
 	if (!status)

@@ -22,13 +22,11 @@
 /* A number, or rows of them. */
 static json_t *value_json(unsigned side, const double *value)
 {
-	json_t *rows, *row;
-
 	if (!side)
 		return json_real(*value);
-	rows = json_array();
+	json_t *rows = json_array();
 	for (unsigned i = 0; i < side; i++) {
-		row = json_array();
+		json_t *row = json_array();
 		for (unsigned k = 0; k < side; k++)
 			json_array_append_new(row, json_real(*value++));
 		json_array_append_new(rows, row);
@@ -52,13 +50,11 @@ static void add_metrics(json_t *all, const struct train_job *j, const struct epo
 /* How restarts ended that early_stopping watched, by their numbers; null: that did not happen. */
 static void add_ends(json_t *all, const struct train_job *j, const struct train_result *r)
 {
-	json_t *trained, *stopped, *restored;
-
 	if (!r->end || !callback_next(j, CALLBACK_early_stopping, NULL))
 		return;
-	trained = json_array();
-	stopped = json_array();
-	restored = json_array();
+	json_t *trained = json_array();
+	json_t *stopped = json_array();
+	json_t *restored = json_array();
 	for (uint32_t i = 0; i < j->restarts; i++) {
 		const struct restart_end *end = &r->end[i];
 

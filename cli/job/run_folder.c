@@ -148,13 +148,11 @@ static bool name_run(const char *real, struct buf *path)
 {
 	const char *slash = strrchr(path->data, '/'), *name = strrchr(real, '/') + 1;
 	buf_auto beside = BUF_INIT;
-	char *same;
-	bool away;
 
 	buf_printf(&beside, "%.*s%s", slash ? (int)(slash - path->data) + 1 : 0, path->data, name);
-	same = realpath(beside.data, NULL);
+	char *same = realpath(beside.data, NULL);
 	buf_clear(path);
-	away = !same || strcmp(same, real);
+	bool away = !same || strcmp(same, real);
 	buf_str(path, away ? real : beside.data);
 	free(same);
 	return away;
@@ -163,9 +161,7 @@ static bool name_run(const char *real, struct buf *path)
 int run_list_find(const char *dir, const char *word, struct run_list *l, struct err *e)
 {
 	buf_auto path = BUF_INIT;
-	char *real;
 	bool found, away = false;
-	int code;
 
 	if (strchr(word, '/') || !strcmp(word, ".")) {
 		buf_str(&path, word);
@@ -174,10 +170,10 @@ int run_list_find(const char *dir, const char *word, struct run_list *l, struct 
 	} else {
 		buf_printf(&path, "%s/%s", dir, word);
 	}
-	code = latest_check(path.data, e);
+	int code = latest_check(path.data, e);
 	if (code)
 		return code;
-	real = latest_run(path.data);
+	char *real = latest_run(path.data);
 	if (!real && was_begun(path.data))
 		real = realpath(path.data, NULL);
 	if (real && latest_is(path.data))
@@ -261,16 +257,13 @@ static char *real_folder(const char *path)
 /* Whoever owns the run can put a link in its place after it was looked at. */
 int run_remove(const struct run_folder *r, struct err *e)
 {
-	char *real, *slash;
-	int code;
-
 	if (r->away)
 		return err_set(e, -ERR_USAGE, "a link leads to %s, in another folder; it is not followed: name the folder of the run itself", r->path);
-	real = real_folder(r->path);
+	char *real = real_folder(r->path);
 	if (!real)
 		return err_set(e, -ERR_IO, "cannot remove %s: %s", r->path, folder_reason(errno));
-	code = folder_remove(AT_FDCWD, real, e);
-	slash = strrchr(real, '/');
+	int code = folder_remove(AT_FDCWD, real, e);
+	char *slash = strrchr(real, '/');
 	*slash = 0;
 	point_latest(*real ? real : "/");
 	free(real);
@@ -363,7 +356,6 @@ int run_file(const char *dir, const char *word, struct buf *own, const char **ou
 	struct run_list l = { NULL, 0, 0 }, all;
 	struct stat st;
 	struct err why;
-	int code;
 
 	*out = word;
 	if (input_is_stdin(word) || (!stat(word, &st) && !S_ISDIR(st.st_mode)))
@@ -372,7 +364,7 @@ int run_file(const char *dir, const char *word, struct buf *own, const char **ou
 		return weights_of(word, own, out, e);
 	if (!*word || strchr(word, '/'))
 		return 0;
-	code = run_list_find(dir, word, &l, &why);
+	int code = run_list_find(dir, word, &l, &why);
 	if (!code)
 		code = weights_of(l.run[0].path, own, out, e);
 	else if (code == -ERR_USAGE)

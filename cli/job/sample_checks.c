@@ -61,7 +61,6 @@ static void check_range(const struct program *p, const struct part *part, const 
 	struct diags *d)
 {
 	const double slack = 1e-6;
-	struct diag *g;
 
 	if (loss->outputs != OUTPUTS_VALUES || part->data->ny != p->noutput)
 		return;
@@ -73,7 +72,8 @@ static void check_range(const struct program *p, const struct part *part, const 
 
 			if (y >= r.low - slack && y <= r.high + slack)
 				continue;
-			g = diag_at(d, DIAG_DATA_LABELS, at, "the label %.6g of row %u is outside of %.6g to %.6g, where the output always is",
+			struct diag *g = diag_at(d, DIAG_DATA_LABELS, at,
+				"the label %.6g of row %u is outside of %.6g to %.6g, where the output always is",
 				y, (part->row ? part->row[i] : i) + 1, r.low, r.high);
 			diag_help(g, "loss %s cannot come near 0; `data.label_map` gives labels other numbers, and a head such as "
 				"`head { dense(%u); }` has outputs of any size", loss->name, p->noutput);
@@ -170,7 +170,6 @@ static bool has_sums(const struct program *p)
 void sample_outputs_check(const struct program *p, const struct measures *m, struct span at, struct diags *d)
 {
 	const char *loss = m->loss.row->name;
-	struct diag *g;
 
 	if (!takes_probabilities(&m->loss) || (!p->ndense && has_sums(p)))
 		return;
@@ -179,7 +178,9 @@ void sample_outputs_check(const struct program *p, const struct measures *m, str
 
 		if (r.low >= 0)
 			continue;
-		g = diag_at(d, DIAG_TRAIN_OUTPUTS, at, "loss %s takes the outputs as probabilities, but output %u can be negative", loss, k);
+		struct diag *g = diag_at(d, DIAG_TRAIN_OUTPUTS, at,
+			"loss %s takes the outputs as probabilities, but output %u can be negative",
+			loss, k);
 		if (m->loss.row->noption)
 			diag_help(g, "end the model with `head { dense(%u, %s); }`, or set `train.loss: {%s: {from_logits: true}}`",
 				p->noutput, p->noutput == 1 ? "sigmoid" : "softmax", loss);
@@ -208,12 +209,12 @@ void sample_parts_check(const struct classes *k, const struct part *train, const
 	buf_auto word = BUF_INIT;
 
 	for (unsigned i = 0; k->rule != CLASS_NONE && nknown > 1 && i < n; i++) {
-		struct diag *g;
-
 		if (is_among(value[i], known, nknown))
 			continue;
 		classes_name(k, value[i], &word);
-		g = diag_at(d, DIAG_DATA_CLASS_MISSING, at, "the %s data have the class %s, which no training sample has", name, word.data);
+		struct diag *g = diag_at(d, DIAG_DATA_CLASS_MISSING, at,
+			"the %s data have the class %s, which no training sample has", name,
+			word.data);
 		diag_help(g, "if the file is sorted by class, set data.split_shuffle or data.split_stratify to true");
 		break;
 	}
@@ -266,13 +267,12 @@ void sample_angles_check(const struct program *p, const struct part *part, struc
 		const double *x = data->x + (size_t)row * data->nx;
 
 		for (uint32_t k = 0; !found && k < data->nx; k++) {
-			struct diag *g;
-
 			found = in_angle[k] && fabs(x[k]) > SAMPLE_ANGLE_MAX;
 			if (!found)
 				continue;
-			g = diag_at(d, DIAG_DATA_ANGLE, at, "input number %u of row %u is %.6g, which the model takes for an angle", k + 1, row + 1,
-				x[k]);
+			struct diag *g = diag_at(d, DIAG_DATA_ANGLE, at,
+				"input number %u of row %u is %.6g, which the model takes for an angle",
+				k + 1, row + 1, x[k]);
 			diag_help(g, "angles are in radians and repeat after 2 pi; data.transform scales inputs, for example "
 				"`[{min_max: {low: 0, high: 3.14159}}]`");
 		}

@@ -23,11 +23,9 @@ static bool twice(const char *const *name, uint32_t n)
 
 void sample_names_format(const struct dataset *d, struct buf *out)
 {
-	json_t *list;
-
 	if (!d->ncolumn || twice((const char *const *)d->column, d->ncolumn))
 		return;
-	list = json_array();
+	json_t *list = json_array();
 	for (uint32_t i = 0; i < d->ncolumn; i++)
 		json_array_append_new(list, json_string(d->column[i]));
 	if (json_array_size(list) == d->ncolumn)         /* what is no UTF-8 is no text of JSON */

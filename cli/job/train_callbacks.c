@@ -145,10 +145,9 @@ static int save(struct train_callbacks *t, const struct train_event *v)
 	const struct train_result r = { .weight = (double *)v->weight, .winner = v->restart, .last = *v->record, .step = v->record->step };
 	buf_auto b = BUF_INIT, path = BUF_INIT;
 	struct err e;
-	int code;
 
 	run_full_path(t->run, v->path, &path);
-	code = inputs_check(path.data, &e);
+	int code = inputs_check(path.data, &e);
 	if (!code)
 		code = record_weights(t->job, &r, &b, &e);
 	if (!code)

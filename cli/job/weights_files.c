@@ -88,14 +88,13 @@ void weights_file_say_orders(struct cli *c, const char *path, const struct progr
 int weights_file_open(struct cli *c, const char *path, const struct program *p, struct weights_file *f)
 {
 	struct err e;
-	int code;
 
 	*f = (struct weights_file){ .path = path };
 	if (!p)
 		return open_bin(c, path, f);
 	f->own = mem_try((size_t)p->nweight + 1, sizeof *f->own);
-	code = f->own ? weights_import(p, path, false, f->own, &e)
-		: err_set(&e, -ERR_CONFIG, "no memory for %u weights", p->nweight);
+	int code = f->own ? weights_import(p, path, false, f->own, &e)
+			  : err_set(&e, -ERR_CONFIG, "no memory for %u weights", p->nweight);
 	if (code)
 		return cli_fail(c, &e);
 	weights_file_say_orders(c, path, p);

@@ -72,8 +72,6 @@ int main(int argc, char **argv)
 {
 	struct buf template = BUF_INIT, out = BUF_INIT;
 	struct err e;
-	size_t written;
-	int failed;
 
 	if (argc != 2) {
 		fprintf(stderr, "use: manual TEMPLATE\n");
@@ -84,8 +82,8 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	fill(&template, &out);
-	written = fwrite(out.data, 1, out.len, stdout);
-	failed = written != out.len || fflush(stdout);
+	size_t written = fwrite(out.data, 1, out.len, stdout);
+	int failed = written != out.len || fflush(stdout);
 	buf_release(&template);
 	buf_release(&out);
 	return failed;

@@ -33,13 +33,12 @@ static int emit_readouts(struct run_values *r, bool head, struct err *e)
 	uint64_t dim[2] = { r->nsample, p->nreadout };
 	struct values *readout = result(r, head ? "outputs" : "readouts", 2, dim, false, e), *output;
 	double *memory;
-	int code;
 
 	if (!readout)
 		return e->code;
 	evaluator_draws(r->ev, r->key, 0);
 	evaluator_prepare(r->ev, &b, false, NULL, NULL, readout->array.value);
-	code = evaluator_run(r->ev, r->pool, NULL, e);
+	int code = evaluator_run(r->ev, r->pool, NULL, e);
 	readout->index[0] = "sample";
 	readout->column = head ? "output" : "readout";
 	if (code || !head || !p->ndense)
@@ -99,11 +98,10 @@ static int derive_all(struct run_values *r, struct unit_gradient *u, uint64_t no
 	for (uint32_t s = 0; s < r->nsample; s++)
 		for (u->output = 0; u->output < nout; u->output++) {
 			struct batch b = { .nsample = 1, .input = row_of(r, s) };
-			int code;
 
 			evaluator_draws(r->ev, r->key, s);
 			evaluator_prepare(r->ev, &b, true, unit_gradient, u, readout);
-			code = evaluator_run(r->ev, r->pool, gradient, e);
+			int code = evaluator_run(r->ev, r->pool, gradient, e);
 			if (code)
 				return code;
 			memcpy(out + (s * nout + u->output) * nkeep, gradient, nkeep * sizeof *out);

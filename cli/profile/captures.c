@@ -90,10 +90,8 @@ static void wait_a_little(struct captures *c)
 int captures_take(struct captures *c, const struct capture_order *o, bool (*given_up)(void *ctx),
 	void *ctx, struct profile **out, struct err *e)
 {
-	int code;
-
 	pthread_mutex_lock(&c->lock);
-	code = put_order(c, o, e);
+	int code = put_order(c, o, e);
 	while (!code && atomic_load(&c->state) != DONE) {
 		bool gone = given_up && given_up(ctx);
 

@@ -78,12 +78,11 @@ static bool is_port(const char *run, struct attached *a)
 {
 	const char *colon = strrchr(run, ':');
 	bool brackets = *run == '[';
-	unsigned long port;
 
 	if (!colon || colon - run <= 2 * brackets || !colon[1]
 		|| strspn(colon + 1, "0123456789") != strlen(colon + 1))
 		return false;
-	port = strtoul(colon + 1, NULL, 10);
+	unsigned long port = strtoul(colon + 1, NULL, 10);
 	if (!port || port > 65535)
 		return false;
 	buf_add(&a->host, run + brackets, (size_t)(colon - run) - 2 * brackets);
@@ -94,12 +93,11 @@ static bool is_port(const char *run, struct attached *a)
 int attach_find(const char *run, const char *key_file, struct attached *a, struct err *e)
 {
 	struct run_list l = { NULL, 0, 0 };
-	int code;
 
 	*a = (struct attached){ BUF_INIT, BUF_INIT, BUF_INIT, 0, key_file };
 	if (!strcmp(run, "latest"))
 		return newest_running(a, e);
-	code = run_list_find(RUNS, run, &l, e);
+	int code = run_list_find(RUNS, run, &l, e);
 	if (!code)
 		code = socket_of(l.run, a, e);
 	else if (is_port(run, a))
@@ -121,13 +119,12 @@ void attach_release(struct attached *a)
 static int connect_to(const char *path, struct profile_stream *to, struct err *e)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	int fd;
 
 	if (strlen(path) >= sizeof a.sun_path)
 		return err_set(e, -ERR_NO_INPUT, "the path of the run's socket is too long: %.120s",
 			path);
 	strcpy(a.sun_path, path);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return err_set(e, -ERR_CANT_CREATE, "cannot create a socket: %s", strerror(errno));
 	if (!connect(fd, (const struct sockaddr *)&a, sizeof a)) {
@@ -147,11 +144,10 @@ static int connect_port(const struct attached *a, struct profile_stream *to, str
 	struct wire_boot *boot = crypto_start() ? crypto_secret_new(sizeof *boot) : NULL;
 	struct peer p;
 	const char *why;
-	int code;
 
 	if (!boot)
 		return err_set(e, -ERR_CONFIG, "no memory for a key");
-	code = key_file_read(a->key_file, boot->key, e);
+	int code = key_file_read(a->key_file, boot->key, e);
 	if (!code && connect_resolve(a->host.data, a->port, boot, &why))
 		code = err_set(e, -ERR_UNREACHABLE, "the host %.200s is not known: %s",
 			a->host.data, why);
@@ -236,10 +232,9 @@ static int take(struct profile_stream *s, const struct capture_order *o, struct 
 {
 	char line[LINE_MAX_BYTES];
 	json_auto_t *head = NULL;
-	int code;
 
 	send_order(s, o);
-	code = read_head(s, line, e);
+	int code = read_head(s, line, e);
 	if (!code && !(head = json_read(line, strlen(line), e)))
 		code = err_set(e, -ERR_PROTOCOL, "the run's answer is malformed");
 	if (!code && json_object_get(head, "error"))

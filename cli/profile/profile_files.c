@@ -21,10 +21,9 @@ static int put(const struct destination *to, const char *file, const struct buf 
 	struct err *e)
 {
 	buf_auto path = BUF_INIT;
-	int code;
 
 	buf_printf(&path, "%s/%s", to->below, file);
-	code = to->run ? run_write(to->run, path.data, content, 0, e) : 0;
+	int code = to->run ? run_write(to->run, path.data, content, 0, e) : 0;
 	if (!to->run)
 		code = run_make_parents(path.data, e);
 	if (!to->run && !code)
@@ -114,10 +113,9 @@ int profile_write_files(struct cli *c, const struct profile *p, const char *fold
 int profile_write_run(const struct profile *p, struct run *run, const char *name, struct err *e)
 {
 	buf_auto below = BUF_INIT;
-	int code;
 
 	buf_printf(&below, "profile/%s", name);
-	code = write_all(p, &(struct destination){ run, below.data }, e);
+	int code = write_all(p, &(struct destination){ run, below.data }, e);
 	/* Beside the event files of the training. */
 	if (!code)
 		code = write_xplanes(p, &(struct destination){ run, "train" }, name, e);

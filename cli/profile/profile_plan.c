@@ -151,10 +151,9 @@ static double effort(const struct program *program, const struct evaluator_optio
 	struct engine_problem problem = { .options = o, .nsample = nsample };
 	struct engine_cost cost = { 0 };
 	arena_auto a = { 0 };
-	unsigned n;
 
 	problem.program = evaluator_program(program, o, &a);
-	n = engine_choose(&problem, engine);
+	unsigned n = engine_choose(&problem, engine);
 	for (unsigned k = 0; k < n && !(cost.effort > 0); k++)
 		if (engine[k]->cost && engine[k]->cost(&problem, &cost))
 			cost.effort = 0;
@@ -170,10 +169,9 @@ void profile_describe_options(struct profile *p, const struct program *program,
 	p->switched_off = off;
 	for (unsigned k = 0; k < OPTIMISATIONS_COUNT; k++) {
 		struct evaluator_options with = *o;
-		double then;
 
 		with.optimisations |= 1u << k;
-		then = with.optimisations == o->optimisations
+		double then = with.optimisations == o->optimisations
 			? 0
 			: effort(program, &with, p->batch_size);
 		if (then > 0 && then < now)
@@ -194,9 +192,8 @@ void profile_describe_plan(struct profile *p, const struct program *program,
 	struct plan_limits device = plan_usual_limits(target_or_best(o->target), 1);
 	bool on_device = target_or_best(o->target)->usual_stream_gb_s > 0;
 	arena_auto a = { 0 };
-	struct plan *pl;
+	struct plan *pl = statevector_plan_new(evaluator_program(program, o, &a), o, NULL);
 
-	pl = statevector_plan_new(evaluator_program(program, o, &a), o, NULL);
 	if (pl) {
 		add_layers(p, pl->program);
 		add_plan(p, pl, limits ? limits : on_device ? &device : &usual);

@@ -366,14 +366,14 @@ static const struct profile_column exchange_columns[] = {
 /* Of split states; of others there is no such table. */
 static void add_exchanges(const struct profile *p, struct profile_sections *all)
 {
-	struct profile_section *s;
 	uint32_t n = 0;
 
 	for (uint32_t k = 0; k < p->nprocess; k++)
 		n += p->process[k].nexchange;
 	if (!n)
 		return;
-	s = BEGIN(all, "exchanges", "Exchanges between segments", exchange_columns, n);
+	struct profile_section *s =
+		BEGIN(all, "exchanges", "Exchanges between segments", exchange_columns, n);
 	for (uint32_t k = 0; k < p->nprocess; k++)
 		for (uint32_t i = 0; i < p->process[k].nexchange; i++) {
 			const struct profile_exchange *x = &p->process[k].exchange[i];
@@ -460,14 +460,13 @@ static double busy_seconds(const struct profile_thread *t)
 /* By the clocks of the devices themselves. Where there are none, there is no such table. */
 static void add_devices(const struct profile *p, struct profile_sections *all)
 {
-	struct profile_section *s;
 	uint32_t n = 0;
 
 	for (uint32_t k = 0; k < p->nprocess; k++)
 		n += p->process[k].nthread - threads_of(&p->process[k]);
 	if (!n)
 		return;
-	s = BEGIN(all, "devices", "Devices", device_columns, n);
+	struct profile_section *s = BEGIN(all, "devices", "Devices", device_columns, n);
 	for (uint32_t k = 0; k < p->nprocess; k++)
 		for (uint32_t i = 0; i < p->process[k].nthread; i++) {
 			const struct profile_process *q = &p->process[k];
@@ -494,11 +493,10 @@ static const struct profile_column memory_columns[] = {
 static void add_memory(const struct profile *p, struct profile_sections *all)
 {
 	uint32_t n = 0;
-	struct profile_section *s;
 
 	for (uint32_t k = 0; k < p->nprocess; k++)
 		n += p->process[k].nmemory;
-	s = BEGIN(all, "memory", "Memory", memory_columns, n);
+	struct profile_section *s = BEGIN(all, "memory", "Memory", memory_columns, n);
 	for (uint32_t k = 0; k < p->nprocess; k++)
 		for (uint32_t i = 0; i < p->process[k].nmemory; i++) {
 			ADD_ROW(s, number(p->process[k].rank), text(p->process[k].memory[i].name),
@@ -516,11 +514,10 @@ static const struct profile_column counter_columns[] = {
 static void add_counters(const struct profile *p, struct profile_sections *all)
 {
 	uint32_t n = 0;
-	struct profile_section *s;
 
 	for (uint32_t k = 0; k < p->nprocess; k++)
 		n += p->process[k].ncounter;
-	s = BEGIN(all, "counters", "Hardware counters", counter_columns, n);
+	struct profile_section *s = BEGIN(all, "counters", "Hardware counters", counter_columns, n);
 	for (uint32_t k = 0; k < p->nprocess; k++)
 		for (uint32_t i = 0; i < p->process[k].ncounter; i++) {
 			ADD_ROW(s, number(p->process[k].rank), text(p->process[k].counter[i].name),

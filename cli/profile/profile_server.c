@@ -72,8 +72,6 @@ static int own_folder(char *folder, size_t size, struct err *e)
 static int listen_in(struct profile_server *s, const char *folder, struct err *e)
 {
 	struct sockaddr_un *a = &s->address;
-	mode_t before;
-	int failed;
 
 	a->sun_family = AF_UNIX;
 	/* More than one in a process, one after the other, may have the same name. */
@@ -84,8 +82,9 @@ static int listen_in(struct profile_server *s, const char *folder, struct err *e
 	if (s->listening < 0)
 		return err_set(e, -ERR_CANT_CREATE, "cannot create a socket: %s", strerror(errno));
 	unlink(a->sun_path);
-	before = umask(0177);
-	failed = bind(s->listening, (const struct sockaddr *)a, sizeof *a) || listen(s->listening, 8);
+	mode_t before = umask(0177);
+	int failed = bind(s->listening, (const struct sockaddr *)a, sizeof *a)
+		|| listen(s->listening, 8);
 	umask(before);
 	return failed ? err_set(e, -ERR_CANT_CREATE, "%s: %s", a->sun_path, strerror(errno)) : 0;
 }
@@ -188,13 +187,12 @@ static void serve(struct profile_server *s, struct profile_stream *to)
 static void accept_one(struct profile_server *s)
 {
 	int fd = accept4(s->listening, NULL, NULL, SOCK_CLOEXEC);
-	struct profile_stream to;
 
 	if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
 		poll(NULL, 0, 1000);
 	if (fd < 0)
 		return;
-	to = profile_stream_unix(fd, PROFILE_ANSWER_SECONDS);
+	struct profile_stream to = profile_stream_unix(fd, PROFILE_ANSWER_SECONDS);
 	if (is_own(fd))
 		serve(s, &to);
 	profile_stream_close(&to);
@@ -203,12 +201,11 @@ static void accept_one(struct profile_server *s)
 /* One that came through the job's port. */
 static void take_one(struct profile_server *s)
 {
-	struct profile_stream to;
 	struct peer *p;
 
 	if (read(s->handed[0], &p, sizeof p) != sizeof p)
 		return;
-	to = profile_stream_sealed(p, PROFILE_ANSWER_SECONDS);
+	struct profile_stream to = profile_stream_sealed(p, PROFILE_ANSWER_SECONDS);
 	free(p);
 	if (!atomic_load(&s->ended))
 		serve(s, &to);
@@ -271,11 +268,10 @@ struct profile_server *profile_server_open(struct captures *c, struct err *e)
 	char folder[sizeof((struct sockaddr_un *)0)->sun_path];
 	struct profile_server *s = mem_alloc(1, sizeof *s);
 	sigset_t all, before;
-	int code;
 
 	s->captures = c;
 	s->listening = s->handed[0] = s->handed[1] = -1;
-	code = own_folder(folder, sizeof folder, e);
+	int code = own_folder(folder, sizeof folder, e);
 	if (!code)
 		code = listen_in(s, folder, e);
 	if (!code && pipe2(s->handed, O_CLOEXEC | O_NONBLOCK))

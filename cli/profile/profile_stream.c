@@ -82,11 +82,9 @@ size_t profile_stream_read(struct profile_stream *s, void *out, size_t n)
 static bool send_plain(struct profile_stream *s, const char *data, size_t n)
 {
 	while (n) {
-		ssize_t sent;
-
 		if (!await(s, POLLOUT))
 			return false;
-		sent = send(s->peer.fd, data, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+		ssize_t sent = send(s->peer.fd, data, n, MSG_NOSIGNAL | MSG_DONTWAIT);
 		if (sent < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (sent <= 0)

@@ -66,14 +66,12 @@ static int evaluate_parts(struct train_report *p, struct err *e)
 	struct evaluator_options o = p->job->train.exec;
 	const struct program *program = p->job->model.program;
 	struct evaluator *ev;
-	struct pool *pool;
-	int code;
 
 	o.gradient = GRADIENT_NONE;
-	code = evaluator_new(program, &o, &ev, e);
+	int code = evaluator_new(program, &o, &ev, e);
 	if (code)
 		return code;
-	pool = pool_threads_new(o.nthread);
+	struct pool *pool = pool_threads_new(o.nthread);
 	for (unsigned k = 0; !code && k < PART_COUNT; k++) {
 		const struct part *part = &p->job->samples.part[k];
 		struct report_part *to = &p->part[p->npart];
@@ -126,7 +124,6 @@ static void name_class(struct train_report *p, unsigned k)
 	const struct ynode *map = config_node(p->job->config, KEY_DATA_LABEL_MAP);
 	const char *word = NULL;
 	unsigned n = 0;
-	size_t len;
 
 	for (uint32_t i = 0; map && i < map->n; i++) {
 		struct ynode key = { .kind = YNODE_NONE };
@@ -141,7 +138,7 @@ static void name_class(struct train_report *p, unsigned k)
 		snprintf(p->class_name[k], sizeof p->class_name[k], "%.4g", p->class_value[k]);
 		return;
 	}
-	len = strlen(word);
+	size_t len = strlen(word);
 	if (len > REPORT_NAME_MAX)
 		for (len = REPORT_NAME_MAX - 3; len && ((unsigned char)word[len] & 0xc0) == 0x80; len--)
 			;
@@ -208,11 +205,10 @@ unsigned report_class(const struct train_report *p, const struct report_part *pa
 int train_report_write(struct train_report *p, struct run *run, const struct train_result *r, double seconds, struct err *e)
 {
 	buf_auto lines = BUF_INIT, page = BUF_INIT;
-	int code;
 
 	p->result = r;
 	p->seconds = seconds;
-	code = run_read(run, "metrics.jsonl", HISTORY_BYTES_MAX, &lines, e);
+	int code = run_read(run, "metrics.jsonl", HISTORY_BYTES_MAX, &lines, e);
 	if (!code) {
 		history_parse(lines.data, lines.len, &p->history);
 		code = evaluate_parts(p, e);

@@ -79,13 +79,13 @@ static double median_of(const struct train_report *p, const char *column)
 static void thousands(double v, struct buf *out)
 {
 	char digits[32];
-	int n;
 
 	if (v < 1000 || v >= 1e15 || !isfinite(v)) {
 		buf_printf(out, "%.3g", v);
 		return;
 	}
-	n = snprintf(digits, sizeof digits, "%.0f", round(v / pow(10, floor(log10(v)) - 2)) * pow(10, floor(log10(v)) - 2));
+	int n = snprintf(digits, sizeof digits, "%.0f",
+		round(v / pow(10, floor(log10(v)) - 2)) * pow(10, floor(log10(v)) - 2));
 	for (int i = 0; i < n; i++)
 		buf_printf(out, "%s%c", i && (n - i) % 3 == 0 ? "\u00a0" : "", digits[i]);
 }

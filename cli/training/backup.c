@@ -44,7 +44,6 @@ static int make_image(struct backup *b, const struct train_state *s, struct trai
 	json_auto_t *v = train_log_files(log, &b->waiting);
 	mem_auto struct weights_vector *all = mem_alloc(nown + TRAIN_LOG_WAITING_MAX, sizeof *all);
 	unsigned n = 0;
-	int code;
 
 	for (unsigned k = 0; k < nown; k++)
 		all[n++] = own[k];
@@ -54,7 +53,7 @@ static int make_image(struct backup *b, const struct train_state *s, struct trai
 	json_object_set_new(v, "seconds", json_real(clock_seconds() - b->begin));
 	json_object_set_new(v, "version", json_string(PACKAGE_VERSION));
 	json_write(v, &note);
-	code = checkpoint_image(&b->job->train, s, all, n, meta,
+	int code = checkpoint_image(&b->job->train, s, all, n, meta,
 		record_metadata(b->job, &b->texts, "checkpoint", note.data, meta), out);
 	return record_too_long(code, e);
 }

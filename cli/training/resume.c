@@ -161,7 +161,6 @@ static int open_slot(const struct run *run, unsigned slot, struct weights **w, j
 {
 	char file[BACKUP_FILE_MAX];
 	buf_auto path = BUF_INIT;
-	const char *text;
 	int fd, code = 0;
 
 	*w = NULL;
@@ -175,7 +174,7 @@ static int open_slot(const struct run *run, unsigned slot, struct weights **w, j
 		code = err_set(e, -ERR_NO_INPUT, "cannot read %s: %s", path.data, folder_reason(errno));
 	if (fd >= 0)
 		close(fd);
-	text = *w ? weights_meta(*w, "checkpoint") : NULL;
+	const char *text = *w ? weights_meta(*w, "checkpoint") : NULL;
 	if (text)
 		*note = json_read(text, strlen(text), NULL);
 	if (*w && !count_of(*note)) {

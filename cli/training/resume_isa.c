@@ -61,11 +61,10 @@ static const struct target *target_of_run(const struct run_folder *f, bool any, 
 {
 	const char *theirs = json_string_value(json_object_get(f->record, "config_sha256"));
 	char now[SHA256_HEX + 1];
-	const struct target *t;
 
 	if (!theirs || !strcmp(run_state(f), "finished") || !may_resume(f, any))
 		return NULL;
-	t = target_with(theirs, d);
+	const struct target *t = target_with(theirs, d);
 	if (t)
 		return t;
 	run_config_digest(f, now);
@@ -161,7 +160,6 @@ int resume_isa(struct cli *c, struct job *j, bool *taken)
 		   given = strcmp(config_text(j->config, KEY_RUN_ISA), "auto") != 0
 		|| strcmp(config_text(j->config, KEY_RUN_DEVICE), "auto") != 0;
 	struct run_list l = { NULL, 0, 0 };
-	const struct run_folder *f;
 	const struct target *target = NULL;
 	int status = 0;
 
@@ -173,7 +171,7 @@ int resume_isa(struct cli *c, struct job *j, bool *taken)
 		run_list_unfinished(dir, &l, NULL);
 	else
 		run_list_find(dir, word, &l, NULL);
-	f = find(&l, j, given, any, &target);
+	const struct run_folder *f = find(&l, j, given, any, &target);
 	if (f)
 		status = act(c, j, f, target, any, taken);
 	run_list_release(&l);

@@ -63,10 +63,10 @@ static void name_waiting(const struct tfevents *f, struct buf *name)
 static bool take_waiting(struct train_log *l, struct tfevents *f)
 {
 	buf_auto name = BUF_INIT, records = BUF_INIT;
-	bool there;
 
 	name_waiting(f, &name);
-	there = !json_object_get(l->taken, name.data) && train_log_unpack(l->from, name.data, &records);
+	bool there = !json_object_get(l->taken, name.data)
+		&& train_log_unpack(l->from, name.data, &records);
 	if (there) {
 		tfevents_add(f, &records);
 		json_object_set_new(l->taken, name.data, json_true());
@@ -367,13 +367,12 @@ void train_log_state(struct train_log *l, const struct epoch_record *r, const st
 static void note_events(struct train_log *l, struct tfevents *f, json_t *events, struct train_log_waiting *w)
 {
 	buf_auto name = BUF_INIT;
-	const void *records;
 	size_t n;
 
 	if (!f)
 		return;
 	check(l, f);
-	records = tfevents_waiting(f, &n);
+	const void *records = tfevents_waiting(f, &n);
 	name_waiting(f, &name);
 	train_log_pack(w, name.data, records, n);
 	if (tfevents_size(f))

@@ -71,12 +71,11 @@ static int keep_or_remove(struct run *run, const char *file, const json_t *size,
 static int cut_events(struct run *run, const char *folder, const json_t *events, struct buf *lost, struct err *e)
 {
 	buf_auto path = BUF_INIT;
-	DIR *d;
 	int fd, code = 0;
 
 	buf_printf(&path, "%s.", folder);
 	fd = folder_sub(run_folder(run), path.data);
-	d = fd < 0 ? NULL : fdopendir(fd);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	if (fd < 0 && errno != ENOENT)
 		code = err_set(e, -ERR_IO, "cannot read %s/%s: %s", run_path(run), folder, folder_reason(errno));
 	for (struct dirent *f; d && !code && (f = readdir(d)); ) {

@@ -44,14 +44,12 @@ void train_log_waiting_release(struct train_log_waiting *w)
 bool train_log_unpack(const struct weights *from, const char *name, struct buf *out)
 {
 	buf_auto whole = BUF_INIT;
-	const struct weights_vector *v;
-	size_t n;
 
 	buf_printf(&whole, TRAIN_LOG_WAITING "%s", name);
-	v = from ? weights_vector(from, whole.data) : NULL;
+	const struct weights_vector *v = from ? weights_vector(from, whole.data) : NULL;
 	if (!v || !v->n || !(v->value[0] >= 1 && v->value[0] <= (double)(v->n - 1) * BYTES_A_NUMBER))
 		return false;
-	n = (size_t)v->value[0];
+	size_t n = (size_t)v->value[0];
 	for (size_t i = 0; i < n; i++) {
 		double d = v->value[1 + i / BYTES_A_NUMBER];
 

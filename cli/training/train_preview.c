@@ -94,7 +94,6 @@ static int try_epochs(struct preview *p, bool validates, struct err *e)
 	const struct train_observer o = { .ctx = p, .step = see_step, .epoch = see_epoch, .between = enough, .work = see_work };
 	struct train_job j = p->job->train;
 	struct train_result r;
-	int code;
 
 	if (!validates)
 		j.validation.nrow = 0;
@@ -106,7 +105,7 @@ static int try_epochs(struct preview *p, bool validates, struct err *e)
 	j.resume = NULL;
 	p->nstep = p->steps.n = p->epochs.n = 0;
 	p->optimisations = (struct optimisation_use){ 0 };
-	code = train_run(&j, &o, &r, e);
+	int code = train_run(&j, &o, &r, e);
 	if (!code)
 		train_result_release(&r);
 	return code == -ERR_STOPPED ? 0 : code;
@@ -167,13 +166,12 @@ static int try_rows(struct preview *p, struct part *part, struct err *e)
 	struct evaluator_options exec = j->exec;
 	struct pool *own = NULL;
 	struct evaluator *ev;
-	int code;
 
 	exec.remote = j->pool != NULL;
 	exec.batch_again = train_batch_size(j) >= j->train.nrow;
 	if (p->nconcurrent > 1)
 		exec.nthread = p->nconcurrent;
-	code = evaluator_new(j->program, &exec, &ev, e);
+	int code = evaluator_new(j->program, &exec, &ev, e);
 	if (code)
 		return code;
 	if (!j->pool)
@@ -223,13 +221,12 @@ int train_preview(struct cli *c, const struct job *j, const struct cluster *k)
 	mem_auto struct preview *p = mem_alloc(1, sizeof *p);
 	struct rusage u;
 	struct err e;
-	int code;
 
 	p->cli = c;
 	p->job = j;
 	p->cluster = k;
 	p->nconcurrent = concurrent_restarts_count(&j->train);
-	code = preview_split_check(p, &e);
+	int code = preview_split_check(p, &e);
 	if (!code)
 		code = try_steps(p, &e);
 	if (!code)

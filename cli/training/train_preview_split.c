@@ -51,12 +51,11 @@ int preview_split(struct preview *p, struct err *e)
 {
 	const struct train_job *j = &p->job->train;
 	struct preview_split *s = &p->split;
-	struct plan *pl;
 	int code = 0;
 
 	if (j->exec.split < 2)
 		return 0;
-	pl = statevector_plan_new(j->program, &j->exec, e);
+	struct plan *pl = statevector_plan_new(j->program, &j->exec, e);
 	if (!pl)
 		return -ERR_CONFIG;
 	s->nrank = j->exec.split;

@@ -109,7 +109,6 @@ static int on_between(void *ctx, const struct train_state *s, struct err *e)
 		? step_samples(&t->job->train, s->running->step)
 		: t->subject.batch_size;
 	bool first; /* step of a new run: a checkpoint of split states is there from then on */
-	int code;
 
 	if (s->failed)
 		return backup_save(&t->backup, s, t->log, &norms, 0, e);
@@ -125,7 +124,7 @@ static int on_between(void *ctx, const struct train_state *s, struct err *e)
 		return 0;
 	if (t->report)
 		norms.value = train_report_norms(t->report, &norms.n);
-	code = backup_save(&t->backup, s, t->log, &norms, norms.value != NULL, e);
+	int code = backup_save(&t->backup, s, t->log, &norms, norms.value != NULL, e);
 	between_steps(t);
 	recorder_mark(PHASE_CHECKPOINT);
 	return code;
@@ -284,10 +283,9 @@ static int keep_weights(const struct training *t, const struct train_result *r, 
 static int begin_folder(struct training *t, struct err *e)
 {
 	buf_auto b = BUF_INIT;
-	int code;
 
 	config_print(t->job->config, &b);
-	code = run_write(t->run, "config.yaml", &b, 0, e);
+	int code = run_write(t->run, "config.yaml", &b, 0, e);
 	buf_clear(&b);
 	buf_add(&b, t->job->model.text ? t->job->model.text : "", t->job->model.len);
 	if (!code && t->job->model.text)
@@ -433,13 +431,12 @@ static int train_and_keep(struct training *t)
 		.state = on_state, .event = on_event, .ended = on_ended, .work = on_work };
 	struct train_result r = { .weight = NULL };
 	struct err e;
-	int code;
 
 	t->callbacks = (struct train_callbacks){ .cli = t->cli, .job = t->job, .run = t->run, .write_errors = &t->write_errors };
 	t->job->train.run = t->run;
 	t->workers = train_workers_new(t->job->workers);
 	open_captures(t);
-	code = open_writers(t, &e);
+	int code = open_writers(t, &e);
 	if (!code)
 		first_profile(t);
 	if (!code) {
@@ -491,14 +488,13 @@ int train_run_job(struct cli *c, struct job *j)
 	struct training t = { .cli = c, .job = j, .begin = clock_seconds(), .write_errors = { .cli = c } };
 	buf_auto name = BUF_INIT;
 	struct err e;
-	int status;
 
 	t.shows_progress = !c->quiet && !c->options.given[OPT_NO_PROGRESS] && c->error_format != DIAG_JSON;
 	list_metrics(&t);
 	if (check_live(&t))
 		return err_exit_status(-ERR_USAGE);
 	stop_catch();                /* from here on there are files to leave whole */
-	status = resume_find(c, j, &t.resume);
+	int status = resume_find(c, j, &t.resume);
 	if (status)
 		return status;
 	t.run = t.resume.run;

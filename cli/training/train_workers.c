@@ -134,13 +134,12 @@ static void say_lines(struct train_workers *w, struct cli *c)
 void train_workers_epoch(struct train_workers *w, struct cli *c)
 {
 	struct coordinator_worker one;
-	struct done last;
 
 	if (!w)
 		return;
 	if (c && c->verbose && !isatty(STDERR_FILENO))
 		say_lines(w, c);
-	last = w->last;
+	struct done last = w->last;
 	w->last = w->epoch;
 	w->epoch = last;             /* its room */
 	for (unsigned i = 0; i < w->n && coordinator_worker(w->c, i, &one); i++)

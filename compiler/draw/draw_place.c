@@ -82,11 +82,10 @@ static bool join(struct builder *b, struct element *x, uint32_t from)
 	struct scene *s = b->s;
 	struct bundle *u = s->nbundle ? &s->bundle[s->nbundle - 1] : NULL;
 	const struct element *y = u ? &s->element[u->newest] : NULL;
-	bool nested;
 
 	if (!u || !is_two_boxes(y) || !(is_two_boxes(x) || is_one_box(x)) || y->column < from)
 		return false;
-	nested = is_inside(x, y);
+	bool nested = is_inside(x, y);
 	if ((!nested && !is_below(x, y, u)) || (u->nlane > 1 && nested != u->nested))
 		return false;
 	if (!nested && taken(b, y->last + 1, x->last, y->column / 64) >> y->column % 64 & 1)

@@ -70,7 +70,6 @@ int scene_check(const struct program *p, const struct draw_options *o, struct er
 static int add_collapsed(struct builder *b, const struct apply *a, uint32_t n)
 {
 	uint32_t nrow = 0;
-	int code;
 
 	memset(b->touched, 0, b->s->nrow * sizeof *b->touched);
 	for (uint32_t i = 0; i < n; i++)
@@ -79,7 +78,7 @@ static int add_collapsed(struct builder *b, const struct apply *a, uint32_t n)
 	for (uint32_t r = 0; r < b->s->nrow; r++)
 		if (b->touched[r])
 			b->operand[nrow++] = r;
-	code = add_layer_box(b, layer_title(b->s->circuit, layer_path(b)), b->operand, nrow);
+	int code = add_layer_box(b, layer_title(b->s->circuit, layer_path(b)), b->operand, nrow);
 	for (uint32_t i = 0; !code && i < n; i++)
 		if (a[i].op == APPLY_DISCARD || a[i].op == APPLY_MEASURE)
 			code = add_apply(b, &a[i]);
@@ -106,7 +105,6 @@ static void add_frame(struct builder *b, uint32_t column, const struct apply *a,
 /* Applies of one layer that follow each other. */
 static int add_layer(struct builder *b, const struct apply *a, uint32_t n)
 {
-	uint32_t column;
 	int code = 0;
 
 	b->layer = a->layer;
@@ -114,7 +112,7 @@ static int add_layer(struct builder *b, const struct apply *a, uint32_t n)
 		return add_collapsed(b, a, n);
 	if (b->layer != INDEX_NONE)
 		barrier(b);
-	column = b->s->ncolumn;
+	uint32_t column = b->s->ncolumn;
 	for (uint32_t i = 0; !code && i < n; i++)
 		code = add_apply(b, &a[i]);
 	if (b->layer != INDEX_NONE) {
@@ -156,7 +154,6 @@ static int add_distributions(struct builder *b)
 int scene_build(const struct program *p, uint32_t circuit, const struct draw_options *o, struct scene *s, struct err *e)
 {
 	struct builder b = { .s = s, .o = o, .e = e, .layer = INDEX_NONE };
-	int code;
 
 	memset(s, 0, sizeof *s);
 	s->program = p;
@@ -171,7 +168,7 @@ int scene_build(const struct program *p, uint32_t circuit, const struct draw_opt
 	b.row = mem_alloc(s->nrow + 1, sizeof *b.row);
 	b.operand = mem_alloc(s->nrow + 1, sizeof *b.operand);
 	b.touched = mem_alloc(s->nrow + 1, sizeof *b.touched);
-	code = add_layers(&b);
+	int code = add_layers(&b);
 	if (!code)
 		code = add_distributions(&b);
 	for (uint32_t r = 0; r < s->nrow; r++)

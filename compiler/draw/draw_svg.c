@@ -64,15 +64,14 @@ static double draw_note(struct svg_drawing *d, const char *note, double y, doubl
 	double indent = 0;
 
 	while (*note) {
-		size_t n = strcspn(note, " ");       /* "+ 0.5*z(q[0])": a sign and what follows */
-		double w;
+		size_t n = strcspn(note, " "); /* "+ 0.5*z(q[0])": a sign and what follows */
 
 		n += strspn(note + n, " ");
 		if (n == 2 && (*note == '+' || *note == '-')) {
 			n += strcspn(note + n, " ");
 			n += strspn(note + n, " ");
 		}
-		w = ink_width(line.data ? line.data : "", name_size);
+		double w = ink_width(line.data ? line.data : "", name_size);
 		buf_add(&line, note, n);
 		if (w > 0 && (*note == '+' || *note == '-') && indent + ink_width(line.data, name_size) > room) {
 			line.len -= n;

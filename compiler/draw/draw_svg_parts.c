@@ -24,11 +24,10 @@ static double label_width(const struct box_label *l)
 
 static double element_width(const struct element *x)
 {
-	double w;
-
 	for (uint32_t k = 0; k < x->nmark; k++)
 		if (x->mark[k].kind == MARK_BOX) {
-			w = label_width(&x->label) + 2 * box_room + (x->noperand ? operand_room : 0);
+			double w = label_width(&x->label) + 2 * box_room
+				+ (x->noperand ? operand_room : 0);
 			return w > box_least ? w : box_least;
 		}
 	return x->mark[0].kind == MARK_METER ? box_least : 2 * plus_radius;

@@ -298,14 +298,13 @@ static bool callee_ops(struct elab *e, const struct node *call, const struct arg
 {
 	mem_auto struct value *v = mem_alloc(a->n + 1, sizeof *v);
 	uint32_t angle[GATE_ANGLES_MAX], nwire = callee_wires(call);
-	const struct calls *body = NULL;
 	bool fine;
 
 	for (uint32_t i = 0; i < a->n; i++)
 		v[i] = a->at[i]->kind == NODE_EACH ? array_row(e->arena, a->v[i].array, k) : a->v[i];
 	out->n = 0;
 	if (call->decl) {
-		body = elab_block(e, call, call->decl, v, a->at);
+		const struct calls *body = elab_block(e, call, call->decl, v, a->at);
 		fine = body != NULL;
 		for (uint32_t i = 0; body && i < body->n; i++)
 			calls_add(out, &body->v[i]);

@@ -155,7 +155,6 @@ static int put_gate(struct printer *w, const struct item *it, const struct site 
 	const struct gate_row *row = controlled_row(it, s);
 	bool is_phase = it->gate == GATE_GPHASE || it->gate == GATE_PHASE_ALL;
 	unsigned nangle = gate_row(it->gate)->nangle;
-	const char *power;
 	char text[16];
 	int code = 0;
 
@@ -164,7 +163,7 @@ static int put_gate(struct printer *w, const struct item *it, const struct site 
 		buf_str(w->out, "inv @ ");
 	for (uint32_t k = 0; !row && k < s->ncontrol; k++)
 		buf_str(w->out, s->one[k] ? "ctrl @ " : "negctrl @ ");
-	power = base_of_power(it, text);
+	const char *power = base_of_power(it, text);
 	if (power && !row) {
 		buf_str(w->out, "pow");
 		code = put_angles(w, it->angle, nangle);

@@ -80,15 +80,13 @@ struct reader {
 /* The next word of the line; false at its end. */
 static bool next(struct reader *r)
 {
-	size_t n;
-
 	while (r->at < r->end && (r->text[r->at] == ' ' || r->text[r->at] == '\t' || r->text[r->at] == '\r'))
 		r->at++;
 	r->span = (struct span){ r->file, (uint32_t)r->at, (uint32_t)r->at };
 	while (r->at < r->end && !isspace((unsigned char)r->text[r->at]))
 		r->at++;
 	r->span.end = (uint32_t)r->at;
-	n = r->span.end - r->span.begin;
+	size_t n = r->span.end - r->span.begin;
 	memcpy(r->word, r->text + r->span.begin, n < WORD_MAX ? n : WORD_MAX);
 	r->word[n < WORD_MAX ? n : WORD_MAX] = 0;
 	return n > 0;
@@ -247,7 +245,6 @@ static bool read_gate(struct reader *r)
 	uint32_t qubit[CONTROLS_MAX + QUBITS_MAX];
 	double angle[ANGLES_MAX];
 	unsigned ncontrol = 0;
-	const struct qsim_gate *g;
 	struct span line = r->span;
 	int64_t when;
 
@@ -257,7 +254,7 @@ static bool read_gate(struct reader *r)
 		return fault(r, DIAG_QSIM_SYNTAX, "the line ends too early", "expected a gate");
 	if (!strcmp(r->word, "c") && !read_controls(r, when, qubit, &ncontrol))
 		return false;
-	g = want_gate(r);
+	const struct qsim_gate *g = want_gate(r);
 	if (!g)
 		return false;
 	for (unsigned k = 0; k < g->nqubit; k++)
@@ -316,7 +313,6 @@ struct program *qsim_read(struct diags *d, uint32_t file, const struct compile_o
 {
 	struct reader r = { .d = d, .file = file };
 	arena_auto arena = { 0 };
-	struct program *p;
 
 	design_init(&r.design, &arena);
 	r.design.main_file = file;
@@ -325,7 +321,7 @@ struct program *qsim_read(struct diags *d, uint32_t file, const struct compile_o
 		diag_at(d, DIAG_OVERRIDE, (struct span){ 0, 0, 0 }, "%s is a circuit in qsim's format, which has no constants such as `%s`",
 			source_name(diags_sources(d), file), o->constant->name);
 	read_lines(&r);
-	p = compile_design(&r.design, d, o);
+	struct program *p = compile_design(&r.design, d, o);
 	calls_release(&r.ops);
 	design_release(&r.design);
 	free(r.last);

@@ -81,16 +81,15 @@ static void warn_use(const struct design *d, const struct compile_options *o, co
 
 struct program *compile_design(struct design *d, struct diags *diags, const struct compile_options *o)
 {
-	struct use before, after;
 	struct err e = { 0 };
 
 	if (diags_errors(diags))
 		return NULL;
-	before = use_of(d);
+	struct use before = use_of(d);
 	if (o && o->whole && !warn_outputs(d, diags))
 		warn_qubits(d, diags);
 	run_passes(d, o);
-	after = use_of(d);
+	struct use after = use_of(d);
 	warn_use(d, o, &before, without(o, rows[PASS_CONE].name) ? &before : &after, diags);
 	use_release(&before);
 	use_release(&after);
@@ -105,14 +104,13 @@ struct program *compile_tree(struct ast *t, struct diags *diags, const struct co
 {
 	arena_auto arena = { 0 };
 	struct design d;
-	struct program *p;
 
 	if (diags_errors(diags))
 		return NULL;
 	design_init(&d, &arena);
 	d.main_file = t->file->span.file;
 	elaborate(t, diags, o, &d);
-	p = compile_design(&d, diags, o);
+	struct program *p = compile_design(&d, diags, o);
 	design_release(&d);
 	return p;
 }

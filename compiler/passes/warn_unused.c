@@ -29,11 +29,11 @@ static uint32_t count_unused(const struct group *g, const bool *used, uint32_t *
 static void warn_group(const struct group *g, enum diag_code code, const bool *used, const char *why, struct diags *diags)
 {
 	uint32_t first = 0, n = count_unused(g, used, &first);
-	struct diag *w;
 
 	if (!n)
 		return;
-	w = diag_at(diags, code, g->at, n == g->count ? "no %s `%s`" : "no %s all of `%s`", why, g->name);
+	struct diag *w = diag_at(diags, code, g->at,
+		n == g->count ? "no %s `%s`" : "no %s all of `%s`", why, g->name);
 	if (n < g->count)
 		diag_label(w, "%u of %u, beginning with element %u", n, g->count, first);
 }
@@ -132,12 +132,13 @@ void warn_qubits(const struct design *d, struct diags *diags)
 bool warn_outputs(const struct design *d, struct diags *diags)
 {
 	const struct circuit *c = d->circuit[0];
-	struct diag *g;
 
 	for (uint32_t k = 0; k < d->ncircuit; k++)
 		if (d->circuit[k]->noutput)
 			return false;
-	g = diag_at(diags, DIAG_UNOBSERVED, c->nreg ? c->reg_at[0] : (struct span){ 0, 0, 0 }, "nothing is observed: the model has no outputs");
+	struct diag *g =
+		diag_at(diags, DIAG_UNOBSERVED, c->nreg ? c->reg_at[0] : (struct span){ 0, 0, 0 },
+			"nothing is observed: the model has no outputs");
 	diag_help(g, "end it with what is measured, for example `observe z(%s);`; `qcnn train` needs an output", c->nreg ? c->reg[0].name : "q");
 	return true;
 }

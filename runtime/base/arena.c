@@ -114,12 +114,11 @@ void *arena_alloc(struct arena *a, size_t n, size_t size)
 {
 	size_t nbytes = product(n, size);
 	struct arena_block *b = a->top;
-	void *p;
 
 	nbytes = (nbytes + ALIGN - 1) & ~(size_t)(ALIGN - 1);
 	if (!b || b->size - b->used < nbytes)
 		b = block_for(a, nbytes);
-	p = b->data + b->used;       /* blocks come zeroed and are used once */
+	void *p = b->data + b->used; /* blocks come zeroed and are used once */
 	b->used += nbytes;
 	return p;
 }
@@ -150,15 +149,13 @@ char *arena_strdup(struct arena *a, const char *s)
 char *arena_printf(struct arena *a, const char *fmt, ...)
 {
 	va_list ap;
-	char *s;
-	int len;
 
 	va_start(ap, fmt);
-	len = vsnprintf(NULL, 0, fmt, ap);
+	int len = vsnprintf(NULL, 0, fmt, ap);
 	va_end(ap);
 	if (len < 0)
 		BUG("bad format \"%s\"", fmt);
-	s = arena_alloc(a, (size_t)len + 1, 1);
+	char *s = arena_alloc(a, (size_t)len + 1, 1);
 	va_start(ap, fmt);
 	vsnprintf(s, (size_t)len + 1, fmt, ap);
 	va_end(ap);

@@ -83,10 +83,9 @@ void buf_pad(struct buf *b, int c, size_t n)
 void buf_vprintf(struct buf *b, const char *fmt, va_list ap)
 {
 	va_list again;
-	int len;
 
 	va_copy(again, ap);
-	len = vsnprintf(NULL, 0, fmt, ap);
+	int len = vsnprintf(NULL, 0, fmt, ap);
 	if (len < 0)
 		BUG("bad format \"%s\"", fmt);
 	vsnprintf(room(b, (size_t)len), (size_t)len + 1, fmt, again);
@@ -198,7 +197,6 @@ void buf_json_str(struct buf *b, const char *s)
 {
 	static const char plain[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
 	const unsigned char *p = (const unsigned char *)s;
-	const char *special;
 	size_t len;
 
 	if (!s) {
@@ -213,7 +211,7 @@ void buf_json_str(struct buf *b, const char *s)
 			continue;
 		}
 		len = utf8_bytes(p);
-		special = strchr(plain, *p);
+		const char *special = strchr(plain, *p);
 		if (special)
 			buf_printf(b, "\\%c", letter[special - plain]);
 		else if (*p < ' ' || *p == 0x7f)
@@ -316,23 +314,19 @@ void buf_shell_word(struct buf *b, const char *s)
 
 char *buf_take(struct buf *b)
 {
-	char *s;
-
 	room(b, 0)[0] = '\0';
-	s = b->data;
+	char *s = b->data;
 	buf_init(b);
 	return s;
 }
 
 const uint8_t *rd_bytes(struct rd *r, size_t len)
 {
-	const uint8_t *p;
-
 	if (r->bad || len > r->len - r->at) {
 		r->bad = 1;
 		return NULL;
 	}
-	p = r->p + r->at;
+	const uint8_t *p = r->p + r->at;
 	r->at += len;
 	return p;
 }

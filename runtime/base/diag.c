@@ -30,14 +30,13 @@ const struct diag_row *diag_row(enum diag_code code)
 
 const struct diag_row *diag_row_find(const char *text)
 {
-	unsigned long number;
 	char *end;
 
 	if (*text == 'Q' || *text == 'q')
 		text++;
 	if (!isdigit((unsigned char)*text))
 		return NULL;
-	number = strtoul(text, &end, 10);
+	unsigned long number = strtoul(text, &end, 10);
 	for (int i = 1; i < DIAG_COUNT && !*end; i++)
 		if (table[i].number == number)
 			return &table[i];
@@ -96,12 +95,11 @@ static struct diag *next_diag(struct diags *d, unsigned nth)
 struct diag *diag_at(struct diags *d, enum diag_code code, struct span at, const char *fmt, ...)
 {
 	const struct diag_row *row = diag_row(code);
-	struct diag *g;
 	va_list ap;
 
 	if (!row)
 		BUG("no diagnostic %d", (int)code);
-	g = next_diag(d, row->severity == DIAG_ERROR ? ++d->nerror : ++d->nwarning);
+	struct diag *g = next_diag(d, row->severity == DIAG_ERROR ? ++d->nerror : ++d->nwarning);
 	g->row = row;
 	g->at = at;
 	va_start(ap, fmt);

@@ -135,7 +135,6 @@ static void seconds(struct printer *p, const struct diag *g, const struct place 
 {
 	for (const struct diag_text *t = g->seconds; t; t = t->next) {
 		struct place at = source_place(p->d->sources, t->at);
-		struct window own;
 
 		if (!t->at.file || same_line(g, first, t, &at) != on_line)
 			continue;
@@ -145,7 +144,7 @@ static void seconds(struct printer *p, const struct diag *g, const struct place 
 			marker_row(p, w, &at, '-', p->s->frame, t->text);
 			continue;
 		}
-		own = window_of(p, t->at.file, &at);
+		struct window own = window_of(p, t->at.file, &at);
 		arrow_row(p, ":::", &at);
 		source_row(p, &own, at.line);
 		marker_row(p, &own, &at, '-', p->s->frame, t->text);

@@ -44,19 +44,17 @@ bool fixed_from_all(const double *x, size_t n, struct fixed *f)
 static double rounded(struct fixed f)
 {
 	uint64_t low = (uint64_t)f.a << 40, high = (uint64_t)(f.a >> 24), top;
-	bool minus;
-	int n;
 
 	low += (uint64_t)f.b;
 	high += (f.b < 0 ? UINT64_MAX : 0) + (low < (uint64_t)f.b);
-	minus = high >> 63;
+	bool minus = high >> 63;
 	if (minus) {
 		low = 0 - low;
 		high = ~high + (low == 0);
 	}
 	if (high == 0)
 		return minus ? -(double)low : (double)low;
-	n = __builtin_clzll(high);
+	int n = __builtin_clzll(high);
 	top = (n ? high << n | low >> (64 - n) : high) | (low << n != 0);
 	return ldexp(minus ? -(double)top : (double)top, 64 - n);
 }

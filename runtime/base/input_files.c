@@ -84,10 +84,9 @@ static void nearest_file(const char *path, struct buf *out)
 {
 	const char *base = path_base(path);
 	buf_auto folder = BUF_INIT, name = BUF_INIT;
-	DIR *d;
 
 	path_folder(path, &folder);
-	d = opendir(folder.data);
+	DIR *d = opendir(folder.data);
 	if (d)
 		nearest_name(d, base, &name);
 	if (name.len)
@@ -151,14 +150,13 @@ void inputs_note(int fd, const char *path)
 
 int inputs_check(const char *path, struct err *e)
 {
-	const struct input *same;
 	struct stat st;
 	int code = 0;
 
 	if (stat(path, &st))
 		return 0;
 	pthread_mutex_lock(&inputs.lock);
-	same = find(&st);
+	const struct input *same = find(&st);
 	if (same && !strcmp(same->path, path))
 		code = err_set(e, -ERR_USAGE, "the output %s is also an input, which would be lost; name another file for the output", path);
 	else if (same)
@@ -170,10 +168,8 @@ int inputs_check(const char *path, struct err *e)
 
 int inputs_take_stdin(struct err *e)
 {
-	bool taken;
-
 	pthread_mutex_lock(&inputs.lock);
-	taken = inputs.stdin_taken;
+	bool taken = inputs.stdin_taken;
 	inputs.stdin_taken = true;
 	pthread_mutex_unlock(&inputs.lock);
 	return taken ? err_set(e, -ERR_USAGE, "`-` is given for two inputs, but the standard input can be read only once; "

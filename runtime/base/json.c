@@ -30,14 +30,13 @@ static size_t depth_of(const char *text, size_t len)
 json_t *json_read(const char *text, size_t len, struct err *e)
 {
 	json_error_t fault;
-	json_t *v;
 
 	if (len > JSON_BYTES_MAX || depth_of(text, len) > JSON_DEPTH_MAX) {
 		err_set(e, -ERR_BAD_DATA, "JSON beyond the limits: at most %d bytes, nested at most %d deep",
 			JSON_BYTES_MAX, JSON_DEPTH_MAX);
 		return NULL;
 	}
-	v = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &fault);
+	json_t *v = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &fault);
 	if (!v)
 		err_set(e, -ERR_BAD_DATA, "line %d, column %d: %s", fault.line, fault.column, fault.text);
 	return v;

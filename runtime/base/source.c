@@ -119,11 +119,9 @@ int source_open(struct source_set *s, const char *path, size_t max_bytes, struct
 
 int source_add(struct source_set *s, const char *name, const char *text, size_t len)
 {
-	char *copy;
-
 	if (len > SOURCE_BYTES_MAX || too_many(s, NULL))
 		return -ERR_BAD_DATA;
-	copy = mem_alloc(len + 1, 1);
+	char *copy = mem_alloc(len + 1, 1);
 	if (len)
 		memcpy(copy, text, len);
 	return take(s, name, copy, len);
@@ -134,7 +132,6 @@ int source_window(struct source_set *s, uint32_t file, const char *name, const c
 {
 	char *copy = mem_try(len + 1, 1);
 	int code = file ? 0 : too_many(s, e);
-	struct source *f;
 
 	if (!code && !copy)
 		code = err_set(e, -ERR_CONFIG, "no memory for %zu bytes of %s", len, name);
@@ -145,7 +142,7 @@ int source_window(struct source_set *s, uint32_t file, const char *name, const c
 	memcpy(copy, text, len);
 	if (!file)
 		file = (uint32_t)take(s, name, mem_alloc(1, 1), 0);
-	f = &s->file[get(s, file) - s->file];
+	struct source *f = &s->file[get(s, file) - s->file];
 	free(f->text);
 	f->text = copy;
 	f->len = len;
@@ -200,14 +197,12 @@ static size_t clamp(const struct source *f, size_t offset)
 struct place source_place(const struct source_set *s, struct span at)
 {
 	struct place p = { "", 0, 0, 0, 0 };
-	const struct source *f;
-	size_t begin, end;
 
 	if (!at.file)
 		return p;
-	f = get_lines(s, at.file);
-	begin = clamp(f, at.begin);
-	end = clamp(f, at.end > at.begin ? at.end : at.begin);
+	const struct source *f = get_lines(s, at.file);
+	size_t begin = clamp(f, at.begin);
+	size_t end = clamp(f, at.end > at.begin ? at.end : at.begin);
 	p.name = f->name;
 	p.line = line_of(f, begin);
 	p.column = column_of(f, p.line, begin);
@@ -221,13 +216,12 @@ struct place source_place(const struct source_set *s, struct span at)
 const char *source_line(const struct source_set *s, uint32_t file, uint32_t line, size_t *len)
 {
 	const struct source *f = get_lines(s, file);
-	size_t begin, end;
 
 	if (line <= f->before || line - f->before > f->nline)
 		BUG("%s has no line %u", f->name, line);
 	line -= f->before;
-	begin = f->begin[line - 1];
-	end = line < f->nline ? f->begin[line] - 1 : f->len;
+	size_t begin = f->begin[line - 1];
+	size_t end = line < f->nline ? f->begin[line] - 1 : f->len;
 	if (end > begin && f->text[end - 1] == '\r')
 		end--;
 	*len = end - begin;

@@ -86,14 +86,13 @@ int dataset_rows(const struct dataset *d, const uint32_t *row, uint32_t first, u
 int dataset_keep(struct dataset *d, uint64_t max_bytes, struct err *e)
 {
 	double *x;
-	int code;
 
 	if (!d->rows || (uint64_t)d->nrow * d->nx > max_bytes / sizeof *x)
 		return 0;
 	x = mem_try(d->nrow, d->nx * sizeof *x);
 	if (!x)
 		return err_set(e, -ERR_CONFIG, "no memory for %u rows of %u numbers", d->nrow, d->nx);
-	code = row_store_read(d->rows, NULL, 0, d->nrow, x, e);
+	int code = row_store_read(d->rows, NULL, 0, d->nrow, x, e);
 	if (code) {
 		free(x);
 		return code;

@@ -56,7 +56,6 @@ static void share(struct strata *s, uint32_t *quota, uint32_t n, uint32_t all)
 {
 	uint64_t remainder[SPLIT_CLASSES_MAX];
 	uint32_t missing = n;
-	unsigned largest;
 
 	for (unsigned k = 0; k < s->nclass; k++) {
 		quota[k] = (uint32_t)((uint64_t)n * s->left[k] / all);
@@ -64,7 +63,7 @@ static void share(struct strata *s, uint32_t *quota, uint32_t n, uint32_t all)
 		missing -= quota[k];
 	}
 	for (; missing; missing--) {
-		largest = 0;
+		unsigned largest = 0;
 		for (unsigned k = 1; k < s->nclass; k++)
 			if (remainder[k] > remainder[largest])
 				largest = k;

@@ -28,11 +28,10 @@ static int forward_item(void *ctx, unsigned worker, uint32_t unit, struct err *e
 static int read_sample(struct evaluator *ev, unsigned worker, uint32_t sample, struct err *e)
 {
 	double *dreadout = ev->worker[worker].dreadout;
-	int code;
 
 	ev->on->engine->readout(ev->on->state, worker, sample,
 		ev->readout + (size_t)sample * ev->p->nreadout);
-	code = sample_readouts(ev, sample, e);
+	int code = sample_readouts(ev, sample, e);
 	if (!code && ev->fn)
 		code = sample_gradient(ev, worker, sample, dreadout, e);
 	if (!code && ev->gradient)
@@ -72,12 +71,11 @@ static int read_item(void *ctx, unsigned worker, uint32_t group, struct err *e)
 static int read_all(struct evaluator *ev, struct err *e)
 {
 	size_t nbyte = head_weights(ev) * sizeof *ev->head;
-	int code;
 
 	memset(ev->head, 0, nbyte);
 	for (unsigned k = 0; k < ev->nworker; k++)
 		memset(ev->worker[k].head, 0, nbyte);
-	code = each(ev, (ev->batch.nsample + GROUP - 1) / GROUP, read_item, PHASE_COMBINE, e);
+	int code = each(ev, (ev->batch.nsample + GROUP - 1) / GROUP, read_item, PHASE_COMBINE, e);
 	for (unsigned k = 0; k < ev->nworker && !code; k++)
 		if (!fixed_add(ev->head, ev->worker[k].head, head_weights(ev)))
 			code = err_set(e, -ERR_NOT_FINITE, "the gradient of the head is too large");
@@ -97,11 +95,11 @@ static int backward_item(void *ctx, unsigned worker, uint32_t unit, struct err *
 	struct evaluator *ev = ctx;
 	struct evaluator_worker *w = &ev->worker[worker];
 	uint32_t nhead = head_weights(ev);
-	int code;
 
 	w->nunit++;
 	memset(w->gradient, 0, ev->p->nweight * sizeof *w->gradient);
-	code = ev->on->engine->backward(ev->on->state, worker, unit, NULL, w->gradient, w->unit, e);
+	int code =
+		ev->on->engine->backward(ev->on->state, worker, unit, NULL, w->gradient, w->unit, e);
 	if (!code && !unit)
 		memcpy(w->unit + ev->layout.nvector - nhead, ev->head, nhead * sizeof *w->unit);
 	if (!code && !fixed_add(w->sum, w->unit, ev->layout.nvector))

@@ -115,11 +115,11 @@ int evaluator_run_far(struct evaluator *ev, struct pool *pool, struct err *e)
 		.give = give,
 		.take = take,
 		.recompute = recompute };
-	int code;
 
 	if (ev->gradient && !ev->needs.give)
 		BUG("a gradient elsewhere, and nobody says what readout gradients need");
-	code = pool->ops->begin(pool, &s, ev->units.nunit, ev->gradient ? ev->layout.nvector : 0, e);
+	int code = pool->ops->begin(pool, &s, ev->units.nunit,
+		ev->gradient ? ev->layout.nvector : 0, e);
 	if (!code)
 		code = pool->ops->end(pool, ev->sum, e);
 	recorder_mark(PHASE_SUMS);

@@ -91,14 +91,13 @@ int evaluator_unit(struct evaluator *ev, unsigned worker, uint32_t unit, struct 
 	struct evaluator_worker *w = &ev->worker[worker];
 	uint32_t first, count = unit_states(unit, ev->layout.width, ev->units.nstate, &first);
 	struct losses losses = { ev, worker, first, count, e };
-	int code;
 
 	w->nunit++;
 	if (ev->gradient && x->engine->unit)
 		return x->engine->unit(x->state, worker, unit,
 			ev->readout + (size_t)first * ev->p->nreadout, take_losses, &losses,
 			w->dreadout, w->gradient, v, e);
-	code = x->engine->forward(x->state, worker, unit,
+	int code = x->engine->forward(x->state, worker, unit,
 		ev->readout + (size_t)first * ev->p->nreadout, e);
 	if (!code)
 		code = take_losses(&losses);

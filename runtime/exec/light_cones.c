@@ -270,26 +270,23 @@ bool cones_worth(const struct program *p, const struct program *cones,
 const struct program *evaluator_program(const struct program *p, const struct evaluator_options *o,
 	struct arena *a)
 {
-	const struct program *cones;
 	double off, on;
 
 	if (!(engine_optimisations(o) & OPTIMISATION_LIGHT_CONE))
 		return p;
-	cones = cones_of(p, a);
+	const struct program *cones = cones_of(p, a);
 	return cones && (cones_worth(p, cones, o, &off, &on) || o->optimisations_always) ? cones : p;
 }
 
 void light_cones_describe(const struct engine_problem *p, struct buf *out)
 {
 	arena_auto a = { 0 };
-	const struct program *cones;
 	double off, on;
-	bool worth;
+	const struct program *cones = cones_of(p->program, &a);
 
-	cones = cones_of(p->program, &a);
 	buf_str(out, "light_cone: ");
 	if (cones) {
-		worth = cones_worth(p->program, cones, p->options, &off, &on);
+		bool worth = cones_worth(p->program, cones, p->options, &off, &on);
 		buf_printf(out,
 			"%.4g operations a sample, by %u circuits of at most %u qubits %.4g; %s",
 			off, cones->ncircuit, program_nwire(cones), on, worth ? "used" : "not used");

@@ -49,13 +49,11 @@ static uint32_t group_of(struct shot_groups *g, const struct pauli_term *t)
 
 static void add_term(struct shot_groups *g, const struct pauli_term *t, uint32_t readout)
 {
-	struct shot_term *s;
-
 	if (!t->nfactor) {
 		g->constant[readout] += t->coefficient;
 		return;
 	}
-	s = &g->term[g->nterm++];
+	struct shot_term *s = &g->term[g->nterm++];
 	*s = (struct shot_term){ .group = group_of(g, t), .readout = readout, .coefficient = t->coefficient };
 	for (uint32_t f = 0; f < t->nfactor; f++)
 		s->mask |= UINT64_C(1) << t->factor[f].wire;
@@ -158,11 +156,9 @@ static uint64_t draw(const double *cumulated, uint64_t n, double total, const st
 
 void shot_frequencies(double *p, uint64_t n, uint64_t nshot, const struct shot_stream *s, double *scratch)
 {
-	double total;
-
 	memcpy(scratch, p, n * sizeof *p);
 	memset(p, 0, n * sizeof *p);
-	total = cumulate(scratch, n);
+	double total = cumulate(scratch, n);
 	for (uint64_t k = 0; k < nshot; k++)
 		p[draw(scratch, n, total, s, k)]++;
 	for (uint64_t i = 0; i < n; i++)
@@ -189,12 +185,10 @@ static void turn_wire(cplx *psi, uint32_t nwire, uint32_t wire, uint8_t letter)
 	const uint64_t bit = UINT64_C(1) << wire;
 
 	for (uint64_t i = 0; i < UINT64_C(1) << nwire; i++) {
-		cplx a, b;
-
 		if (i & bit)
 			continue;
-		a = psi[i];
-		b = psi[i | bit];
+		cplx a = psi[i];
+		cplx b = psi[i | bit];
 		if (letter == PAULI_Y)
 			b = cplx_of(cimag(b), -creal(b));
 		psi[i] = cplx_of(half * (creal(a) + creal(b)), half * (cimag(a) + cimag(b)));

@@ -28,13 +28,12 @@ static void add_row(struct history *h, struct rows *r, json_t *line)
 {
 	const char *key;
 	json_t *v;
-	double *row;
 
 	if (r->n == r->cap) {
 		r->cap = r->cap ? 2 * r->cap : 64;
 		r->value = mem_grow(r->value, r->cap, HISTORY_COLUMNS_MAX * sizeof *r->value);
 	}
-	row = r->value + r->n++ * HISTORY_COLUMNS_MAX;
+	double *row = r->value + r->n++ * HISTORY_COLUMNS_MAX;
 	for (unsigned k = 0; k < HISTORY_COLUMNS_MAX; k++)
 		row[k] = NAN;
 	json_object_foreach(line, key, v) {

@@ -45,11 +45,10 @@ static bool each_entry(int at, const char *path, bool (*f)(void *ctx, int folder
 char *latest_run(const char *path)
 {
 	buf_auto file = BUF_INIT;
-	char *real, *slash;
 
 	buf_printf(&file, "%s/%s", path, record_file);
-	real = realpath(file.data, NULL);
-	slash = real ? strrchr(real, '/') : NULL;
+	char *real = realpath(file.data, NULL);
+	char *slash = real ? strrchr(real, '/') : NULL;
 	if (slash)
 		slash[slash == real] = 0;
 	return real;
@@ -95,12 +94,13 @@ int latest_check(const char *path, struct err *e)
 	char *entry = mem_strdup(path), *slash;
 	size_t len = strlen(entry);
 	struct stat st, folder;
-	bool planted;
 
 	while (len > 1 && entry[len - 1] == '/')
 		entry[--len] = 0;
 	slash = strrchr(entry, '/');
-	planted = !lstat(entry, &st) && (S_ISLNK(st.st_mode) || !strcmp(slash ? slash + 1 : entry, "latest")) && st.st_uid != geteuid();
+	bool planted = !lstat(entry, &st)
+		&& (S_ISLNK(st.st_mode) || !strcmp(slash ? slash + 1 : entry, "latest"))
+		&& st.st_uid != geteuid();
 	if (slash)
 		slash[slash == entry] = 0;
 	planted = planted && !stat(slash ? entry : ".", &folder) && is_shared(&folder) && st.st_uid != folder.st_uid;
@@ -132,10 +132,9 @@ bool latest_remove_dangling(const char *dir)
 {
 	buf_auto path = BUF_INIT;
 	mem_auto char *run = NULL;
-	bool gone;
 
 	buf_printf(&path, "%s/latest", dir);
-	gone = latest_is(path.data) && !(run = latest_run(path.data));
+	bool gone = latest_is(path.data) && !(run = latest_run(path.data));
 	if (gone)
 		remove_links(AT_FDCWD, path.data);
 	return gone;

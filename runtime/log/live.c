@@ -236,13 +236,12 @@ static void add_legend(const struct scale *s, const char *metric, unsigned colum
 	enum { TRAINING = sizeof "  ** training" - 1, VALIDATION = sizeof "  o validation" - 1, LOG = sizeof ", log" - 1 };
 	const unsigned room = columns - 1 - TRAINING;
 	unsigned name = (unsigned)strlen(metric), used;
-	bool logarithmic;
 
 	name = name < room ? name : room;
 	used = name + TRAINING;
 	validation = validation && used + VALIDATION < columns;
 	used += validation ? VALIDATION : 0;
-	logarithmic = s->logarithmic && used + LOG < columns;
+	bool logarithmic = s->logarithmic && used + LOG < columns;
 	used += logarithmic ? LOG : 0;
 	buf_pad(out, ' ', name < LABEL && used + LABEL - name < columns ? LABEL - name : 0);
 	buf_add(out, metric, name);
@@ -264,18 +263,16 @@ static void add_epochs(const struct live *l, unsigned columns, struct buf *out)
 
 void live_draw(const struct live *l, const char *metric, unsigned rows, unsigned columns, bool utf8, bool colour, struct buf *out)
 {
-	struct scale s;
-	struct grid g;
 	bool validation = false;
 	const unsigned given = columns;
 
 	columns = columns < COLUMNS_MOST ? columns : COLUMNS_MOST;
 	if (l->n < 2 || rows < LIVE_ROWS_LEAST || columns < LIVE_COLUMNS_LEAST)
 		return;
-	s = scale_of(l);
+	struct scale s = scale_of(l);
 	columns -= MARGIN + 1;
 	rows -= 2;
-	g = (struct grid){ .across = utf8 ? 2 : 1, .down = utf8 ? 4 : 1 };
+	struct grid g = { .across = utf8 ? 2 : 1, .down = utf8 ? 4 : 1 };
 	g.wide = g.across * columns;
 	g.tall = g.down * rows;
 	g.dot = mem_alloc((size_t)g.wide * g.tall, 1);

@@ -279,10 +279,9 @@ static void add_point(struct progress *p, uint32_t start, uint32_t epoch, double
 static double value_of(const struct metrics_line *values, const char *prefix, const char *name)
 {
 	char whole[METRICS_NAME_MAX];
-	const struct metrics_value *v;
 
 	snprintf(whole, sizeof whole, "%s%s", prefix, name);
-	v = metrics_find(values, whole);
+	const struct metrics_value *v = metrics_find(values, whole);
 	return v ? v->number : NAN;
 }
 
@@ -305,12 +304,11 @@ static void draw(struct progress *p, uint32_t start, uint32_t epoch, uint32_t st
 {
 	size_t room = terminal_width(p->o.out, NULL) - sizeof "^C";
 	struct buf line = BUF_INIT, tail = BUF_INIT, plot = BUF_INIT, frame = BUF_INIT;
-	size_t spare;
 
 	add_epoch(p, start, epoch, &line);
 	line.len = line.len < room ? line.len : room;
 	add_tail(p, start, epoch, step, now, room - line.len, &tail);
-	spare = room - line.len - tail.len;
+	size_t spare = room - line.len - tail.len;
 	if (spare >= BAR_LEAST + BAR_FRAME)
 		add_bar(&line, spare - BAR_FRAME < BAR_MOST ? (unsigned)spare - BAR_FRAME : BAR_MOST, step, p->o.steps_per_epoch, p->o.colour);
 	if (tail.len)
@@ -331,8 +329,6 @@ static void draw(struct progress *p, uint32_t start, uint32_t epoch, uint32_t st
 
 void progress_step(struct progress *p, uint32_t start, uint32_t epoch, uint32_t step, double batch_loss)
 {
-	double now;
-
 	if (p->o.quiet || !p->o.terminal)
 		return;
 	if (p->start != start || p->epoch != epoch) {
@@ -345,7 +341,7 @@ void progress_step(struct progress *p, uint32_t start, uint32_t epoch, uint32_t 
 	p->step = step;
 	p->loss_sum += batch_loss;
 	p->loss_count++;
-	now = clock_seconds();
+	double now = clock_seconds();
 	if (now - p->drawn >= redraw_seconds)
 		draw(p, start, epoch, step, now);
 }

@@ -115,10 +115,9 @@ static int is_taken(int fd, const char *path, struct err *e)
 static void sign(int fd)
 {
 	char host[256] = "", who[300];
-	int len;
 
 	gethostname(host, sizeof host - 1);
-	len = snprintf(who, sizeof who, "process %ld on %s\n", (long)getpid(), host);
+	int len = snprintf(who, sizeof who, "process %ld on %s\n", (long)getpid(), host);
 	if (ftruncate(fd, 0) || pwrite(fd, who, (size_t)len, 0) != len)
 		return;              /* it is for people only */
 }
@@ -472,13 +471,12 @@ int run_sync(struct run *r, struct err *e)
 static int append_whole(int fd, const struct buf *b)
 {
 	struct stat st;
-	int saved;
 
 	if (fstat(fd, &st))
 		return -1;
 	if (!fd_write(fd, b->data, b->len))
 		return 0;
-	saved = errno;
+	int saved = errno;
 	if (ftruncate(fd, st.st_size))
 		saved = errno;
 	errno = saved;

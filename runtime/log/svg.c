@@ -97,13 +97,12 @@ static struct ticks log_ticks(struct scale *s)
 	static const double lead[] = { 1, 2, 5 };
 	bool few = s->high / s->low < 100;
 	struct ticks t = { .n = 0 };
-	double low, high, by;
 
 	s->low = round_log(s->low, lead, few ? 3 : 1, false);
 	s->high = round_log(s->high, lead, few ? 3 : 1, true);
-	low = floor(log10(s->low) + 1e-9);
-	high = ceil(log10(s->high) - 1e-9);
-	by = few ? 1 : fmax(1, ceil((high - low) / (TICKS_MAX - 1)));
+	double low = floor(log10(s->low) + 1e-9);
+	double high = ceil(log10(s->high) - 1e-9);
+	double by = few ? 1 : fmax(1, ceil((high - low) / (TICKS_MAX - 1)));
 	for (double e = low; e <= high; e += by)
 		for (int k = 0; k < (few ? 3 : 1) && t.n < TICKS_MAX; k++) {
 			double v = lead[k] * pow(10, e);
@@ -379,24 +378,22 @@ static double plot_legend(const struct svg_plot *p, double x0, double x1, double
 void svg_plot(const struct svg_plot *p, const struct svg_size *z, struct buf *out)
 {
 	struct scale x = range_of(p, false, false), y = range_of(p, true, p->log_y);
-	struct ticks tx, ty;
-	double used;
 
 	open_svg(z, p->title, out);
 	x.from = left_room;
 	x.to = z->width - right_room;
 	if (p->title)
 		words(out, "p-title", x.from, 16, p->title);
-	used = plot_legend(p, x.from, x.to, top_room, out);
+	double used = plot_legend(p, x.from, x.to, top_room, out);
 	y.to = p->title || used ? top_room + used - (used ? legend_height / 2 : 10) : 10;
 	y.from = z->height - bottom_room;
-	ty = y.log ? log_ticks(&y) : linear_ticks(&y, false, true);
+	struct ticks ty = y.log ? log_ticks(&y) : linear_ticks(&y, false, true);
 	for (unsigned k = 0; p->whole_x && k < p->nseries; k++)
 		if (p->series[k].points) {       /* whole dots, away from the edges */
 			x.low -= 0.5, x.high += 0.5;
 			break;
 		}
-	tx = linear_ticks(&x, p->whole_x, false);
+	struct ticks tx = linear_ticks(&x, p->whole_x, false);
 	if (p->x_tick) {
 		double pad = 0.5;
 
@@ -435,11 +432,10 @@ static void bar(const struct svg_bars *b, unsigned series, unsigned bin, double 
 
 void svg_bars(const struct svg_bars *b, const struct svg_size *z, struct buf *out)
 {
-	struct scale x = { b->low, b->high, left_room, z->width - right_room, false }, y = { 0, 1, 0, 0, false };
-	struct ticks tx, ty;
+	struct scale x = { b->low, b->high, left_room, z->width - right_room, false },
+		     y = { 0, 1, 0, 0, false };
 	struct key key[SVG_COLOURS];
 	unsigned nkey = 0;
-	double slot, used;
 
 	for (size_t i = 0; i < (size_t)b->nseries * b->nbin; i++)
 		y.high = b->count[i] > y.high ? b->count[i] : y.high;
@@ -448,13 +444,13 @@ void svg_bars(const struct svg_bars *b, const struct svg_size *z, struct buf *ou
 	open_svg(z, b->title, out);
 	if (b->title)
 		words(out, "p-title", x.from, 16, b->title);
-	used = legend(key, nkey, x.from, x.to, top_room, out);
+	double used = legend(key, nkey, x.from, x.to, top_room, out);
 	y.to = top_room + used - (used ? legend_height / 2 : 10);
 	y.from = z->height - bottom_room;
-	ty = linear_ticks(&y, true, true);
-	tx = linear_ticks(&x, false, false);
+	struct ticks ty = linear_ticks(&y, true, true);
+	struct ticks tx = linear_ticks(&x, false, false);
 	y_axis(&x, &y, &ty, b->y_label, out);
-	slot = (x.to - x.from) / b->nbin;
+	double slot = (x.to - x.from) / b->nbin;
 	for (unsigned k = 0; k < b->nseries; k++)
 		for (unsigned i = 0; i < b->nbin; i++) {
 			double v = b->count[(size_t)k * b->nbin + i], at = place(&y, v), w = (slot - 2) / b->nseries;

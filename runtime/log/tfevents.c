@@ -93,11 +93,9 @@ uint32_t crc32c_masked(const void *p, size_t len)
 /* The file and its folders, where they are not there yet. */
 static void make_file(struct tfevents *f)
 {
-	int fd;
-
 	if (f->fd >= 0)
 		return;
-	fd = run_open_file(f->run, f->path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND, &f->failed);
+	int fd = run_open_file(f->run, f->path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND, &f->failed);
 	if (fd >= 0)
 		f->fd = fd;
 }
@@ -114,12 +112,11 @@ static int failed(struct tfevents *f, const char *what)
 /* All of it, or the file stays as it was, and it waits on. */
 static void put_waiting(struct tfevents *f)
 {
-	off_t before;
 	size_t at = 0;
 
 	f->failed.code = 0;
 	make_file(f);
-	before = lseek(f->fd, 0, SEEK_END);
+	off_t before = lseek(f->fd, 0, SEEK_END);
 	while (!f->failed.code && at < f->waiting.len) {
 		ssize_t n = write(f->fd, f->waiting.data + at, f->waiting.len - at);
 
@@ -235,11 +232,9 @@ int tfevents_flush(struct tfevents *f, struct err *e)
 
 int tfevents_close(struct tfevents *f, struct err *e)
 {
-	int code;
-
 	if (!f)
 		return 0;
-	code = tfevents_flush(f, e);
+	int code = tfevents_flush(f, e);
 	if (code)                    /* nobody comes back to it later */
 		code = tfevents_flush(f, e);
 	if (f->fd >= 0 && close(f->fd) && !code)

@@ -35,10 +35,8 @@ static void put_frame(struct buf *out, const char *name)
 static void put_line(struct buf *out, const struct buf *stack, const struct frame *f, uint64_t ns,
 	uint64_t *carry)
 {
-	uint64_t us;
-
 	*carry += ns;
-	us = *carry / 1000;
+	uint64_t us = *carry / 1000;
 	*carry %= 1000;
 	if (!us)
 		return;

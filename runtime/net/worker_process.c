@@ -61,10 +61,9 @@ static int next_body(struct worker_process *w, const uint8_t **body, size_t *len
 
 	for (;;) {
 		uint64_t before = w->peer.nread;
-		int n;
 
 		w->came = recorder_begin();
-		n = peer_next(&w->peer, body, len, e);
+		int n = peer_next(&w->peer, body, len, e);
 		if (n)
 			return n < 0 ? n : 0;
 		n = peer_fill(&w->peer, e);
@@ -138,7 +137,6 @@ static int shake_hands(struct worker_process *w, const struct wire_boot *boot, d
 	buf_auto b = BUF_INIT;
 	const uint8_t *body;
 	size_t len;
-	int code;
 
 	if (!h)
 		return err_set(e, -ERR_CONFIG, "no memory for keys");
@@ -148,7 +146,7 @@ static int shake_hands(struct worker_process *w, const struct wire_boot *boot, d
 	memcpy(h->key, boot->key, sizeof h->key);
 	memcpy(h->job, boot->job, sizeof h->job);
 	handshake_hello(h, &b);
-	code = send_body(w, &b, e);
+	int code = send_body(w, &b, e);
 	if (!code && next_body(w, &body, &len, until, NULL))
 		code = err_set(e, -ERR_AUTH,
 			"the coordinator did not accept this worker's proof of the job's key");
@@ -287,11 +285,10 @@ static int take_job(struct worker_process *w, const uint8_t *body, size_t len, s
 	struct wire_job job;
 	struct wire_ready ready;
 	struct buf b = BUF_INIT;
-	int code;
 
 	if (!wire_get_job(body, len, &job))
 		return wrong(e, WIRE_JOB);
-	code = w->ops->open(w->ctx, &job, &ready, e);
+	int code = w->ops->open(w->ctx, &job, &ready, e);
 	if (code)
 		return code;
 	w->spin.allowed = job.share <= w->ncore;
@@ -317,11 +314,10 @@ static int take_weights(struct worker_process *w, const uint8_t *body, size_t le
 static int take_data(struct worker_process *w, const uint8_t *body, size_t len, struct err *e)
 {
 	struct wire_data d;
-	int code;
 
 	if (!w->ops->data || !wire_get_data(body, len, &d))
 		return wrong(e, WIRE_DATA);
-	code = w->ops->data(w->ctx, &d, e);
+	int code = w->ops->data(w->ctx, &d, e);
 	record_receipt(w);
 	return code;
 }
@@ -351,25 +347,22 @@ static int answer_failure(struct worker_process *w, const struct wire_work *work
 static int take_work(struct worker_process *w, const uint8_t *body, size_t len, struct err *e)
 {
 	struct wire_work work;
-	struct wire_result r;
 	const struct fixed *vector;
 	const double *value;
 	struct err why = { 0, "" };
 	struct buf b = BUF_INIT;
 	double begin = clock_seconds();
-	int64_t began;
-	int code;
 
 	if (!wire_get_work(body, len, &work) || work.weights != w->version)
 		return wrong(e, WIRE_WORK);
 	record_receipt(w);
-	r = (struct wire_result){ .step = work.step, .units = work.units, .nsample = work.nsample };
+	struct wire_result r = { .step = work.step, .units = work.units, .nsample = work.nsample };
 	if (w->ops->work(w->ctx, &work, &value, &r.nout, &vector, &r.n, &why))
 		return answer_failure(w, &work, &why, e);
 	r.seconds = clock_seconds() - begin;
-	began = recorder_begin();
+	int64_t began = recorder_begin();
 	wire_put_result(&b, &r, value, vector);
-	code = send_message(w, &b, began, e);
+	int code = send_message(w, &b, began, e);
 	buf_release(&b);
 	__atomic_add_fetch(&w->nunit, wire_units_list(&work.units, NULL), __ATOMIC_RELAXED);
 	return code;
@@ -437,10 +430,9 @@ static int exchange_addresses(void *ctx, const char *own, void *all, size_t nbyt
 	const uint8_t *body, *bytes;
 	uint32_t n;
 	size_t len;
-	int code;
 
 	wire_put_group(&b, own, (uint32_t)strlen(own));
-	code = send_body(w, &b, e);
+	int code = send_body(w, &b, e);
 	do
 		code = code ? code : next_body(w, &body, &len, clock_seconds() + 1e6, e);
 	while (!code && body[0] == WIRE_HEARTBEAT);
@@ -460,12 +452,11 @@ static int take_group(struct worker_process *w, const uint8_t *body, size_t len,
 	const uint8_t *start;
 	bool begun = false;
 	uint32_t n;
-	int code;
 
 	if (!w->ops->join_group || !wire_get_group(body, len, &start, &n))
 		return wrong(e, WIRE_GROUP);
 	__atomic_store_n(&w->grouped, true, __ATOMIC_RELAXED);
-	code = w->ops->join_group(w->ops->group, start, n, exchange_addresses, w, &begun, e);
+	int code = w->ops->join_group(w->ops->group, start, n, exchange_addresses, w, &begun, e);
 	return begun ? 0 : code;
 }
 
@@ -515,12 +506,11 @@ static int serve(struct worker_process *w, const struct wire_about *about, struc
 	struct buf b = BUF_INIT;
 	pthread_t keeper;
 	bool over = false;
-	int code;
 
 	w->ncore = cpus_threads(&rule);
 	mine.pid = (uint64_t)getpid();
 	wire_put_about(&b, &mine);
-	code = send_body(w, &b, e);
+	int code = send_body(w, &b, e);
 	if (!code && pthread_create(&keeper, NULL, keep_alive, w))
 		code = err_set(e, -ERR_CONFIG, "cannot start the thread for heartbeats");
 	while (!code && !over) {

@@ -75,7 +75,6 @@ static double divisor(double a, double b)
 /* Of one factor; with `note` the common base is made to divide its frequencies. */
 static double sum_of_item(struct counting *c, const struct item *it, bool controlled, bool note)
 {
-	const struct gate_row *row;
 	double sum = 0;
 
 	controlled |= it->ncontrol > 0;
@@ -83,7 +82,7 @@ static double sum_of_item(struct counting *c, const struct item *it, bool contro
 		c->used[it->ref][controlled] |= note;
 		return c->sum[it->ref][controlled];
 	}
-	row = gate_row(it->gate);
+	const struct gate_row *row = gate_row(it->gate);
 	for (unsigned k = 0; k < row->nangle; k++) {
 		struct gate_frequencies f = gate_shift_frequencies(row->shift[k], controlled);
 		double derivative = fabs(c->derivative[it->angle[k]]);
@@ -164,7 +163,6 @@ static int refuse(const struct counting *c, double most, struct err *e)
 int weight_spectrum(const struct program *p, uint32_t i, struct spectrum *out, struct err *e)
 {
 	struct counting c = { .p = p, .weight = i };
-	double most;
 	int code = 0;
 
 	c.value = mem_try((size_t)p->nexpr + 1, 2 * sizeof *c.value);
@@ -174,7 +172,7 @@ int weight_spectrum(const struct program *p, uint32_t i, struct spectrum *out, s
 		code = err_set(e, -ERR_CONFIG, "no memory for the frequencies of %u expressions", p->nexpr);
 	} else {
 		c.derivative = c.value + p->nexpr;
-		most = largest(&c);
+		double most = largest(&c);
 		if (isnan(most) || most > (SPECTRUM_MAX + 0.5) * c.base)
 			code = refuse(&c, most, e);
 		else

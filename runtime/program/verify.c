@@ -274,11 +274,10 @@ uint64_t matrix_gates(const struct matrix *m, const uint64_t *gates)
 static int check_next_matrix(struct verifier *v, uint32_t i, uint64_t *nitem, uint64_t *gates)
 {
 	const struct matrix *m = &v->p->matrix[i];
-	int rc;
 
 	verify_at(v, "matrices: matrix %u: ", i);
 	*nitem += m->nitem;
-	rc = verify_count(v, "factors of all matrices so far", *nitem, PROGRAM_ITEMS_MAX);
+	int rc = verify_count(v, "factors of all matrices so far", *nitem, PROGRAM_ITEMS_MAX);
 	if (!rc)
 		rc = check_matrix(v, i);
 	if (rc)

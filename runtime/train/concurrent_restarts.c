@@ -286,10 +286,9 @@ static void advance_head(struct concurrent_run *run)
 {
 	for (;;) {
 		struct ended *d = NULL;
-		uint32_t head;
 
 		pthread_mutex_lock(&run->lock);
-		head = atomic_fetch_add(&run->head, 1) + 1;
+		uint32_t head = atomic_fetch_add(&run->head, 1) + 1;
 		if (head < run->job->restarts) {
 			d = run->ended[head];
 			run->ended[head] = NULL;
@@ -313,11 +312,9 @@ static void end_restart(struct runner *runner, int code, const struct epoch_reco
 {
 	struct concurrent_run *run = runner->run;
 	uint32_t restart = runner->trainer.restart;
-	struct ended *d;
-	bool head;
 
 	pthread_mutex_lock(&run->lock);
-	head = atomic_load(&run->head) == restart;
+	bool head = atomic_load(&run->head) == restart;
 	if (!head)
 		run->ended[restart] = pack_end(runner, code, last, e);
 	pthread_mutex_unlock(&run->lock);
@@ -328,7 +325,7 @@ static void end_restart(struct runner *runner, int code, const struct epoch_reco
 		end_all(run, code, e);
 		return;
 	}
-	d = pack_end(runner, 0, last, e);
+	struct ended *d = pack_end(runner, 0, last, e);
 	take_result(run, restart, d);
 	ended_free(d);
 	advance_head(run);
@@ -349,14 +346,13 @@ static void skip_ended(struct concurrent_run *run)
 static bool take_restart(struct runner *runner, uint32_t *restart)
 {
 	struct concurrent_run *run = runner->run;
-	bool have;
 
 	pthread_mutex_lock(&run->lock);
 	runner->busy = false;
 	pthread_cond_broadcast(&run->changed);
 	while (skip_ended(run), run->hold || (!run->code && run->next < run->job->restarts && run->next >= atomic_load(&run->head) + 2 * run->nrunner))
 		pthread_cond_wait(&run->changed, &run->lock);
-	have = !run->code && run->next < run->job->restarts;
+	bool have = !run->code && run->next < run->job->restarts;
 	*restart = have ? run->next++ : 0;
 	runner->busy = have;
 	pthread_mutex_unlock(&run->lock);
@@ -373,11 +369,10 @@ static void *run_restarts(void *ctx)
 
 	while (take_restart(runner, &restart)) {
 		const struct restart_state *at = train_state_restart(from, restart);
-		int code;
 
 		if (at && at->events)
 			event_queue_play(at->events, restart, &runner->queued);
-		code = trainer_run(&runner->trainer, restart, at, &last, &e);
+		int code = trainer_run(&runner->trainer, restart, at, &last, &e);
 		end_restart(runner, code, &last, &e);
 	}
 	return NULL;
@@ -386,11 +381,10 @@ static void *run_restarts(void *ctx)
 static int open_runner(struct concurrent_run *run, struct err *e)
 {
 	struct runner *runner = &run->runner[run->nrunner];
-	int code;
 
 	*runner = (struct runner){ .run = run, .queue = { .job = run->job }, .queued = event_queue_observer(&runner->queue), .observer = { .ctx = runner, .step = on_step, .between = on_between, .epoch = on_epoch,
 		.state = run->observer->state ? on_state : NULL, .event = on_event } };
-	code = trainer_open(&runner->trainer, &run->own, &runner->observer, e);
+	int code = trainer_open(&runner->trainer, &run->own, &runner->observer, e);
 	if (code)
 		return code;
 	runner->trainer.best = run->result;
@@ -422,13 +416,12 @@ static void take_over(struct concurrent_run *run, const struct train_state *from
 
 	for (uint32_t k = 0; from && k < from->nrunning; k++) {
 		const struct restart_state *at = &from->running[k];
-		struct train_observer queued;
 		struct ended *d;
 
 		if (!at->last)
 			continue;
 		d = run->ended[at->restart] = mem_alloc(1, sizeof *d);
-		queued = event_queue_observer(&d->queue);
+		struct train_observer queued = event_queue_observer(&d->queue);
 		*d = (struct ended){ .queue = { .job = j }, .last = *at->last, .end = at->end,
 			.weight = copy(at->weight, j->program->nweight) };
 		for (unsigned i = 0; i < optimizer_slots(j->optimizer, j->option); i++)
@@ -451,14 +444,15 @@ static void run_all(struct concurrent_run *run)
 
 int concurrent_restarts_run(const struct train_job *j, const struct train_observer *o, struct train_result *r, struct err *e)
 {
-	struct concurrent_run run = { .job = j, .own = *j, .observer = o, .result = r, .next = j->resume ? j->resume->ndone : 0 };
-	int code;
+	struct concurrent_run run = {
+		.job = j, .own = *j, .observer = o, .result = r, .next = j->resume ? j->resume->ndone : 0
+	};
 
 	run.own.exec.nthread = 1;
 	run.head = run.next;
 	pthread_mutex_init(&run.lock, NULL);
 	pthread_cond_init(&run.changed, NULL);
-	code = open_runners(&run, e);
+	int code = open_runners(&run, e);
 	if (!code) {
 		take_over(&run, j->resume);
 		run_all(&run);

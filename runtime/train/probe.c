@@ -70,13 +70,13 @@ static int probe_readouts(struct probe *p, const double *weight, const double **
 {
 	struct trainer *t = trainer_of(p);
 	struct batch batch;
-	int code;
 
 	*nsample = t->batch_n;
 	*readout = t->probe_readout;
 	if (!weight)
 		return 0;
-	code = part_batch(&t->job->train, t->ev, t->row + t->batch_at, 0, t->batch_n, t->input, &batch, e);
+	int code = part_batch(&t->job->train, t->ev, t->row + t->batch_at, 0, t->batch_n, t->input,
+		&batch, e);
 	if (!code)
 		code = evaluator_weights(t->ev, weight, e);
 	if (code)
@@ -119,11 +119,10 @@ static int probe_again(struct probe *p, const double *weight, uint64_t step, str
 	struct trainer *t = trainer_of(p);
 	uint64_t now = t->step;
 	double loss;
-	int code;
 
 	t->step = step;
 	t->nevaluation = 0;
-	code = probe_loss(p, weight, &loss, NULL, e);
+	int code = probe_loss(p, weight, &loss, NULL, e);
 	t->step = now;
 	t->nevaluation = 0;
 	if (!code)

@@ -19,12 +19,11 @@ static int open_file(const struct wire_file *f, uint64_t most_bytes, struct data
 	struct dataset_claim claim = { .path = path, .spec = f->spec, .nspec = f->nspec, .through = f->through, .nthrough = f->nthrough,
 		.nrow = f->nrow, .nx = f->nx };
 	struct err why = { 0, "" };
-	int code;
 
 	memcpy(path, f->path, f->npath);
 	path[f->npath] = 0;
 	memcpy(claim.digest, f->digest, sizeof claim.digest);
-	code = dataset_again_open(&claim, most_bytes, out, &why);
+	int code = dataset_again_open(&claim, most_bytes, out, &why);
 	return code ? err_set(e, code, "%s; cluster.shard: file needs the same data files by the same names on all hosts, "
 		"cluster.shard: data sends them", why.text) : 0;
 }
@@ -62,11 +61,10 @@ void remote_rows_release(struct remote_rows *r)
 static bool room_for_rows(struct kept *k, size_t n, size_t row)
 {
 	size_t cap = n + n / 2;
-	double *x;
 
 	if (n <= k->cap)
 		return true;
-	x = mem_try(cap, row);
+	double *x = mem_try(cap, row);
 	if (!x)
 		return false;
 	if (k->n)

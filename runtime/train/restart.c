@@ -60,15 +60,12 @@ static void open_rate(struct trainer *t)
 
 int trainer_open(struct trainer *t, const struct train_job *j, const struct train_observer *o, struct err *e)
 {
-	struct evaluator_options exec;
-	int code;
-
 	*t = (struct trainer){ .job = j, .observer = o,
 		.score = { .program = j->program, .loss = &j->measures.loss, .part = &j->train,
 			.class_weights = j->class_weights.n ? &j->class_weights : NULL } };
 	t->batch_size = train_batch_size(j);
 	t->steps_per_epoch = train_steps_per_epoch(j);
-	exec = j->exec;
+	struct evaluator_options exec = j->exec;
 	if (!optimizer_needs_gradient(j->optimizer))
 		exec.gradient = GRADIENT_NONE;
 	exec.remote = j->pool != NULL;
@@ -76,7 +73,7 @@ int trainer_open(struct trainer *t, const struct train_job *j, const struct trai
 	if (j->pool && !exec.optimisations)
 		exec.nthread =
 			1; /* it computes only what workers cannot, and what exact optimisations leave */
-	code = evaluator_new(j->program, &exec, &t->ev, e);
+	int code = evaluator_new(j->program, &exec, &t->ev, e);
 	if (code)
 		return code;
 	t->pool = j->pool ? j->pool : pool_threads_new(j->exec.nthread);
@@ -203,12 +200,11 @@ static int finish_update(struct trainer *t, struct err *e)
 {
 	const struct train_job *j = t->job;
 	uint32_t index;
-	const char *path;
 
 	constraint_apply(j->constraint, j->nconstraint, j->program, t->weight);
 	for (size_t i = 0; i < j->program->nweight; i++)
 		if (!isfinite(t->weight[i])) {
-			path = path_of_weight(j->program, i, &index);
+			const char *path = path_of_weight(j->program, i, &index);
 			return err_set(e, -ERR_NOT_FINITE, "entry %u of weight %s is not finite after the update", index, path);
 		}
 	return 0;
@@ -239,10 +235,9 @@ static void keep_before_step(struct trainer *t, bool restore)
 static int search_step(struct trainer *t, struct err *e)
 {
 	struct update u = update_of(t);
-	int code;
 
 	keep_before_step(t, false);
-	code = t->job->optimizer->search(&u, &t->probe, e);
+	int code = t->job->optimizer->search(&u, &t->probe, e);
 	if (code == -ERR_STOPPED) /* the state before the step is saved */
 		keep_before_step(t, true);
 	return code;
@@ -405,14 +400,12 @@ static int epoch_steps(struct trainer *t, struct err *e)
 static int validate(struct trainer *t, struct epoch_record *r, struct err *e)
 {
 	const struct train_job *j = t->job;
-	enum profile_phase as;
-	int code;
 
 	if (!train_validates(j, t->epoch))
 		return 0;
-	as = recorder_as(PHASE_VALIDATION);
+	enum profile_phase as = recorder_as(PHASE_VALIDATION);
 	trainer_draws(t, SHOTS_OF_VALIDATION);
-	code = evaluate_part(t->ev, &j->validation, &j->measures, t->weight, t->val_output,
+	int code = evaluate_part(t->ev, &j->validation, &j->measures, t->weight, t->val_output,
 		&r->val_loss, r->val_metric, t->pool, e);
 	recorder_mark(PHASE_VALIDATION);
 	recorder_as(as);
@@ -427,12 +420,11 @@ static int validate(struct trainer *t, struct epoch_record *r, struct err *e)
 
 static int one_epoch(struct trainer *t, struct epoch_record *r, struct err *e)
 {
-	double trained;
 	int code = epoch_steps(t, e);
 
 	if (code)
 		return code;
-	trained = clock_seconds();
+	double trained = clock_seconds();
 	epoch_so_far(t, r);
 	recorder_mark(PHASE_VALIDATION);
 	code = validate(t, r, e);
@@ -522,7 +514,6 @@ static bool epochs_left(const struct trainer *t)
 int trainer_run(struct trainer *t, uint32_t restart, const struct restart_state *from, struct epoch_record *last, struct err *e)
 {
 	const struct train_job *j = t->job;
-	struct update u;
 	int code = 0;
 
 	trainer_probe_begin(t);
@@ -540,7 +531,7 @@ int trainer_run(struct trainer *t, uint32_t restart, const struct restart_state 
 			callbacks_epoch(t->callbacks, t->observer, last, steps_done(t), t->weight);
 		recorder_mark(PHASE_LOG);
 	}
-	u = update_of(t);
+	struct update u = update_of(t);
 	if (code)
 		return code;
 	optimizer_finish(j->optimizer, &u);

@@ -40,11 +40,9 @@ double label_class(const double *label, uint32_t n)
 /* By the label, or by which of several is the largest. */
 static double class_weight(const struct class_weights *c, const double *label, uint32_t n)
 {
-	double class;
-
 	if (!c)
 		return 1;
-	class = label_class(label, n);
+	double class = label_class(label, n);
 	for (unsigned k = 0; k < c->n; k++)
 		if (c->label[k] == class)
 			return c->weight[k];
@@ -74,7 +72,6 @@ static double value_of(const struct score *s, uint32_t sample, const double *out
 	const struct dataset *d = s->part->data;
 	uint32_t row = row_of(s, sample), n = s->program->noutput;
 	struct loss_sample one = { NULL, output, NULL, n, d->ny };
-	double weight, value;
 
 	if (!all_finite(output, n))
 		return NAN;
@@ -82,8 +79,8 @@ static double value_of(const struct score *s, uint32_t sample, const double *out
 		return 0;
 	one.opt = s->loss->option;
 	one.label = d->y + (size_t)row * d->ny;
-	weight = weight_of(s, row);
-	value = s->loss->row->value(&one, gradient);
+	double weight = weight_of(s, row);
+	double value = s->loss->row->value(&one, gradient);
 	for (uint32_t j = 0; gradient && j < n; j++)
 		gradient[j] *= weight;
 	return value * weight;
@@ -95,10 +92,9 @@ int score_sample(void *ctx, uint32_t sample, const double *readout, double *grad
 	uint32_t n = s->program->noutput;
 	double *memory = s->memory + sample * s->stride, *output_gradient = memory + s->stride - n;
 	double *output = s->output + (size_t)sample * n;
-	double value;
 
 	model_head(s->program, s->weight, readout, output, memory);
-	value = value_of(s, sample, output, gradient ? output_gradient : NULL);
+	double value = value_of(s, sample, output, gradient ? output_gradient : NULL);
 	s->value[sample] = isfinite(value) ? value : NAN;
 	if (!isfinite(value))
 		return -ERR_NOT_FINITE;

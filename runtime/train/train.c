@@ -59,11 +59,9 @@ static int epochs_check(const struct train_job *j, struct err *e)
 
 static int data_check(const struct train_job *j, struct err *e)
 {
-	int code;
-
 	if (!j->train.nrow)
 		return err_set(e, -ERR_BAD_DATA, "the training data has no rows");
-	code = part_check(j->program, &j->train, "training data", &j->measures, e);
+	int code = part_check(j->program, &j->train, "training data", &j->measures, e);
 	return code || !j->validation.nrow ? code : part_check(j->program, &j->validation, "validation data", &j->measures, e);
 }
 

@@ -338,16 +338,14 @@ static void get_profile(struct input *in, const json_t *v, struct profile *p)
 int profile_read_json(const char *text, size_t len, struct profile **out, struct err *e)
 {
 	struct input in = { .e = e };
-	struct profile *p;
-	json_t *v;
 
 	if (!profile_json_fits(text, len))
 		return err_set(e, -ERR_BAD_DATA, "a profile has at most %d bytes and %d values",
 			JSON_BYTES_MAX, PROFILE_VALUES_MAX);
-	v = json_read(text, len, e);
+	json_t *v = json_read(text, len, e);
 	if (!v)
 		return -ERR_BAD_DATA;
-	p = profile_new();
+	struct profile *p = profile_new();
 	in.arena = &p->arena;
 	get_profile(&in, v, p);
 	json_decref(v);

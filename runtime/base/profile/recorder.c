@@ -152,14 +152,12 @@ static void release(struct record *r)
 /* Busy; NULL: recording is off. */
 static struct record *open_one(struct record *r)
 {
-	unsigned now;
-
 	atomic_store(&r->busy, true);
 	if (atomic_load(&recorder_level) == PROFILE_OFF) {
 		atomic_store(&r->busy, false);
 		return NULL;
 	}
-	now = atomic_load_explicit(&capture, memory_order_relaxed);
+	unsigned now = atomic_load_explicit(&capture, memory_order_relaxed);
 	if (r->capture != now) {
 		release(r);
 		r->capture = now;
@@ -204,11 +202,10 @@ static void add_event(struct record *r, const struct profile_event *e)
 void recorder_mark_on(enum profile_phase phase)
 {
 	struct record *r = open_record();
-	int64_t now;
 
 	if (!r)
 		return;
-	now = recorder_ticks();
+	int64_t now = recorder_ticks();
 	if (r->last && phase) {
 		enum profile_phase to = r->as ? r->as : phase;
 
@@ -241,11 +238,10 @@ static enum profile_phase phase_of(enum profile_kind kind, uint32_t id)
 void recorder_help_on(enum profile_kind kind, uint32_t id, int64_t begin)
 {
 	struct record *r = open_record();
-	int64_t now;
 
 	if (!r)
 		return;
-	now = recorder_ticks();
+	int64_t now = recorder_ticks();
 	r->help[phase_of(kind, id)] += (uint64_t)(now - begin);
 	add_event(r, &(struct profile_event){ begin, now, id, (uint8_t)kind, 0 });
 	close_record(r);
@@ -270,14 +266,13 @@ void recorder_exchange_on(uint32_t id, bool back, int64_t begin, int64_t end, ui
 	double wait_seconds)
 {
 	struct record *r = open_record();
-	struct profile_exchange *x;
 
 	if (!r)
 		return;
 	add_event(r, &(struct profile_event){ begin, end, id, EVENT_EXCHANGE, back });
 	close_record(r);
 	pthread_mutex_lock(&lock);
-	x = exchange_of(id, back);
+	struct profile_exchange *x = exchange_of(id, back);
 	x->count++;
 	x->bytes += bytes;
 	x->ns += (uint64_t)(end - begin);
@@ -288,11 +283,10 @@ void recorder_exchange_on(uint32_t id, bool back, int64_t begin, int64_t end, ui
 enum profile_phase recorder_as_on(enum profile_phase phase)
 {
 	struct record *r = open_record();
-	enum profile_phase before;
 
 	if (!r)
 		return PHASE_NONE;
-	before = r->as;
+	enum profile_phase before = r->as;
 	r->as = phase;
 	close_record(r);
 	return before;
@@ -477,10 +471,8 @@ static void wall_shares(double wall, double ns[PHASE_COUNT])
 
 void recorder_phases(double seconds[PHASE_COUNT])
 {
-	struct moment now;
-
 	pthread_mutex_lock(&lock);
-	now = moment_now();
+	struct moment now = moment_now();
 	wall_shares((double)(now.ticks - began.ticks), seconds);
 	pthread_mutex_unlock(&lock);
 	for (unsigned p = 0; p < PHASE_COUNT; p++)
@@ -607,11 +599,10 @@ static const struct profile_memory *memory(struct profile *p, uint32_t *n)
 void recorder_stop(struct profile *p, struct profile_process *out)
 {
 	double wall[PHASE_COUNT];
-	struct moment end;
 
 	atomic_store(&recorder_level, PROFILE_OFF);
 	pthread_mutex_lock(&lock);
-	end = moment_now();
+	struct moment end = moment_now();
 	for (struct record *r = records; r; r = r->next)
 		while (atomic_load(&r->busy))
 			sched_yield();

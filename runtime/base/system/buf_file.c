@@ -60,18 +60,15 @@ static int first_memory(struct buf *b, int fd, const char *path, size_t *max_byt
 
 static int read_all(struct buf *b, int fd, const char *path, size_t max_bytes, struct err *e)
 {
-	ssize_t got;
-	char *more;
-
 	for (;;) {
 		if (b->len + 1 >= b->cap) {
-			more = realloc(b->data, 2 * b->cap);
+			char *more = realloc(b->data, 2 * b->cap);
 			if (!more)
 				return err_set(e, -ERR_CONFIG, "no memory for the contents of %s", path);
 			b->data = more;
 			b->cap *= 2;
 		}
-		got = read(fd, b->data + b->len, b->cap - b->len - 1);
+		ssize_t got = read(fd, b->data + b->len, b->cap - b->len - 1);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
@@ -175,7 +172,6 @@ int buf_read_part_fd(struct buf *b, int fd, const char *path, size_t len, bool t
 int buf_read_part(struct buf *b, const char *path, size_t len, bool tail, uint64_t *size, struct err *e)
 {
 	struct stat st;
-	int fd, code;
 
 	*size = 0;
 	/* Opening a pipe and closing it would end its writer; there are no parts of it to read. */
@@ -183,11 +179,11 @@ int buf_read_part(struct buf *b, const char *path, size_t len, bool tail, uint64
 		buf_clear(b);
 		return 0;
 	}
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
 		return cannot_read(path, e);
 	inputs_note(fd, path);
-	code = buf_read_part_fd(b, fd, path, len, tail, size, e);
+	int code = buf_read_part_fd(b, fd, path, len, tail, size, e);
 	close(fd);
 	return code;
 }
@@ -280,11 +276,10 @@ bool buf_is_temporary(const char *name)
 static int open_folder_of(const char *path)
 {
 	struct buf folder = BUF_INIT;
-	int fd, saved;
 
 	path_folder(path, &folder);
-	fd = open(folder.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	saved = errno;
+	int fd = open(folder.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int saved = errno;
 	buf_release(&folder);
 	errno = saved;
 	return fd;
@@ -381,12 +376,13 @@ static int follow(const char *path, char real[PATH_MAX])
 	snprintf(real, PATH_MAX, "%s", path);
 	for (int k = 0; k < LINKS_MAX; k++) {
 		ssize_t n = readlink(real, link, sizeof link - 1);
-		size_t folder;
 
 		if (n < 0)
 			return 0;
 		link[n] = '\0';
-		folder = link[0] == '/' || !strrchr(real, '/') ? 0 : (size_t)(strrchr(real, '/') - real) + 1;
+		size_t folder = link[0] == '/' || !strrchr(real, '/')
+			? 0
+			: (size_t)(strrchr(real, '/') - real) + 1;
 		if (folder + (size_t)n >= PATH_MAX)
 			break;
 		memcpy(real + folder, link, (size_t)n + 1);

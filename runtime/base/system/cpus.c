@@ -66,7 +66,6 @@ static unsigned place_processors(void)
 {
 	cpu_set_t *set = CPU_ALLOC(CPU_SET_BITS);
 	size_t size = CPU_ALLOC_SIZE(CPU_SET_BITS);
-	unsigned n = 0;
 
 	if (!set)
 		return 0;
@@ -83,7 +82,7 @@ static unsigned place_processors(void)
 				CPU_SET_S((size_t)id[k], size, set);
 		free(id);
 	}
-	n = (unsigned)CPU_COUNT_S(size, set);
+	unsigned n = (unsigned)CPU_COUNT_S(size, set);
 	CPU_FREE(set);
 	return n;
 }

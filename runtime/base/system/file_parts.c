@@ -51,11 +51,10 @@ void file_parts_join(const struct file_parts *f, struct buf *out)
 static int put_joined(const struct file_parts *f, int fd)
 {
 	struct buf whole = BUF_INIT;
-	int code, saved;
 
 	file_parts_join(f, &whole);
-	code = fd_write(fd, whole.data, whole.len);
-	saved = errno;
+	int code = fd_write(fd, whole.data, whole.len);
+	int saved = errno;
 	buf_release(&whole);
 	errno = saved;
 	return code;
@@ -132,11 +131,10 @@ static void end_seal(struct sealing *s)
 static int put_and_seal(const struct file_parts *f, int fd)
 {
 	struct sealing s = { .file = f };
-	int code, saved;
 
 	begin_seal(&s);
-	code = put_parts(f, fd);
-	saved = errno;
+	int code = put_parts(f, fd);
+	int saved = errno;
 	if (!code)
 		begin_transfer(f, fd);
 	end_seal(&s);

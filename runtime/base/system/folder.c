@@ -323,12 +323,11 @@ static bool is_private_group(gid_t group)
 {
 	const struct passwd *user = getpwuid(geteuid());
 	char name[256] = "";
-	const struct group *g;
 
 	if (!user || user->pw_gid != group || strlen(user->pw_name) >= sizeof name)
 		return false;
 	strcpy(name, user->pw_name);
-	g = getgrgid(group);
+	const struct group *g = getgrgid(group);
 	if (!g || strcmp(g->gr_name, name))
 		return false;
 	for (char **member = g->gr_mem; *member; member++)

@@ -62,11 +62,10 @@ int inflate_raw(const void *in, size_t in_len, void *out, size_t out_len, struct
 	unsigned char none;
 	z_stream z = { .next_in = (unsigned char *)in, .next_out = out_len ? out : &none };
 	size_t spare;
-	int code;
 
 	if (inflateInit2(&z, -MAX_WBITS) != Z_OK)
 		return err_set(e, -ERR_CONFIG, "no memory to inflate");
-	code = run(&z, in_len, out_len, &spare);
+	int code = run(&z, in_len, out_len, &spare);
 	inflateEnd(&z);
 	if (code == Z_STREAM_END && !spare)
 		return 0;
@@ -92,12 +91,9 @@ static void skip_text(struct rd *r)
 /* The header of section 2.3; false when it is none. */
 static bool read_gzip_head(struct rd *r)
 {
-	uint8_t flags;
-	size_t crc_at;
-
 	if (rd_u8(r) != 0x1f || rd_u8(r) != 0x8b || rd_u8(r) != GZIP_DEFLATE)
 		return false;
-	flags = rd_u8(r);
+	uint8_t flags = rd_u8(r);
 	rd_bytes(r, GZIP_HEAD - 4);
 	if (flags & GZIP_EXTRA)
 		rd_bytes(r, rd_u16(r));
@@ -105,7 +101,7 @@ static bool read_gzip_head(struct rd *r)
 		skip_text(r);
 	if (flags & GZIP_COMMENT)
 		skip_text(r);
-	crc_at = r->at;
+	size_t crc_at = r->at;
 	if (flags & GZIP_HCRC && rd_u16(r) != (crc32_of(r->p, crc_at) & 0xffff))
 		return false;
 	return !r->bad && !(flags & GZIP_RESERVED);
@@ -114,22 +110,18 @@ static bool read_gzip_head(struct rd *r)
 int inflate_gzip(const void *in, size_t in_len, struct buf *out, struct err *e)
 {
 	struct rd r = { in, in_len, 0, 0 }, tail = { in, in_len, in_len - GZIP_TAIL, 0 };
-	size_t deflated;
-	uint32_t crc, len;
-	char *bytes;
-	int code;
 
 	if (!read_gzip_head(&r) || in_len - r.at < GZIP_TAIL)
 		return err_set(e, -ERR_BAD_DATA, "not a gzip file, or its header is damaged");
-	crc = rd_u32(&tail);
-	len = rd_u32(&tail);
-	deflated = in_len - GZIP_TAIL - r.at;
+	uint32_t crc = rd_u32(&tail);
+	uint32_t len = rd_u32(&tail);
+	size_t deflated = in_len - GZIP_TAIL - r.at;
 	if (len / GZIP_RATIO_MAX > deflated)
 		return err_set(e, -ERR_BAD_DATA, "%zu compressed bytes cannot hold the %u that are stated", deflated, len);
-	bytes = mem_try((size_t)len + 1, 1);       /* ends in the buffer's NUL */
+	char *bytes = mem_try((size_t)len + 1, 1); /* ends in the buffer's NUL */
 	if (!bytes)
 		return err_set(e, -ERR_CONFIG, "no memory for %u bytes", len);
-	code = inflate_raw(r.p + r.at, deflated, bytes, len, e);
+	int code = inflate_raw(r.p + r.at, deflated, bytes, len, e);
 	if (!code && crc32_of(bytes, len) != crc)
 		code = err_set(e, -ERR_BAD_DATA, "compressed data are damaged (their CRC differs)");
 	if (code)
@@ -180,13 +172,13 @@ static int pump(struct pipe *p, inflate_sink sink, void *ctx, struct err *e)
 int inflate_file(int fd, const char *path, uint64_t at, uint64_t len, bool gzip, inflate_sink sink, void *ctx, struct err *e)
 {
 	mem_auto struct pipe *p = mem_alloc(1, sizeof *p);
-	int code;
 
 	p->fd = fd;
 	p->path = path;
 	p->at = at;
 	p->left = len;
-	code = inflateInit2(&p->z, gzip ? MAX_WBITS + 16 : -MAX_WBITS) != Z_OK ? err_set(e, -ERR_CONFIG, "no memory to inflate")
+	int code = inflateInit2(&p->z, gzip ? MAX_WBITS + 16 : -MAX_WBITS) != Z_OK
+		? err_set(e, -ERR_CONFIG, "no memory to inflate")
 		: pump(p, sink, ctx, e);
 	inflateEnd(&p->z);
 	return code;

@@ -133,24 +133,20 @@ static int open_npz(const struct data_file *f, struct npz *z, struct array_place
 
 static int open_npy(const struct data_file *f, const char *name, struct npz *z, struct array_place **place, struct err *e)
 {
-	int code;
-
 	z->member = mem_alloc(1, sizeof *z->member);
 	z->member[0].name = mem_strdup(name);
 	z->n = 1;
 	*place = mem_alloc(1, sizeof **place);
 	(*place)[0].size = f->size;
-	code = own_descriptor(f, *place, e);
+	int code = own_descriptor(f, *place, e);
 	return code ? code : look(f, *place, &z->member[0].array, e);
 }
 
 int array_places_open(const struct data_file *f, const char *npy_name, struct npz *z, struct array_place **place,
 	struct err *e)
 {
-	int code;
-
 	*place = NULL;
-	code = npy_name ? open_npy(f, npy_name, z, place, e) : open_npz(f, z, place, e);
+	int code = npy_name ? open_npy(f, npy_name, z, place, e) : open_npz(f, z, place, e);
 	if (code)
 		array_places_close(z, *place);
 	return code;

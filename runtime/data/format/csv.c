@@ -49,12 +49,11 @@ static int quote_fault(struct csv *c, size_t begin, size_t end, const char *labe
 static int read_quoted(struct csv *c, struct csv_field *f)
 {
 	size_t open = c->at - 1;
-	const char *quote;
 
 	f->begin = (uint32_t)c->at;
 	f->is_quoted = true;
 	for (;;) {
-		quote = memchr(c->text + c->at, '"', c->len - c->at);
+		const char *quote = memchr(c->text + c->at, '"', c->len - c->at);
 		if (!quote)
 			return quote_fault(c, open, open + 1, "this quote is never closed");
 		c->at = (size_t)(quote - c->text) + 1;
@@ -86,12 +85,10 @@ static int limit_fault(struct csv *c, struct span at, const char *what, int limi
 
 static int read_field(struct csv *c)
 {
-	struct csv_field *f;
-
 	if (c->nfield > DATASET_COLUMNS_MAX)
 		return limit_fault(c, span(c, c->at, c->at), "too many columns", DATASET_COLUMNS_MAX + 1);
 	mem_reserve(c->field, c->nfield, c->cap);
-	f = &c->field[c->nfield++];
+	struct csv_field *f = &c->field[c->nfield++];
 	if (c->at < c->len && c->text[c->at] == '"') {
 		c->at++;
 		if (read_quoted(c, f))
@@ -135,8 +132,6 @@ static char find_separator(const struct csv *c)
 
 int csv_next(struct csv *c)
 {
-	size_t begin;
-
 	if (c->window && csv_window_ready(c))
 		return -1;
 	skip_blank_lines(c);
@@ -144,7 +139,7 @@ int csv_next(struct csv *c)
 		return 0;
 	if (!c->separator)
 		c->separator = find_separator(c);
-	begin = c->at;
+	size_t begin = c->at;
 	c->nfield = 0;
 	for (;;) {
 		if (read_field(c))

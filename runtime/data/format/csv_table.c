@@ -41,12 +41,10 @@ static bool is_header(const struct csv *c, const struct read_options *o)
 	double v;
 
 	for (size_t i = 0; i < c->nfield; i++) {
-		char *text;
-
 		if (csv_number(c, i, &v))
 			continue;
 		words++;
-		text = csv_text(c, i);
+		char *text = csv_text(c, i);
 		wanted = wanted || is_wanted(o, text);
 		free(text);
 	}
@@ -176,12 +174,12 @@ static void unknown_column(struct csv_table *t, const char *name, const char *wa
 {
 	bool trained = is_trained(t->o, name);
 	const char *near = diag_nearest(name, (const char *const *)t->name, t->ncolumn);
-	struct diag *g;
 
 	if (trained && t->trained_listed && !near)           /* one list names all that are missing */
 		return;
-	g = diag_at(t->diags, DIAG_DATA_COLUMN, t->header, trained ? "no column `%s`, which the training had"
-		: "no column `%s` for %s", name, wanted_by);
+	struct diag *g = diag_at(t->diags, DIAG_DATA_COLUMN, t->header,
+		trained ? "no column `%s`, which the training had" : "no column `%s` for %s", name,
+		wanted_by);
 	if (t->ncolumn == 1 && help_spaces(t, g))
 		return;
 	if (trained && near)
@@ -391,11 +389,10 @@ static void warn_twice(struct csv_table *t)
 {
 	for (size_t i = 1; t->has_header && i < t->ncolumn && i < TWICE_LOOKED; i++)
 		for (size_t k = 0; k < i; k++) {
-			struct diag *g;
-
 			if (t->to[i] < 0 || t->to[k] < 0 || strcmp(t->name[i], t->name[k]))
 				continue;
-			g = diag_at(t->diags, DIAG_DATA_SAME_NAME, csv_span(&t->csv, i), "two columns are named `%s`", t->name[i]);
+			struct diag *g = diag_at(t->diags, DIAG_DATA_SAME_NAME,
+				csv_span(&t->csv, i), "two columns are named `%s`", t->name[i]);
 			diag_second(g, csv_span(&t->csv, k), "the other");
 			diag_help(g, "both are inputs, in the order of the file; give them different names, or remove one");
 			return;
@@ -405,11 +402,10 @@ static void warn_twice(struct csv_table *t)
 /* No name of the training's is in the file. */
 static void warn_names(struct csv_table *t)
 {
-	struct diag *g;
-
 	if (!t->o->ntrained || t->o->nmap || !t->has_header)
 		return;
-	g = diag_at(t->diags, DIAG_DATA_NAMES, t->header, "the columns have other names than those of the training; they are taken "
+	struct diag *g = diag_at(t->diags, DIAG_DATA_NAMES, t->header,
+		"the columns have other names than those of the training; they are taken "
 		"in their order");
 	help_trained(t, g);
 }
@@ -418,7 +414,6 @@ void csv_table_columns(struct csv_table *t)
 {
 	size_t first = 0, column = 0, wanted = 0, free_count;
 	const struct input_want *last = NULL;
-	const struct input_map *m;
 
 	name_index_init(&t->index, (const char *const *)t->name, t->ncolumn);
 	choose_label(t);
@@ -426,7 +421,7 @@ void csv_table_columns(struct csv_table *t)
 	choose_width(t);
 	choose_weight(t);
 	for (unsigned i = 0; i < t->o->nwant; first += t->o->want[i++].count) {
-		m = reader_map(t->o, t->o->want[i].name);
+		const struct input_map *m = reader_map(t->o, t->o->want[i].name);
 		if (m)
 			choose_mapped(t, &t->o->want[i], m, first);
 		else

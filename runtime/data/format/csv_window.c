@@ -63,16 +63,14 @@ static int move_on(struct csv *c, struct err *e)
 	struct csv_window *w = c->window;
 	size_t kept = c->len - c->at, most = 2 * kept > CSV_WINDOW_BYTES ? 2 * kept : CSV_WINDOW_BYTES;
 	size_t n = w->left < most - kept ? (size_t)w->left : most - kept;
-	char *text;
-	int code;
 
 	if (kept > CSV_ROW_BYTES_MAX)
 		return err_set(e, -ERR_BAD_DATA, "a row has more than %d bytes", CSV_ROW_BYTES_MAX);
-	text = mem_try(kept + n + 1, 1);
+	char *text = mem_try(kept + n + 1, 1);
 	if (!text)
 		return err_set(e, -ERR_CONFIG, "no memory for %zu bytes of a row", kept + n);
 	memcpy(text, c->text + c->at, kept);
-	code = file_read(w->fd, w->path, w->at, text + kept, n, e);
+	int code = file_read(w->fd, w->path, w->at, text + kept, n, e);
 	if (code) {
 		free(text);
 		return code;

@@ -216,12 +216,11 @@ static int copy_labels(const struct source *s, const struct array *a, struct dat
 static int find_weight(struct source *s, const struct array **weight, struct err *e)
 {
 	const char *key = s->o->weight;
-	int code;
 
 	*weight = key ? npz_find(&s->z, key) : NULL;
 	if (!*weight)
 		return key && s->o->label_required ? unknown_key(s, key, "the weights", e) : 0;
-	code = check_rows(s, key, *weight, e);
+	int code = check_rows(s, key, *weight, e);
 	if (!code && ((*weight)->is_complex || width_of(*weight) != 1))
 		code = err_set(e, -ERR_BAD_DATA, "%s: array \"%s\" is to hold one weight for each row", s->path, key);
 	return code;
@@ -310,13 +309,12 @@ static int store_inputs(const struct source *s, struct shared x, uint64_t nx, st
 static int load(struct source *s, const struct array *a, struct err *e)
 {
 	unsigned i = 0;
-	int code;
 
 	if (!a || !s->place)
 		return 0;
 	while (&s->z.member[i].array != a)
 		i++;
-	code = array_place_load(&s->place[i], s->path, &s->z.member[i].array, e);
+	int code = array_place_load(&s->place[i], s->path, &s->z.member[i].array, e);
 	if (code)
 		err_prefix(e, "%s: member \"%s\"", s->path, s->z.member[i].name);
 	return code;
@@ -416,12 +414,11 @@ static int read_places(struct source *s, bool is_npy, struct dataset **out, stru
 {
 	struct data_file f;
 	struct sha256 h;
-	int code;
 
 	sha256_init(&h);
 	if (is_npy && s->o->nwant != 1)
 		return npy_feeds_one(s, e);
-	code = data_file_open(&f, s->path, e);
+	int code = data_file_open(&f, s->path, e);
 	if (code)
 		return code;
 	code = array_places_open(&f, is_npy ? missing(s, s->o->want) : NULL, &s->z, &s->place, e);
@@ -447,11 +444,10 @@ int dataset_read_arrays(const char *path, const struct read_options *o, struct d
 	bool is_npy = path_ends(path, ".npy");
 	struct source s = { .path = path, .o = o, .diags = d };
 	struct buf b = BUF_INIT;
-	int code;
 
 	if (o->streamed)
 		return read_places(&s, is_npy, out, e);
-	code = is_npy ? npy_check_file(path, e) : npz_check_file(path, e);
+	int code = is_npy ? npy_check_file(path, e) : npz_check_file(path, e);
 	if (!code)
 		code = buf_read_file(&b, path, is_npy ? DATASET_BYTES_MAX : UINT32_MAX, e);
 	if (code)

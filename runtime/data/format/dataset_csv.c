@@ -50,11 +50,11 @@ static void bad_number(struct csv_table *t, size_t field)
 	struct span at = csv_span(&t->csv, field);
 	mem_auto char *text = csv_text(&t->csv, field);
 	bool word = t->to[field] == TO_LABEL && !is_missing(text) && !strchr(text, ';');
-	struct diag *g;
 
 	if (word && !label_words_add(&t->words, text))
 		return;
-	g = t->last = diag_at(t->diags, DIAG_DATA_NUMBER, at, "column `%s` holds no number", t->name[field]);
+	struct diag *g = t->last = diag_at(t->diags, DIAG_DATA_NUMBER, at,
+		"column `%s` holds no number", t->name[field]);
 	if (word)
 		t->words.fault = g;
 	if (!*text)
@@ -91,11 +91,10 @@ static bool read_named_label(struct csv_table *t, size_t field)
 {
 	const struct label_map *m = &t->o->label_map;
 	bool known = false;
-	char *text;
 
 	if (!m->name || csv_number(&t->csv, field, &(double){ 0 }))
 		return false;
-	text = csv_text(&t->csv, field);
+	char *text = csv_text(&t->csv, field);
 	for (unsigned i = 0; !known && i < m->n; i++)
 		if (!strcmp(m->name[i], text)) {
 			t->y[t->nrow] = m->to[i];
@@ -130,12 +129,11 @@ static void read_row(struct csv_table *t)
 
 static bool row_width_fits(struct csv_table *t)
 {
-	struct diag *g;
-
 	if (t->csv.nfield == t->ncolumn)
 		return true;
-	g = t->last = diag_at(t->diags, DIAG_DATA_ROW, t->csv.row, "this row has %zu field%s, the first one %zu",
-		t->csv.nfield, t->csv.nfield == 1 ? "" : "s", t->ncolumn);
+	struct diag *g = t->last = diag_at(t->diags, DIAG_DATA_ROW, t->csv.row,
+		"this row has %zu field%s, the first one %zu", t->csv.nfield,
+		t->csv.nfield == 1 ? "" : "s", t->ncolumn);
 	diag_second(g, t->header, "the first row");
 	return false;
 }
@@ -335,10 +333,9 @@ static int read_streamed(const char *path, const struct read_options *o, struct 
 	struct csv_table t = { .o = o, .diags = d, .before = diags_errors(d), .file = &file };
 	struct data_file f;
 	struct sha256 h;
-	int code;
 
 	sha256_init(&h);
-	code = data_file_open(&f, path, e);
+	int code = data_file_open(&f, path, e);
 	if (code)
 		return code;
 	code = temporary_file_open(&file, e);
@@ -365,15 +362,14 @@ int dataset_read_csv(const char *path, const struct read_options *o, struct diag
 	struct dataset **out, struct err *e)
 {
 	struct csv_table t = { .o = o, .diags = d, .before = diags_errors(d) };
-	int file, code;
 
 	if (o->streamed)
 		return read_streamed(path, o, d, out, e);
-	file = source_open(diags_sources(d), path, CSV_BYTES_MAX, e);
+	int file = source_open(diags_sources(d), path, CSV_BYTES_MAX, e);
 	if (file < 0)
 		return file;
 	csv_init(&t.csv, d, (uint32_t)file);
-	code = read_and_judge(&t, path, out, e);
+	int code = read_and_judge(&t, path, out, e);
 	csv_table_release(&t);
 	return code;
 }

@@ -47,10 +47,9 @@ static int check_length(const char *path, struct err *e)
 static int open_file(struct idx_file *f, const char *path, struct sha256 *h, struct err *e)
 {
 	struct buf packed = BUF_INIT;
-	int code;
 
 	f->path = path;
-	code = check_length(path, e);
+	int code = check_length(path, e);
 	if (!code)
 		code = buf_read_file(&f->bytes, path, DATASET_BYTES_MAX, e);
 	if (code)
@@ -122,10 +121,9 @@ static int open_in_place(struct idx_file *f, const char *path, struct sha256 *h,
 {
 	char head[IDX_HEAD_MAX];
 	size_t n = 0, have;
-	int code;
 
 	f->path = path;
-	code = data_file_open(&f->data, path, e);
+	int code = data_file_open(&f->data, path, e);
 	if (code)
 		return code;
 	if (is_gzip(path))
@@ -164,7 +162,6 @@ static const char *either(struct arena *a, const char *path)
 static const char *labels_path(struct arena *a, const char *path, const char *label)
 {
 	const char *base = path_base(path), *images = NULL, *rank;
-	char *name;
 
 	if (label)
 		return arena_printf(a, "%.*s%s", *label == '/' ? 0 : (int)(base - path), path, label);
@@ -172,7 +169,7 @@ static const char *labels_path(struct arena *a, const char *path, const char *la
 		images = p;
 	if (!images)
 		return NULL;
-	name = arena_strdup(a, path);
+	char *name = arena_strdup(a, path);
 	memcpy(name + (images - path), "labels", strlen("labels"));
 	rank = strstr(images, "idx");
 	if (rank && rank[3] >= '1' && rank[3] <= '8')
@@ -324,10 +321,9 @@ int dataset_read_idx(const char *path, const struct read_options *o, struct diag
 	struct input_want want;
 	arena_auto a = { 0 };
 	struct sha256 h;
-	int code;
 
 	sha256_init(&h);
-	code = o->streamed ? open_in_place(&x, path, &h, e) : open_file(&x, path, &h, e);
+	int code = o->streamed ? open_in_place(&x, path, &h, e) : open_file(&x, path, &h, e);
 	if (!code)
 		code = open_labels(&y, &a, path, o, &h, e);
 	if (!code)

@@ -43,10 +43,9 @@ int dataset_read(const char *path, const struct read_options *o, struct diags *d
 	struct dataset **out, struct err *e)
 {
 	struct buf spec = BUF_INIT;
-	int code;
 
 	*out = NULL;
-	code = read_format(path, o, d, out, e);
+	int code = read_format(path, o, d, out, e);
 	if (!code && *out) {
 		dataset_spec_format(o, &spec);
 		(*out)->spec = mem_strdup(spec.data);

@@ -173,10 +173,9 @@ static int read_again(const struct dataset_claim *c, struct read_options *o, uin
 {
 	struct source_set *sources = source_set_new();
 	struct diags *d = diags_new(sources);
-	int code;
 
 	o->streamed |= dataset_memory(c->path) > most_bytes;
-	code = dataset_read(c->path, o, d, &out->data, e);
+	int code = dataset_read(c->path, o, d, &out->data, e);
 	if (!code && (!out->data || diags_errors(d)))
 		code = err_set(e, -ERR_BAD_DATA,
 			"%s cannot be read in the same way as on the coordinator's host", c->path);

@@ -16,10 +16,8 @@ static const uint8_t nbytes_of[IDX_TYPES] = {
 
 static int read_dims(struct rd *r, struct idx *a, struct err *e)
 {
-	const uint8_t *p;
-
 	for (uint32_t k = 0; k < a->ndim; k++) {
-		p = rd_bytes(r, 4);
+		const uint8_t *p = rd_bytes(r, 4);
 		if (!p)
 			return err_set(e, -ERR_BAD_DATA, "the header of the IDX file is cut short");
 		a->dim[k] = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
@@ -41,7 +39,6 @@ int idx_parse_head(const void *bytes, size_t have, uint64_t len, struct idx *out
 	struct rd r = { bytes, have, 0, 0 };
 	const uint8_t *magic = rd_bytes(&r, 4);
 	struct idx a = { .count = 1 };
-	int code;
 
 	if (!magic || magic[0] || magic[1] || magic[2] >= IDX_TYPES || !nbytes_of[magic[2]])
 		return err_set(e, -ERR_BAD_DATA, "not an IDX file: it begins with two bytes 0 and a type from 8 to 14");
@@ -49,7 +46,7 @@ int idx_parse_head(const void *bytes, size_t have, uint64_t len, struct idx *out
 	a.ndim = magic[3];
 	if (!a.ndim || a.ndim > IDX_DIMS_MAX)
 		return err_set(e, -ERR_BAD_DATA, "the IDX file has %u dimensions, not 1 to %d", a.ndim, IDX_DIMS_MAX);
-	code = read_dims(&r, &a, e);
+	int code = read_dims(&r, &a, e);
 	if (code)
 		return code;
 	if (a.count > len || a.count * nbytes_of[a.type] != len - r.at)

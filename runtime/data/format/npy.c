@@ -59,11 +59,10 @@ static const char *blanks(const char *p)
 static const char *quoted(const char *p, char *out, size_t size)
 {
 	char quote = *p;
-	size_t len;
 
 	if (quote != '\'' && quote != '"')
 		return NULL;
-	len = strcspn(++p, "'\"");
+	size_t len = strcspn(++p, "'\"");
 	if (p[len] != quote || len >= size)
 		return NULL;
 	memcpy(out, p, len);
@@ -204,16 +203,14 @@ static int decode(const struct array_place *place, const uint8_t *p, struct arra
 static int find_head(struct rd *r, char **text, struct err *e)
 {
 	const uint8_t *start = rd_bytes(r, sizeof magic - 1), *p;
-	uint8_t major, minor;
-	uint32_t len;
 
 	if (!start || memcmp(start, magic, sizeof magic - 1))
 		return err_set(e, -ERR_BAD_DATA, "this is no .npy array");
-	major = rd_u8(r);
-	minor = rd_u8(r);
+	uint8_t major = rd_u8(r);
+	uint8_t minor = rd_u8(r);
 	if (!r->bad && (major < 1 || major > 3 || minor))
 		return err_set(e, -ERR_BAD_DATA, "version %u.%u of the .npy format is unknown", major, minor);
-	len = major == 1 ? rd_u16(r) : rd_u32(r);
+	uint32_t len = major == 1 ? rd_u16(r) : rd_u32(r);
 	if (len > NPY_HEADER_MAX)
 		return err_set(e, -ERR_BAD_DATA, "the .npy header has %u bytes, more than %d", len,
 			NPY_HEADER_MAX);
@@ -316,7 +313,6 @@ int npy_format(const struct array *a, struct buf *out)
 {
 	uint64_t count = a->count * (a->is_complex ? 2 : 1);
 	buf_auto head = BUF_INIT;
-	size_t rest;
 
 	buf_printf(&head, "{'descr': '<%s', 'fortran_order': False, 'shape': (",
 		a->is_complex ? "c16" : "f8");
@@ -324,7 +320,7 @@ int npy_format(const struct array *a, struct buf *out)
 		buf_printf(&head, "%s%llu%s", k ? ", " : "", (unsigned long long)a->dim[k],
 			a->ndim == 1 ? "," : "");
 	buf_str(&head, "), }");
-	rest = (sizeof magic - 1 + 4 + head.len + 1) % NPY_ALIGN;
+	size_t rest = (sizeof magic - 1 + 4 + head.len + 1) % NPY_ALIGN;
 	buf_pad(&head, ' ', rest ? NPY_ALIGN - rest : 0);
 	buf_char(&head, '\n');
 	buf_str(out, magic);

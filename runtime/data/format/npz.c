@@ -37,15 +37,13 @@ static void read_common(struct rd *r, struct entry *m)
 
 static int read_entry(struct rd *r, struct entry *m, struct err *e)
 {
-	uint16_t comment_len, disk;
-
 	if (rd_u32(r) != SIG_ENTRY)
 		return broken(e, "a directory entry is missing");
 	rd_u16(r);                               /* version made by */
 	rd_u16(r);                               /* version needed */
 	read_common(r, m);
-	comment_len = rd_u16(r);
-	disk = rd_u16(r);
+	uint16_t comment_len = rd_u16(r);
+	uint16_t disk = rd_u16(r);
 	rd_u16(r);                               /* internal attributes */
 	rd_u32(r);                               /* external attributes */
 	m->offset = rd_u32(r);
@@ -86,15 +84,14 @@ static bool sizes_agree(const struct entry *local, const struct entry *m, const 
 /* The local header, which is to agree with the directory. */
 static int read_local_head(struct rd *r, const struct entry *m, struct err *e)
 {
-	const uint8_t *name, *extra;
 	struct entry local;
 
 	if (rd_u32(r) != SIG_LOCAL)
 		return broken(e, "a member's header is missing");
 	rd_u16(r);                               /* version needed */
 	read_common(r, &local);
-	name = rd_bytes(r, local.name_len);
-	extra = rd_bytes(r, local.extra_len);
+	const uint8_t *name = rd_bytes(r, local.name_len);
+	const uint8_t *extra = rd_bytes(r, local.extra_len);
 	if (r->bad)
 		return broken(e, "a member is cut off");
 	if (local.name_len != m->name_len || memcmp(name, m->name, m->name_len)
@@ -107,11 +104,9 @@ static int read_local_head(struct rd *r, const struct entry *m, struct err *e)
 /* The member's packed bytes behind its local header. */
 static int read_local(struct rd *r, const struct entry *m, const uint8_t **data, struct err *e)
 {
-	int code;
-
 	if (r->at != m->offset)
 		return broken(e, "a member does not follow the one before");
-	code = read_local_head(r, m, e);
+	int code = read_local_head(r, m, e);
 	if (code)
 		return code;
 	*data = rd_bytes(r, m->packed);
@@ -210,18 +205,16 @@ struct end { unsigned nmember; uint32_t size, offset; };
 static int read_end(const uint8_t *p, size_t have, uint64_t len, struct end *out, struct err *e)
 {
 	struct rd r = { p, have, have - END_BYTES, 0 };
-	uint16_t disk, start_disk, here, all, comment_len;
-	uint32_t size, offset;
 
 	if (have < END_BYTES || rd_u32(&r) != SIG_END)
 		return broken(e, "it does not end as a ZIP archive does");
-	disk = rd_u16(&r);
-	start_disk = rd_u16(&r);
-	here = rd_u16(&r);
-	all = rd_u16(&r);
-	size = rd_u32(&r);
-	offset = rd_u32(&r);
-	comment_len = rd_u16(&r);
+	uint16_t disk = rd_u16(&r);
+	uint16_t start_disk = rd_u16(&r);
+	uint16_t here = rd_u16(&r);
+	uint16_t all = rd_u16(&r);
+	uint32_t size = rd_u32(&r);
+	uint32_t offset = rd_u32(&r);
+	uint16_t comment_len = rd_u16(&r);
 	if (disk || start_disk || here != all || comment_len || (uint64_t)offset + size != len - END_BYTES)
 		return broken(e, "its end record is wrong");
 	if (all > NPZ_MEMBERS_MAX)
@@ -274,15 +267,13 @@ int npz_check_file(const char *path, struct err *e)
 static int look_at_local(const struct data_file *f, const struct entry *m, uint64_t end, uint64_t *at, struct err *e)
 {
 	uint8_t head[LOCAL_BYTES], *whole;
-	uint64_t len;
-	int code;
 
 	if (*at != m->offset || *at + LOCAL_BYTES > end)
 		return broken(e, "a member does not follow the one before");
-	code = file_read(f->fd, f->path, *at, head, sizeof head, e);
+	int code = file_read(f->fd, f->path, *at, head, sizeof head, e);
 	if (code)
 		return code;
-	len = LOCAL_BYTES + (head[26] | head[27] << 8) + (head[28] | head[29] << 8);
+	uint64_t len = LOCAL_BYTES + (head[26] | head[27] << 8) + (head[28] | head[29] << 8);
 	if (*at + len + m->packed > end)
 		return broken(e, "a member is cut off");
 	whole = mem_alloc(len, 1);
@@ -342,11 +333,10 @@ int npz_look(const struct data_file *f, struct npz_entry **entry, unsigned *n, s
 {
 	uint8_t tail[END_BYTES];
 	struct end end;
-	int code = 0;
 
 	if (f->size < END_BYTES)
 		return broken(e, "it does not end as a ZIP archive does");
-	code = file_read(f->fd, f->path, f->size - END_BYTES, tail, sizeof tail, e);
+	int code = file_read(f->fd, f->path, f->size - END_BYTES, tail, sizeof tail, e);
 	if (!code)
 		code = read_end(tail, sizeof tail, f->size, &end, e);
 	if (code)

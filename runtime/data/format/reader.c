@@ -31,7 +31,6 @@ struct diag *reader_width(struct diags *d, const struct read_options *o, struct 
 	const struct input_want *w, uint64_t width, const char *who)
 {
 	buf_auto b = BUF_INIT;
-	struct diag *g;
 
 	for (unsigned i = 0; i < o->nwant; i++) {
 		if ((w && w != &o->want[i]) || (!w && reader_map(o, o->want[i].name)))
@@ -40,8 +39,9 @@ struct diag *reader_width(struct diags *d, const struct read_options *o, struct 
 			buf_str(&b, ", ");
 		describe(&b, &o->want[i]);
 	}
-	g = diag_at(d, DIAG_DATA_WIDTH, at, "%s %llu column%s, but %s", who, (unsigned long long)width,
-		width == 1 ? "" : "s", b.len ? b.data : "the model has no input");
+	struct diag *g = diag_at(d, DIAG_DATA_WIDTH, at, "%s %llu column%s, but %s", who,
+		(unsigned long long)width, width == 1 ? "" : "s",
+		b.len ? b.data : "the model has no input");
 	for (unsigned i = 0; i < o->nwant; i++)
 		if ((!w || w == &o->want[i]) && o->want[i].at.file)
 			diag_second(g, o->want[i].at, "`%s` is declared here", o->want[i].name);

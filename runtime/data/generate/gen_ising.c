@@ -45,13 +45,12 @@ static int generate(const struct ising *chain, double boundary, uint64_t stream,
 {
 	struct dataset *d = NULL;
 	double *state;
-	int code;
 
 	if (o->nqubit < 3 || o->nqubit > ISING_QUBITS_MAX)
 		return err_set(e, -ERR_CONFIG, "%s makes states of 3 to %d qubits, not of %u", o->name, ISING_QUBITS_MAX, o->nqubit);
 	if (o->option[LOW] > o->option[HIGH])
 		return err_set(e, -ERR_CONFIG, "%s: low, %g, is above high, %g", o->name, o->option[LOW], o->option[HIGH]);
-	code = dataset_new(o->rounds, (uint64_t)2 << o->nqubit, 1, o->name, &d, e);
+	int code = dataset_new(o->rounds, (uint64_t)2 << o->nqubit, 1, o->name, &d, e);
 	if (code)
 		return code;
 	state = mem_try((size_t)1 << o->nqubit, sizeof *state);

@@ -13,12 +13,11 @@ enum { STREAM_STRIPES = 1 };
 static uint32_t place_line(const struct generate_options *o, uint64_t draw, bool upright, uint32_t *step)
 {
 	const uint32_t width = o->nqubit / 2, across = width - 1;
-	uint32_t at;
 
 	*step = upright ? width : 1;
 	if (upright)
 		return (uint32_t)(width * rng_uniform(o->seed, RNG_DATA, STREAM_STRIPES, draw));
-	at = (uint32_t)(2 * across * rng_uniform(o->seed, RNG_DATA, STREAM_STRIPES, draw));
+	uint32_t at = (uint32_t)(2 * across * rng_uniform(o->seed, RNG_DATA, STREAM_STRIPES, draw));
 	return at < across ? at : at + 1;
 }
 
@@ -26,11 +25,10 @@ int generate_stripes(const struct generate_options *o, struct dataset **out, str
 {
 	const uint32_t n = o->nqubit;
 	struct dataset *d;
-	int code;
 
 	if (n < 4 || n % 2)
 		return err_set(e, -ERR_CONFIG, "stripes makes pictures of two rows: an even number of pixels, at least 4, not %u", n);
-	code = dataset_new(o->rounds, n, 1, o->name, &d, e);
+	int code = dataset_new(o->rounds, n, 1, o->name, &d, e);
 	if (code)
 		return code;
 	for (uint64_t i = 0; i < d->nrow; i++) {

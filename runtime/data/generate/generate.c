@@ -54,7 +54,6 @@ int dataset_generate(const struct generate_options *o, struct dataset **out, str
 	struct generate_options whole = *o;
 	const char *near = diag_nearest(o->name, name_of, GENERATORS);
 	struct dataset *d;
-	int code;
 
 	if (!g)
 		return err_set(e, -ERR_CONFIG, "no generator `%s`%s%s%s", o->name,
@@ -63,7 +62,7 @@ int dataset_generate(const struct generate_options *o, struct dataset **out, str
 		return err_set(e, -ERR_CONFIG, "generator %s needs at least one round and one qubit", o->name);
 	if (!whole.option)
 		whole.option = g->option;
-	code = g->generate(&whole, &d, e);
+	int code = g->generate(&whole, &d, e);
 	if (code)
 		return code;
 	dataset_digest_arrays(d);

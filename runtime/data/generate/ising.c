@@ -67,13 +67,12 @@ int ising_ground_state(const struct ising *h, double *energy, double *state, str
 	double *start = mem_try(n, sizeof *start);
 	struct eigen_wish w = { .n = n, .k = 1, .times = times, .project = project, .ctx = (void *)h, .start = start };
 	uint32_t largest = 0;
-	int code;
 
 	if (!start)
 		return err_set(e, -ERR_CONFIG, "no memory for a state of %u qubits", h->nqubit);
 	for (uint32_t i = 0; i < n; i++)
 		start[i] = 1;                    /* all qubits along x: even under every flip */
-	code = eigen_lowest(&w, energy, state, e);
+	int code = eigen_lowest(&w, energy, state, e);
 	for (uint32_t i = 1; !code && i < n; i++)
 		if (fabs(state[i]) > fabs(state[largest]))
 			largest = i;

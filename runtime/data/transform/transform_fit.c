@@ -82,11 +82,10 @@ static int fit_min_max(const struct transform_wish *w, const struct sample *s, s
 {
 	double low = w->option[0], high = w->option[1], *least, *factor;
 	uint32_t n = s->d->nx;
-	int code;
 
 	if (!(low < high))
 		return err_set(e, -ERR_CONFIG, "data.transform: min_max has low %g and high %g; low has to be below high", low, high);
-	code = values_new(out, 2 * (size_t)n + 1, e);
+	int code = values_new(out, 2 * (size_t)n + 1, e);
 	if (code)
 		return code;
 	least = out->value;
@@ -226,14 +225,13 @@ static int fit_directions(const struct sample *s, struct transform_step *out, st
 static int fit_pca(const struct transform_wish *w, const struct sample *s, struct transform_step *out, struct err *e)
 {
 	uint32_t n = s->d->nx, k = (uint32_t)w->option[0];
-	int code;
 
 	if (n > PCA_COLUMNS_MAX || k > PCA_COMPONENTS_MAX)
 		return err_set(e, -ERR_CONFIG, "pca takes at most %d columns and makes at most %d components, not %u and %u",
 			PCA_COLUMNS_MAX, PCA_COMPONENTS_MAX, n, k);
 	if (!k || k > n || k > s->nrow)
 		return err_set(e, -ERR_CONFIG, "pca cannot make %u components of %u rows and %u columns", k, s->nrow, n);
-	code = values_new(out, (size_t)n * (k + 1), e);
+	int code = values_new(out, (size_t)n * (k + 1), e);
 	if (code)
 		return code;
 	out->nout = k;

@@ -29,9 +29,7 @@ static const struct plan *plan_of(const struct engine_problem *p, struct plan **
 static const char *basis_obstacle(const struct engine_problem *p)
 {
 	const struct evaluator_options *o = p->options;
-	const struct plan *pl;
 	struct plan *made;
-	const char *why;
 
 	if (!(o->optimisations & OPTIMISATION_BATCH_RANK))
 		return "batch_rank is switched off";
@@ -39,8 +37,9 @@ static const char *basis_obstacle(const struct engine_problem *p)
 		return "readouts are drawn from the states of the samples";
 	if (o->gradient > GRADIENT_ADJOINT)
 		return "the gradient method is not adjoint";
-	pl = plan_of(p, &made);
-	why = pl ? rank_obstacle(pl, o->gradient != GRADIENT_NONE) : "the program is too large";
+	const struct plan *pl = plan_of(p, &made);
+	const char *why =
+		pl ? rank_obstacle(pl, o->gradient != GRADIENT_NONE) : "the program is too large";
 	plan_free(made);
 	return why;
 }

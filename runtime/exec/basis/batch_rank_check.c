@@ -76,13 +76,12 @@ static int prove_item(void *ctx, unsigned worker, uint32_t item, struct err *e)
 	struct scratch *w = &sv->scratch[worker];
 	struct batch basis = sv->batch;
 	uint32_t sample[PROOF_MAX], row[PROOF_MAX], n = pick(k, sample);
-	int code;
 
 	(void)item;
 	for (uint32_t s = 0; s < n; s++)
 		row[s] = whole_row(k, sample[s]);
 	sv->batch = (struct batch){ .nsample = n, .row = row, .input = basis.input };
-	code = unit_fill(sv, w, 0, n, e);
+	int code = unit_fill(sv, w, 0, n, e);
 	sv->batch = basis;
 	for (uint32_t c = 0; c < sv->pl->ncircuit && !code; c++)
 		sv->backend->forward(sv->state, worker, c, &w->input, false, w->readout[c]);

@@ -61,12 +61,11 @@ static uint32_t probe(struct basis *k, uint32_t max, uint32_t *pivot, cplx *c)
 {
 	uint32_t all = k->sv->batch.nsample, r = 0;
 
-	for (uint32_t n = PROBE; ; n *= 2) {
-		enum found f;
-
+	for (uint32_t n = PROBE;; n *= 2) {
 		k->sv->batch.nsample = n < all ? n : all;
-		f = look_at(k, (k->sv->batch.nsample < max ? k->sv->batch.nsample : max) + SPARE,
-			max, &r, pivot, c);
+		enum found f = look_at(k,
+			(k->sv->batch.nsample < max ? k->sv->batch.nsample : max) + SPARE, max, &r,
+			pivot, c);
 		n = k->sv->batch.nsample;
 		k->sv->batch.nsample = all;
 		if (f != FOUND_BASIS || (n == all && r == n))
@@ -83,11 +82,10 @@ bool rank_find(struct basis *k, uint32_t max, uint32_t *r, uint32_t *pivot, cplx
 
 	for (; expected; expected = expected < max / 2 ? 2 * expected : max) {
 		uint32_t most = expected < max ? 2 * expected + SPARE / 2 : max;
-		enum found f;
 
 		if (most > max)
 			most = max;
-		f = look_at(k, most + SPARE, most, r, pivot, c);
+		enum found f = look_at(k, most + SPARE, most, r, pivot, c);
 		if (f == FOUND_BASIS)
 			return true;
 		if (f == FOUND_FAULT || most == max)

@@ -51,11 +51,10 @@ static uint64_t list_factors(const struct plan *pl, struct factor *f, uint32_t *
 	for (uint32_t c = 0; c < pl->ncircuit; c++)
 		for (uint32_t k = 0; k < pl->circuit[c].nstep; k++) {
 			const struct plan_step *s = &pl->circuit[c].step[k];
-			struct factor x;
 
 			if (!of_sample(pl, s))
 				continue;
-			x = factor_of(pl, c, s);
+			struct factor x = factor_of(pl, c, s);
 			x.first = entries;
 			if (f)
 				f[*n] = x;
@@ -118,13 +117,12 @@ static void fill_factor(struct sketch *k, const struct factor *f)
 struct sketch *sketch_new(const struct plan *pl, uint32_t ncol)
 {
 	struct sketch *k = mem_try(1, sizeof *k);
-	uint64_t entries;
 
 	if (!k)
 		return NULL;
 	k->pl = pl;
 	k->ncol = ncol;
-	entries = list_factors(pl, NULL, &k->nfactor);
+	uint64_t entries = list_factors(pl, NULL, &k->nfactor);
 	k->factor = mem_try((size_t)k->nfactor + 1, sizeof *k->factor);
 	k->w = mem_try(entries * 2 + 1, (size_t)ncol * sizeof *k->w);
 	if (!k->factor || !k->w) {

@@ -73,12 +73,11 @@ static void round_of(struct rows *r, uint32_t pivot, uint32_t k, uint32_t max, c
 
 static uint32_t gram_schmidt(struct rows *r, uint32_t max, uint32_t *pivot, cplx *c)
 {
-	double limit = 0;
 	uint32_t k = 0;
 
 	for (uint32_t s = 0; s < r->n; s++)
 		r->length[s] = row_length(r, s);
-	limit = REST_MAX * REST_MAX * r->length[longest(r)];
+	double limit = REST_MAX * REST_MAX * r->length[longest(r)];
 	for (;; k++) {
 		uint32_t p = longest(r);
 
@@ -130,10 +129,8 @@ static bool largest(uint32_t n, uint32_t rank, const cplx *c, uint32_t *row, uin
 /* Row `row` takes place `column` of the basis: a rank-one update of all coefficients. */
 static void exchange(uint32_t n, uint32_t rank, uint32_t row, uint32_t column, cplx *c, cplx *taken)
 {
-	cplx inverse;
-
 	memcpy(taken, c + (size_t)row * rank, rank * sizeof *c);
-	inverse = 1 / taken[column];
+	cplx inverse = 1 / taken[column];
 	for (uint32_t s = 0; s < n; s++) {
 		cplx *x = c + (size_t)s * rank, factor = cplx_mul(x[column], inverse);
 

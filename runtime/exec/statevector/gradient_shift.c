@@ -251,14 +251,12 @@ void difference_unit(struct statevector *sv, struct scratch *w, uint32_t count, 
 
 	memcpy(w->weight, sv->weight, sv->p->nweight * sizeof *w->weight);
 	for (uint32_t i = 0; i < sv->p->nweight_circuit; i++) {
-		double up, down;
-
 		w->weight[i] = sv->weight[i] + step;
 		rebuild(&sh);
-		up = weighted_readouts(&sh);
+		double up = weighted_readouts(&sh);
 		w->weight[i] = sv->weight[i] - step;
 		rebuild(&sh);
-		down = weighted_readouts(&sh);
+		double down = weighted_readouts(&sh);
 		w->weight[i] = sv->weight[i];
 		w->gradient[i] += (up - down) / (2 * step);
 	}

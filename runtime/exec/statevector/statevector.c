@@ -152,7 +152,6 @@ static void statevector_close(void *state)
 static int statevector_open(const struct engine_problem *p, void **state, struct err *e)
 {
 	struct statevector *sv = mem_alloc(1, sizeof *sv);
-	int code;
 
 	sv->p = p->program;
 	sv->o = *p->options;
@@ -160,7 +159,7 @@ static int statevector_open(const struct engine_problem *p, void **state, struct
 	sv->backend = sv->o.rank ? &backend_split : backend_of(sv->o.target);
 	if (!target_can(sv->o.target, TARGET_SINGLE))
 		sv->o.precision = PRECISION_DOUBLE;
-	code = build(sv, e);
+	int code = build(sv, e);
 	if (code)
 		statevector_close(sv);
 	else
@@ -320,10 +319,8 @@ static bool do_unit(struct statevector *sv, struct scratch *w, unsigned worker, 
 static int fill(struct statevector *sv, struct scratch *w, uint32_t unit, uint32_t *count,
 	struct err *e)
 {
-	int code;
-
 	*count = unit_samples(sv, unit, &w->first);
-	code = unit_fill(sv, w, w->first, *count, e);
+	int code = unit_fill(sv, w, w->first, *count, e);
 	w->variant = 0;
 	recorder_mark(PHASE_ENCODING);
 	return code;
@@ -333,12 +330,11 @@ static int forward_filled(struct statevector *sv, struct scratch *w, unsigned wo
 	uint32_t count, double *readout, struct err *e)
 {
 	bool keep = sv->gradient && sv->o.gradient == GRADIENT_ADJOINT;
-	int code;
 
 	if (keep || !do_unit(sv, w, worker, NULL))
 		for (uint32_t c = 0; c < sv->pl->ncircuit; c++)
 			unit_forward(sv, w, worker, c, count, keep, w->readout[c]);
-	code = statevector_failure(sv, e);
+	int code = statevector_failure(sv, e);
 	if (!code)
 		collect_readouts(sv, w, count, readout);
 	recorder_mark(PHASE_FORWARD);

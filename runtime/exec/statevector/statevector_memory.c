@@ -67,14 +67,12 @@ struct taker {
 
 static void *take(struct taker *t, size_t n, size_t size)
 {
-	void *probe;
-
 	if (n && size && n > (SIZE_MAX / 4) / size)
 		t->failed = true;
 	if (t->failed)
 		return NULL;
 	if (n * size > 1 << 20) {
-		probe = mem_try(n, size);
+		void *probe = mem_try(n, size);
 		if (!probe)
 			t->failed = true;
 		free(probe);
@@ -422,11 +420,9 @@ int statevector_check_states(const struct statevector *sv, struct err *e)
 
 int statevector_states(struct statevector *sv, struct err *e)
 {
-	int code;
-
 	if (sv->state)
 		return 0;
-	code = statevector_check_states(sv, e);
+	int code = statevector_check_states(sv, e);
 	if (!code)
 		code = statevector_check_memory(sv, e);
 	if (!code)

@@ -131,14 +131,12 @@ static int fill_samples(const struct filling *f, uint32_t from, uint32_t to, str
 	struct scratch *w = f->w;
 
 	for (uint32_t s = from; s < to; s++) {
-		int code;
-
 		w->row[s] = sv->batch.input
 			? sv->batch.input + (size_t)batch_row(&sv->batch, f->first + s) * sv->p->ninput
 			: NULL;
 		eval_sample(sv, w->row[s], w->value[s]);
 		w->u[s] = w->own_u[s];
-		code = fill_vectors(sv, w, s, f->first + s, e);
+		int code = fill_vectors(sv, w, s, f->first + s, e);
 		if (code)
 			return code;
 	}
@@ -160,14 +158,13 @@ static void fill_part(void *ctx, uint32_t from, uint32_t to)
 int unit_fill(struct statevector *sv, struct scratch *w, uint32_t first, uint32_t count, struct err *e)
 {
 	struct filling f = { .sv = sv, .w = w, .first = first };
-	int code;
 
 	w->input.whole = sv->shot_group != NULL;
 	w->input.count = count;
 	if (sv->backend->samples && sv->state)
 		sv->backend->samples(sv->state, count, fill_part, &f);
 	/* Once more for the first that fails. */
-	code = !sv->backend->samples || !sv->state || atomic_load(&f.code)
+	int code = !sv->backend->samples || !sv->state || atomic_load(&f.code)
 		? fill_samples(&f, 0, count, e)
 		: 0;
 	if (code)

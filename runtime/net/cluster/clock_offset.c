@@ -45,12 +45,11 @@ double clock_offset_drift(const struct clock_offset *o)
 {
 	const struct clock_sample *from = &o->best[CLOCK_BEGIN], *to = &o->best[CLOCK_END];
 	int64_t longest = 2 * clock_offset_best(o)->trip + SLACK_NS;
-	double drift;
 
 	if (!from->trip || !to->trip || from->trip > longest || to->trip > longest
 		|| to->at - from->at < DRIFT_NS)
 		return 0;
-	drift = (double)(to->offset - from->offset) / (double)(to->at - from->at);
+	double drift = (double)(to->offset - from->offset) / (double)(to->at - from->at);
 	return fabs(drift) <= DRIFT_MAX ? drift : 0;
 }
 

@@ -40,12 +40,11 @@ static const struct worker *nth_worker(const struct coordinator *c, unsigned n)
 bool coordinator_worker(struct coordinator *c, unsigned n, struct coordinator_worker *out)
 {
 	const struct worker *w = nth_worker(c, n);
-	struct scheduler_stats done;
 
 	if (!w)
 		return false;
 	pthread_mutex_lock(&c->loop.lock);
-	done = scheduler_stats(c->scheduler, w->rank);
+	struct scheduler_stats done = scheduler_stats(c->scheduler, w->rank);
 	*out = (struct coordinator_worker){ w->name, done.nunit, done.seconds, w->ready.nthread,
 		w->state == WORKER_LOST, w->nrestart, done.nsample, worker_traffic(w).sent,
 		w->peer.fd < 0 ? -1 : clock_seconds() - w->heard };
@@ -103,7 +102,6 @@ static int write_rendezvous(struct coordinator *c, struct err *e)
 {
 	const struct external_workers *g = c->o.external;
 	struct rendezvous *m = crypto_secret_new(sizeof *m);
-	int code;
 
 	if (!m)
 		return err_set(e, -ERR_CONFIG, "no memory for the job's key");
@@ -114,7 +112,7 @@ static int write_rendezvous(struct coordinator *c, struct err *e)
 	memcpy(m->words, g->words, sizeof m->words);
 	for (unsigned i = 0; i < c->listeners.n; i++)
 		memcpy(m->address[i], c->listeners.at[i].address, sizeof m->address[i]);
-	code = rendezvous_write(g->rendezvous, m, e);
+	int code = rendezvous_write(g->rendezvous, m, e);
 	crypto_secret_free(m, sizeof *m);
 	c->rendezvous_written = !code;
 	return code;
@@ -196,11 +194,11 @@ int coordinator_new(const struct coordinator_options *o, struct coordinator **ou
 	struct secrets *secrets;
 	struct coordinator *c;
 	const char *rule;
-	int code;
 
 	if (!crypto_start())
 		return err_set(e, -ERR_CONFIG, "the system provides no random numbers");
-	code = descriptors_reserve(hosts_workers(o->hosts) + (o->external ? o->external->n : 0), e);
+	int code =
+		descriptors_reserve(hosts_workers(o->hosts) + (o->external ? o->external->n : 0), e);
 	if (code)
 		return code;
 	secrets = crypto_secret_new(sizeof *secrets);
@@ -300,11 +298,9 @@ void workers_forget_job(struct coordinator *c)
 
 int coordinator_job(struct coordinator *c, const struct wire_job *job, const struct wire_ready *own, struct err *e)
 {
-	int code;
-
 	pthread_mutex_lock(&c->loop.lock);
 	workers_forget_job(c);
-	code = job_keep(c, job, e);
+	int code = job_keep(c, job, e);
 	for (unsigned i = 0; i < c->nworker && !code; i++)
 		if (c->worker[i].state == WORKER_DESCRIBED)
 			job_send(c, &c->worker[i]);

@@ -12,10 +12,10 @@
 struct coordinator_rank coordinator_rank(struct coordinator *c, unsigned k)
 {
 	const struct worker *w = &c->worker[k];
-	struct coordinator_rank r;
 
 	pthread_mutex_lock(&c->loop.lock);
-	r = (struct coordinator_rank){ w->about.host, w->about.threads, w->near };
+	struct coordinator_rank r =
+		(struct coordinator_rank){ w->about.host, w->about.threads, w->near };
 	pthread_mutex_unlock(&c->loop.lock);
 	return r;
 }
@@ -50,10 +50,8 @@ static int not_connected(const struct worker *w, struct err *e)
 int coordinator_own_address(struct coordinator *c, unsigned k, char out[OWN_ADDRESS_MAX],
 	struct err *e)
 {
-	int code;
-
 	pthread_mutex_lock(&c->loop.lock);
-	code = own_address(&c->worker[k], out) ? not_connected(&c->worker[k], e) : 0;
+	int code = own_address(&c->worker[k], out) ? not_connected(&c->worker[k], e) : 0;
 	pthread_mutex_unlock(&c->loop.lock);
 	return code;
 }
@@ -70,10 +68,8 @@ static bool is_same_host(const struct worker *v, const struct worker *w)
 
 bool coordinator_same_host(struct coordinator *c, unsigned a, unsigned b)
 {
-	bool same;
-
 	pthread_mutex_lock(&c->loop.lock);
-	same = is_same_host(&c->worker[a], &c->worker[b]);
+	bool same = is_same_host(&c->worker[a], &c->worker[b]);
 	pthread_mutex_unlock(&c->loop.lock);
 	return same;
 }
@@ -147,10 +143,8 @@ bool group_keeps_quiet(const struct coordinator *c, const struct worker *w)
 
 int coordinator_group_addresses(struct coordinator *c, const char **address, struct err *e)
 {
-	int code;
-
 	pthread_mutex_lock(&c->loop.lock);
-	code = workers_wait(c, WORKER_READY, "given its address", e);
+	int code = workers_wait(c, WORKER_READY, "given its address", e);
 	for (unsigned k = 0; k < c->nworker; k++)
 		address[k] = c->worker[k].address;
 	pthread_mutex_unlock(&c->loop.lock);

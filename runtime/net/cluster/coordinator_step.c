@@ -11,10 +11,9 @@ static struct coordinator *coordinator_of(struct pool *p)
 static int begin(struct pool *p, const struct pool_step *step, uint32_t nunit, size_t n, struct err *e)
 {
 	struct coordinator *c = coordinator_of(p);
-	int code;
 
 	pthread_mutex_lock(&c->loop.lock);
-	code = scheduler_begin(c->scheduler, step, nunit, n, e);
+	int code = scheduler_begin(c->scheduler, step, nunit, n, e);
 	pthread_mutex_unlock(&c->loop.lock);
 	return code;
 }
@@ -22,24 +21,21 @@ static int begin(struct pool *p, const struct pool_step *step, uint32_t nunit, s
 static int end(struct pool *p, struct fixed *sum, struct err *e)
 {
 	struct coordinator *c = coordinator_of(p);
-	int code;
 
 	pthread_mutex_lock(&c->loop.lock);
 	loop_allow_spin(c, true);
 	c->loop.stepping = true;
 	while (!scheduler_done(c->scheduler)) {
-		int found;
-
 		scheduler_assign(c->scheduler, c->loop.turned);
 		recorder_mark(PHASE_SEND);
-		found = loop_wait(c, KEEPER_MS);
+		int found = loop_wait(c, KEEPER_MS);
 		recorder_mark(PHASE_WAIT);
 		loop_handle(c, found);
 		recorder_mark(PHASE_RECEIVE);
 	}
 	c->loop.stepping = false;
 	loop_allow_spin(c, false);
-	code = scheduler_end(c->scheduler, sum, e);
+	int code = scheduler_end(c->scheduler, sum, e);
 	pthread_mutex_unlock(&c->loop.lock);
 	return code;
 }

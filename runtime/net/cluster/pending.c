@@ -83,7 +83,6 @@ static bool pending_accept(struct coordinator *c, int listener, double now)
 void pending_tunnelled(struct coordinator *c, struct worker *w, double now)
 {
 	struct pending *free_one = NULL;
-	int fd;
 
 	for (unsigned i = 0; i < PENDING_CONNECTIONS_MAX; i++) {
 		if (c->pending.at[i].peer.fd >= 0 && c->pending.at[i].by == w)
@@ -93,7 +92,7 @@ void pending_tunnelled(struct coordinator *c, struct worker *w, double now)
 	}
 	if (!free_one)
 		return;                      /* in the next turn */
-	fd = fcntl(w->process.control, F_DUPFD_CLOEXEC, 0);
+	int fd = fcntl(w->process.control, F_DUPFD_CLOEXEC, 0);
 	if (fd < 0)
 		return;
 	if (w->process.why[0])
@@ -195,14 +194,14 @@ static bool pending_step(struct coordinator *c, struct pending *s, double now)
 	buf_auto answer = BUF_INIT;
 	const uint8_t *body;
 	size_t len;
-	bool ok;
 	int n = peer_next(&s->peer, &body, &len, NULL);
 
 	if (n <= 0)
 		return n == 0;
 	if (s->challenged)
 		return handshake_proved(s->hs, body, len) && welcome(c, s, now);
-	ok = handshake_take_hello(s->hs, body, len) && is_new(c, s->hs->public_worker) && handshake_challenge(s->hs, &answer);
+	bool ok = handshake_take_hello(s->hs, body, len) && is_new(c, s->hs->public_worker)
+		&& handshake_challenge(s->hs, &answer);
 	if (ok) {
 		s->challenged = true;
 		peer_put(&s->peer, &answer);

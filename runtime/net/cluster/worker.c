@@ -36,12 +36,11 @@ void worker_lose(struct coordinator *c, struct worker *w, const struct err *why)
 {
 	double now = clock_seconds();
 	char again[64] = "", units[64] = "";
-	uint32_t nopen;
 
 	if (w->state == WORKER_LOST)
 		return;
 	worker_set_state(w, WORKER_LOST);
-	nopen = w->nlost + scheduler_lose(c->scheduler, w->rank);
+	uint32_t nopen = w->nlost + scheduler_lose(c->scheduler, w->rank);
 	worker_disconnect(c, w);
 	launch_let_go(&w->process, true);
 	if (!c->liveness.first.code)

@@ -377,12 +377,11 @@ static int add_answer(struct profile *into, const struct worker *w,
 	const struct worker_profile *from, struct err *e)
 {
 	struct profile *p = NULL;
-	struct profile_process *process;
 	int code = profile_read_json(from->text.data ? from->text.data : "", from->text.len, &p, e);
 
 	if (code)
 		return code;
-	process = p->process;
+	struct profile_process *process = p->process;
 	if (p->nprocess != 1) {
 		code = err_set(e, -ERR_BAD_DATA, "its profile has %u processes instead of 1",
 			p->nprocess);
@@ -466,22 +465,19 @@ static void add_all(struct coordinator *c, struct profile *into, struct worker_p
 int worker_profile_recorded(struct coordinator *c, struct profile *into, struct err *e)
 {
 	struct worker_profile *answer;
-	struct capture_loss *lost;
-	struct traffic traffic;
-	size_t nlost;
 
 	pthread_mutex_lock(&c->loop.lock);
 	if (!c->capture.on) {
 		pthread_mutex_unlock(&c->loop.lock);
 		return err_set(e, -ERR_CONFIG, "no profile of the workers is being taken");
 	}
-	traffic = traffic_since(all_traffic(c), &c->capture.traffic);
+	struct traffic traffic = traffic_since(all_traffic(c), &c->capture.traffic);
 	collect(c);
 	answer = mem_alloc(c->nworker + 1, sizeof *answer);
 	for (unsigned i = 0; i < c->nworker; i++)
 		answer[i] = take_answer(&c->worker[i]);
-	lost = c->capture.lost;
-	nlost = c->capture.nlost;
+	struct capture_loss *lost = c->capture.lost;
+	size_t nlost = c->capture.nlost;
 	c->capture = (struct capture){ .number = c->capture.number };
 	pthread_mutex_unlock(&c->loop.lock);
 	if (into->nprocess) {

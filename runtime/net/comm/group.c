@@ -69,7 +69,6 @@ int group_offer(const char *transport, const struct group_options *o, struct gro
 {
 	const struct group_transport *row = find_transport(transport);
 	struct group_offer *offer;
-	int code;
 
 	if (!row)
 		return err_set(e, -ERR_CONFIG,
@@ -85,7 +84,7 @@ int group_offer(const char *transport, const struct group_options *o, struct gro
 		offer->options.deadline_ms = GROUP_DEADLINE_MS;
 	if (!offer->options.buffer_bytes)
 		offer->options.buffer_bytes = GROUP_BUFFER_BYTES;
-	code = row->offer(o, &offer->offer, address, e);
+	int code = row->offer(o, &offer->offer, address, e);
 	if (code) {
 		free(offer);
 		return code;
@@ -288,16 +287,13 @@ static int send_one(struct call *k, unsigned r, struct err *e)
 	struct group *c = k->c;
 	struct way *w = &k->out[r];
 	struct chunk *chunk;
-	const struct strided *p;
 	struct digest d;
-	size_t n;
-	int code;
 
 	if (is_done(w) || !(chunk = c->transport->reserve(c->t, r)))
 		return 0;
-	p = &k->part[w->part];
-	n = least(part_bytes(p) - w->at, c->nbyte_chunk);
-	code = k->work && k->work->before
+	const struct strided *p = &k->part[w->part];
+	size_t n = least(part_bytes(p) - w->at, c->nbyte_chunk);
+	int code = k->work && k->work->before
 		? k->work->before(k->work->ctx, w->part, w->at, w->at + n, e)
 		: 0;
 	if (code)
@@ -365,18 +361,14 @@ static int receive_one(struct call *k, unsigned r, struct err *e)
 	struct way *w = &k->in[r];
 	const unsigned part = w->part;
 	const size_t at = w->at;
-	const struct strided *p;
 	const struct chunk *chunk;
-	struct chunk f;
 	struct digest d;
-	size_t n;
-	int code;
 
 	if (is_done(w) || !(chunk = c->transport->next(c->t, r)))
 		return 0;
-	p = &k->part[part];
-	f = *chunk;
-	n = least(part_bytes(p) - at, c->nbyte_chunk);
+	const struct strided *p = &k->part[part];
+	struct chunk f = *chunk;
+	size_t n = least(part_bytes(p) - at, c->nbyte_chunk);
 	if (f.nbyte > c->nbyte_chunk)
 		return damaged(r, e);
 	if (f.call != c->call || f.kind != k->kind || f.nbyte_call != w->total || f.at != w->done
@@ -391,7 +383,8 @@ static int receive_one(struct call *k, unsigned r, struct err *e)
 		return damaged(r, e);
 	c->transport->release(c->t, r);
 	step(k, w, r, false, n);
-	code = k->work && k->work->arrived ? k->work->arrived(k->work->ctx, part, at, at + n, e) : 0;
+	int code = k->work && k->work->arrived ? k->work->arrived(k->work->ctx, part, at, at + n, e)
+					       : 0;
 	return code ? code : 1;
 }
 
@@ -452,13 +445,12 @@ static int wait_for_any(struct call *k, struct group_fault *fault, struct err *e
 	struct group *c = k->c;
 	bool needed[GROUP_RANKS_MAX];
 	double before = clock_seconds();
-	int code;
 
 	for (unsigned r = 0; r < c->comm.size; r++)
 		needed[r] = needs(k, r);
 	if (is_asked(c, fault))
 		return fault->code;
-	code = find_stopped(c, k, needed, before, e);
+	int code = find_stopped(c, k, needed, before, e);
 	if (code)
 		return code;
 	c->transport->wait(c->t, needed, WAIT_MS, fault);
@@ -495,10 +487,9 @@ static bool all_done(const struct call *k)
 static int run_call(struct call *k, struct group_fault *fault, struct err *e)
 {
 	static const bool none[GROUP_RANKS_MAX];
-	int code;
 
 	k->c->transport->wait(k->c->t, none, 0, fault);
-	code = fault->code;
+	int code = fault->code;
 	while (!code && !all_done(k)) {
 		code = move_some(k, e);
 		if (code > 0)
@@ -533,10 +524,9 @@ static int run(struct group *c, enum call_kind kind, const struct strided *part,
 	struct call k = { .c = c, .kind = kind, .part = part, .npart = npart, .work = work };
 	struct group_fault fault = { 0 };
 	struct err why = { 0 };
-	int code;
 
 	pthread_mutex_lock(&c->lock);
-	code = has_failed(c, e);
+	int code = has_failed(c, e);
 	if (!code) {
 		c->call++;
 		begin_ways(&k);
@@ -555,7 +545,6 @@ static int group_exchange(struct comm *comm, const struct comm_part *part, unsig
 	const struct comm_work *work, struct err *e)
 {
 	struct strided *p = mem_alloc(npart + (size_t)1, sizeof *p);
-	int code;
 
 	for (unsigned k = 0; k < npart; k++) {
 		p[k] = (struct strided){ .peer = part[k].peer,
@@ -567,7 +556,7 @@ static int group_exchange(struct comm *comm, const struct comm_part *part, unsig
 		comm->statistics.sent_bytes += part_bytes(&p[k]);
 	}
 	comm->statistics.nexchange++;
-	code = run(group_of(comm), CALL_EXCHANGE, p, npart, work, e);
+	int code = run(group_of(comm), CALL_EXCHANGE, p, npart, work, e);
 	free(p);
 	return code;
 }
@@ -610,9 +599,8 @@ static int look(struct group *c, const bool *needed, unsigned ms, struct err *e)
 {
 	struct group_fault fault = { 0 };
 	struct err why = { 0 };
-	int code;
+	int code = find_stopped(c, NULL, needed, clock_seconds(), &why);
 
-	code = find_stopped(c, NULL, needed, clock_seconds(), &why);
 	if (!code && !is_asked(c, &fault))
 		c->transport->wait(c->t, needed, ms, &fault);
 	if (!code && fault.code)
@@ -625,12 +613,11 @@ static int group_wait(struct comm *comm, unsigned root, struct err *e)
 {
 	struct group *c = group_of(comm);
 	bool needed[GROUP_RANKS_MAX] = { false };
-	int code;
 
 	assert(root < comm->size && root != comm->rank);
 	needed[root] = true;
 	pthread_mutex_lock(&c->lock);
-	code = has_failed(c, e);
+	int code = has_failed(c, e);
 	while (!code && !c->transport->next(c->t, root))
 		code = look(c, needed, WAIT_MS, e);
 	pthread_mutex_unlock(&c->lock);
@@ -642,12 +629,11 @@ static int group_look(struct comm *comm, unsigned ms, struct err *e)
 {
 	struct group *c = group_of(comm);
 	bool needed[GROUP_RANKS_MAX];
-	int code;
 
 	for (unsigned r = 0; r < comm->size; r++)
 		needed[r] = r != comm->rank;
 	pthread_mutex_lock(&c->lock);
-	code = has_failed(c, e);
+	int code = has_failed(c, e);
 	if (!code)
 		code = look(c, needed, ms, e);
 	pthread_mutex_unlock(&c->lock);

@@ -38,7 +38,6 @@ int liveness_start(struct liveness *l, const struct group_transport *transport, 
 {
 	unsigned ms = deadline_ms / INTERVALS + 1;
 	sigset_t all, before;
-	int failed;
 
 	*l = (struct liveness){ .transport = transport,
 		.t = t,
@@ -48,7 +47,7 @@ int liveness_start(struct liveness *l, const struct group_transport *transport, 
 	pthread_cond_init(&l->ending, NULL);
 	sigfillset(&all); /* signals are for the other threads */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	failed = pthread_create(&l->thread, NULL, show, l);
+	int failed = pthread_create(&l->thread, NULL, show, l);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return failed ? err_set(e, -ERR_CONFIG, "the system has no thread for a group of ranks") : 0;
 }

@@ -52,11 +52,10 @@ int mpi_launched(struct mpi_launch *out, struct err *e)
 	for (size_t k = 0; k < sizeof launchers / sizeof *launchers; k++) {
 		const char *text = getenv(launchers[k].rank);
 		char *end;
-		unsigned long rank;
 
 		if (!text || !*text)
 			continue;
-		rank = strtoul(text, &end, 10);
+		unsigned long rank = strtoul(text, &end, 10);
 		if (!isdigit((unsigned char)*text) || *end || rank > 1u << 30)
 			return err_set(e, -ERR_CONFIG, "%s is `%.80s`, which is no rank",
 				launchers[k].rank, text);
@@ -102,11 +101,9 @@ static int check_build(const char *path, const char *file, size_t n, struct err 
 int mpi_module_find(const struct mpi_library *l, char path[MPI_PATH_MAX], struct err *e)
 {
 	struct stat s = { 0 };
-	char *file;
-	int fd, code;
 
 	snprintf(path, MPI_PATH_MAX, "%s/qcnn-mpi-%s.so", folder(), l->name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &s)) {
 		if (fd >= 0)
 			close(fd);
@@ -115,8 +112,8 @@ int mpi_module_find(const struct mpi_library *l, char path[MPI_PATH_MAX], struct
 			"where it finds mpicc.%s, and --push does not send it",
 			path, l->title, l->name);
 	}
-	file = mmap(NULL, (size_t)s.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	code = check_build(path, file, (size_t)s.st_size, e);
+	char *file = mmap(NULL, (size_t)s.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	int code = check_build(path, file, (size_t)s.st_size, e);
 	if (file != MAP_FAILED)
 		munmap(file, (size_t)s.st_size);
 	close(fd);
@@ -137,14 +134,12 @@ int mpi_load(const struct mpi_library *l, const struct mpi_module **out, struct 
 {
 	static const struct mpi_module *loaded;
 	char path[MPI_PATH_MAX];
-	void *handle;
-	int code;
 
 	if (!loaded) {
-		code = mpi_module_find(l, path, e);
+		int code = mpi_module_find(l, path, e);
 		if (code)
 			return code;
-		handle = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+		void *handle = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
 		if (!handle)
 			return err_set(e, -ERR_CONFIG, "%s cannot be loaded: %s", path, dlerror());
 		loaded = dlsym(handle, MPI_MODULE_SYMBOL);

@@ -150,10 +150,8 @@ bool mpi_turn(struct mpi *t, unsigned first, const uint8_t *key)
 
 bool mpi_turn_all(struct mpi *t, const uint8_t *key)
 {
-	bool moved;
-
 	lock(t);
-	moved = mpi_turn(t, 0, key);
+	bool moved = mpi_turn(t, 0, key);
 	unlock(t);
 	return moved;
 }

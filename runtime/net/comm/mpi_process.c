@@ -82,11 +82,10 @@ static bool start_thread(void)
 {
 	sigset_t all, before;
 	pthread_t thread;
-	int failed;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	failed = pthread_create(&thread, NULL, run, NULL);
+	int failed = pthread_create(&thread, NULL, run, NULL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (!failed)
 		pthread_detach(thread);

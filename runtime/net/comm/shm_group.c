@@ -136,14 +136,13 @@ int shm_offer(const struct group_options *o, void **out, char address[GROUP_ADDR
 	struct err *e)
 {
 	struct shm_offer *offer = crypto_secret_new(sizeof *offer);
-	struct sockaddr_un a;
 	socklen_t len;
 
 	if (!offer)
 		return err_set(e, -ERR_CONFIG, "no memory for a key");
 	memcpy(offer->key, o->key, sizeof offer->key);
 	crypto_random(offer->name, sizeof offer->name);
-	a = address_of(offer->name, &len);
+	struct sockaddr_un a = address_of(offer->name, &len);
 	offer->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (offer->listener < 0 || bind(offer->listener, (struct sockaddr *)&a, len)
 		|| listen(offer->listener, GROUP_RANKS_MAX)) {
@@ -275,8 +274,6 @@ static int host_turn(struct host *h, struct err *e)
 {
 	struct pollfd f[1 + PENDING_MAX + GROUP_RANKS_MAX];
 	unsigned npending = h->npending, n = 0;
-	double now;
-	int code;
 
 	f[n++] = (struct pollfd){ .fd = h->offer->listener, .events = POLLIN };
 	for (unsigned i = 0; i < npending; i++)
@@ -284,14 +281,14 @@ static int host_turn(struct host *h, struct err *e)
 	for (unsigned r = 0; r < h->g->size; r++)
 		f[n++] = (struct pollfd){ .fd = h->member[r], .events = POLLIN };
 	poll(f, n, group_opening_ms(h->g, clock_seconds()));
-	code = group_opening_watch(h->g, e);
+	int code = group_opening_watch(h->g, e);
 	if (code)
 		return code;
 	for (unsigned r = 0; r < h->g->size; r++)
 		if (h->member[r] >= 0 && f[1 + npending + r].revents)
 			return err_set(e, -ERR_UNREACHABLE,
 				"rank %u has ended before all had joined", r);
-	now = clock_seconds();
+	double now = clock_seconds();
 	for (unsigned i = npending; i-- > 0;) {
 		if (f[1 + i].revents)
 			take_joining(h, i);
@@ -347,14 +344,13 @@ static int host_group(const struct shm_offer *offer, const struct group_opening 
 {
 	struct host *h = mem_alloc(1, sizeof *h);
 	struct err why = { 0 };
-	int code;
 
 	h->offer = offer;
 	h->g = g;
 	memset(h->member, 0xff, sizeof h->member);
 	memset(h->alive, 0xff, sizeof h->alive);
 	h->alive[0] = own_alive;
-	code = make_memory(nbyte, &out->memory, &why);
+	int code = make_memory(nbyte, &out->memory, &why);
 	while (!code && h->njoined + 1 < g->size)
 		code = host_turn(h, &why);
 	if (!code && h->unlike.code) {
@@ -388,15 +384,13 @@ static int gone(struct err *e, const char *what)
 /* A full queue of connections is tried again. */
 static int connect_host(const struct group_opening *g, uint8_t name[NAME], int *out, struct err *e)
 {
-	struct sockaddr_un a;
 	socklen_t len;
-	int fd;
 
 	if (!name_of(g->address[0], name))
 		return err_set(e, -ERR_PROTOCOL, "\"%s\" is no address of shared memory",
 			g->address[0]);
-	a = address_of(name, &len);
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct sockaddr_un a = address_of(name, &len);
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return err_set(e, -ERR_CONFIG, "cannot make a socket: %s", strerror(errno));
 	while (connect(fd, (struct sockaddr *)&a, len)) {

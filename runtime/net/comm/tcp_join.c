@@ -68,12 +68,11 @@ static struct addrinfo *resolve_address(const char *address)
 {
 	char host[GROUP_ADDRESS_MAX];
 	const char *at = address + strlen(prefix), *colon;
-	bool brackets;
 
 	if (strncmp(address, prefix, strlen(prefix)) || strlen(address) >= sizeof host
 		|| !(colon = strrchr(at, ':')))
 		return NULL;
-	brackets = *at == '[' && colon - at > 2;
+	bool brackets = *at == '[' && colon - at > 2;
 	snprintf(host, sizeof host, "%.*s", (int)(colon - at - 2 * brackets), at + brackets);
 	return resolve(host, colon + 1, 0);
 }
@@ -347,12 +346,11 @@ static int take_event(struct join *j, unsigned i, struct err *e)
 	bool incoming = at->state == JOIN_HELLO || at->state == JOIN_PROOF;
 	const uint8_t *body;
 	size_t len;
-	int n, closed;
 
 	if (at->state == JOIN_CONNECTS)
 		return has_connected(j, i, e);
-	closed = peer_fill(&at->peer, NULL);
-	n = peer_next(&at->peer, &body, &len, NULL);
+	int closed = peer_fill(&at->peer, NULL);
+	int n = peer_next(&at->peer, &body, &len, NULL);
 	if (n > 0)
 		return take_message(j, i, body, len, e);
 	if (n == 0 && !closed)
@@ -414,7 +412,6 @@ static int join_turn(struct join *j, struct err *e)
 	struct pollfd f[1 + JOINING_MAX + GROUP_RANKS_MAX];
 	unsigned n = j->n;
 	double left = j->g->until - clock_seconds();
-	int code;
 
 	if (left <= 0)
 		return late(j, e);
@@ -427,7 +424,7 @@ static int join_turn(struct join *j, struct err *e)
 			(struct pollfd){ .fd = link_events(&j->link[r]) ? j->link[r].peer.fd : -1,
 				.events = POLLIN };
 	poll(f, 1 + n + j->g->size, group_opening_ms(j->g, clock_seconds()));
-	code = watch_links(j);
+	int code = watch_links(j);
 	code = code ? code : group_opening_watch(j->g, e);
 	/* From the last on, since one that ends is replaced by the last. */
 	for (unsigned i = n; i-- > 0 && !code;) {
@@ -463,12 +460,11 @@ int tcp_join(void *offer, const struct group_opening *g, struct tcp_link *link, 
 {
 	struct join *j = mem_alloc(1, sizeof *j);
 	struct err why = { 0 };
-	int code;
 
 	*j = (struct join){ .offer = offer, .g = g, .link = link };
 	for (unsigned r = 0; r < g->size; r++)
 		link[r] = (struct tcp_link){ .peer.fd = -1 };
-	code = join_all(j, &why);
+	int code = join_all(j, &why);
 	if (code && j->abort.code)
 		err_set(&why, code, "rank %u has given up: %s", j->abort.rank, j->abort.text);
 	if (code) {

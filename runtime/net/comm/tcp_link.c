@@ -46,12 +46,10 @@ static struct frame *frame_at(struct frame *ring, unsigned n) { return &ring[n %
 
 bool link_open(struct tcp_link *l, struct peer *p, size_t nbyte_chunk)
 {
-	bool ok;
-
 	*l = (struct tcp_link){ .peer = *p, .nbyte_chunk = nbyte_chunk };
 	p->fd = -1;
 	pthread_mutex_init(&l->lock, NULL);
-	ok = frame_new(&l->last, GROUP_REASON_MAX) && frame_new(&l->beat, 0);
+	bool ok = frame_new(&l->last, GROUP_REASON_MAX) && frame_new(&l->beat, 0);
 	for (unsigned i = 0; i < LINK_CHUNKS && ok; i++)
 		ok = frame_new(&l->out[i], nbyte_chunk) && frame_new(&l->in[i], nbyte_chunk);
 	if (!ok)
@@ -89,10 +87,9 @@ static void seal(struct tcp_link *l, struct frame *f, uint32_t nbyte)
 
 struct chunk *link_reserve(struct tcp_link *l)
 {
-	struct chunk *c;
-
 	pthread_mutex_lock(&l->lock);
-	c = l->nout < LINK_CHUNKS ? chunk_of(frame_at(l->out, l->first_out + l->nout)) : NULL;
+	struct chunk *c =
+		l->nout < LINK_CHUNKS ? chunk_of(frame_at(l->out, l->first_out + l->nout)) : NULL;
 	pthread_mutex_unlock(&l->lock);
 	return c;
 }
@@ -156,20 +153,16 @@ static bool flush(struct tcp_link *l)
 
 bool link_flush(struct tcp_link *l)
 {
-	bool moved;
-
 	pthread_mutex_lock(&l->lock);
-	moved = flush(l);
+	bool moved = flush(l);
 	pthread_mutex_unlock(&l->lock);
 	return moved;
 }
 
 void link_send(struct tcp_link *l)
 {
-	struct frame *f;
-
 	pthread_mutex_lock(&l->lock);
-	f = frame_at(l->out, l->first_out + l->nout++);
+	struct frame *f = frame_at(l->out, l->first_out + l->nout++);
 	seal(l, f, chunk_of(f)->nbyte);
 	flush(l);
 	pthread_mutex_unlock(&l->lock);
@@ -177,10 +170,8 @@ void link_send(struct tcp_link *l)
 
 bool link_is_flushed(struct tcp_link *l)
 {
-	bool flushed;
-
 	pthread_mutex_lock(&l->lock);
-	flushed = !l->nout;
+	bool flushed = !l->nout;
 	pthread_mutex_unlock(&l->lock);
 	return flushed;
 }
@@ -290,10 +281,8 @@ static bool fill(struct tcp_link *l)
 
 bool link_fill(struct tcp_link *l)
 {
-	bool moved;
-
 	pthread_mutex_lock(&l->lock);
-	moved = fill(l);
+	bool moved = fill(l);
 	pthread_mutex_unlock(&l->lock);
 	return moved;
 }

@@ -193,11 +193,10 @@ static int mpi_open(void *p, const struct group_opening *g, void **out, struct e
 {
 	struct mpi_offer *offer = p;
 	struct mpi *t = mem_alloc(1, sizeof *t);
-	int code;
 
 	*t = (struct mpi){ .rank = g->rank, .size = g->size, .silent_s = g->options.deadline_ms / 1e3 };
 	t->other = mem_alloc(g->size, sizeof *t->other);
-	code = mpi_process_start(offer->launch.library, g->until, &t->process, e);
+	int code = mpi_process_start(offer->launch.library, g->until, &t->process, e);
 	if (!code)
 		t->tag = (int)(2 * (t->process->ngroup++ % TAG_PAIRS));
 	if (!code)
@@ -224,10 +223,9 @@ static struct chunk *mpi_reserve(void *p, unsigned rank)
 {
 	struct mpi *t = p;
 	unsigned slot = out_slot(rank, t->other[rank].nsent);
-	bool busy;
 
 	lock(t);
-	busy = t->slot[slot].busy;
+	bool busy = t->slot[slot].busy;
 	unlock(t);
 	return busy ? NULL : chunk_of(t, slot);
 }
@@ -260,10 +258,9 @@ static bool is_flushed(const struct mpi *t, unsigned rank)
 static bool mpi_flushed(void *p, unsigned rank)
 {
 	struct mpi *t = p;
-	bool flushed;
 
 	lock(t);
-	flushed = is_flushed(t, rank);
+	bool flushed = is_flushed(t, rank);
 	unlock(t);
 	return flushed;
 }
@@ -273,10 +270,9 @@ static const struct chunk *mpi_next(void *p, unsigned rank)
 	struct mpi *t = p;
 	unsigned slot = in_slot(t, rank, t->other[rank].ntaken);
 	const struct chunk *c = chunk_of(t, slot);
-	bool has;
 
 	lock(t);
-	has = t->slot[slot].ended && !t->other[rank].damaged;
+	bool has = t->slot[slot].ended && !t->other[rank].damaged;
 	if (has && (t->slot[slot].nbyte < sizeof *c || t->slot[slot].nbyte - sizeof *c != c->nbyte))
 		has = !(t->other[rank].damaged = true);
 	unlock(t);
@@ -317,12 +313,11 @@ static bool find_fault(const struct mpi *t, const bool *needed, struct group_fau
 static void mpi_wait(void *p, const bool *needed, unsigned ms, struct group_fault *fault)
 {
 	struct mpi *t = p;
-	bool moved, found;
 
 	lock(t);
-	moved = mpi_turn(t, 0, NULL) || t->changed;
+	bool moved = mpi_turn(t, 0, NULL) || t->changed;
 	t->changed = false;
-	found = moved || !ms ? t->failed.code : find_fault(t, needed, fault);
+	bool found = moved || !ms ? t->failed.code : find_fault(t, needed, fault);
 	unlock(t);
 	if (!moved && !found && ms)
 		turn_within(t, ms);

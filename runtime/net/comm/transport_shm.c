@@ -96,13 +96,12 @@ static int shm_open_group(void *offer, const struct group_opening *g, void **out
 {
 	struct shm *s = mem_alloc(1, sizeof *s);
 	const char *rule;
-	int code;
 
 	*s = (struct shm){ .rank = g->rank, .size = g->size, .nbyte_chunk = g->nbyte_chunk };
 	s->nbyte_slot = up(sizeof(struct chunk) + g->nbyte_chunk, PAGE);
 	s->nbyte = chunks_at(g->size) + (size_t)g->size * g->size * CHUNKS_IN_FLIGHT * s->nbyte_slot;
 	s->spin.allowed = g->size <= cpus_threads(&rule);
-	code = shm_meet(offer, g, s->nbyte, &s->group, e);
+	int code = shm_meet(offer, g, s->nbyte, &s->group, e);
 	if (code) {
 		free(s);
 		return code;
@@ -232,12 +231,11 @@ static void find_ended(struct shm *s, const bool *needed, struct group_fault *fa
 static void shm_wait(void *t, const bool *needed, unsigned ms, struct group_fault *fault)
 {
 	struct shm *s = t;
-	double now;
 	bool rung = has_rung(s);
 
 	if (find_abort(s, fault) || rung || !ms)
 		return;
-	now = clock_seconds();
+	double now = clock_seconds();
 	while (spin_on(&s->spin, now) && !(rung = has_rung(s)))
 		now = clock_seconds();
 	if (!rung) {

@@ -25,13 +25,12 @@ static int tcp_open(void *offer, const struct group_opening *g, void **out, stru
 {
 	struct tcp *t = mem_alloc(1, sizeof *t);
 	const char *rule;
-	int code;
 
 	t->rank = g->rank;
 	t->size = g->size;
 	t->silent_s = g->options.deadline_ms / 1e3;
 	t->spin.allowed = cpus_threads(&rule) > 1;
-	code = tcp_join(offer, g, t->link, e);
+	int code = tcp_join(offer, g, t->link, e);
 	if (code)
 		free(t);
 	else

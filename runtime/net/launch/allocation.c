@@ -33,14 +33,13 @@ static int expand_range(const char *done, size_t ndone, const char *range, size_
 	const char *dash = memchr(range, '-', nrange);
 	size_t width = dash ? (size_t)(dash - range) : nrange, nlast = dash ? nrange - width - 1 : width;
 	char name[HOST_NAME_LONGEST + DIGITS_MAX + 1];
-	unsigned long first, last;
 	int code = 0;
 
 	if (!width || width > DIGITS_MAX || !nlast || nlast > DIGITS_MAX || ndone > HOST_NAME_LONGEST
 			|| strspn(range, "0123456789") < width || (dash && strspn(dash + 1, "0123456789") < nlast))
 		return none_of(range, e);
-	first = strtoul(range, NULL, 10);
-	last = dash ? strtoul(dash + 1, NULL, 10) : first;
+	unsigned long first = strtoul(range, NULL, 10);
+	unsigned long last = dash ? strtoul(dash + 1, NULL, 10) : first;
 	if (last < first || last - first >= HOSTS_MAX)
 		return none_of(range, e);
 	for (unsigned long k = first; !code && k <= last; k++) {

@@ -37,12 +37,10 @@ bool connect_wait(int fd, short events, double until)
 
 static bool read_whole(int fd, void *p, size_t len, double until)
 {
-	for (size_t at = 0; at < len; ) {
-		ssize_t n;
-
+	for (size_t at = 0; at < len;) {
 		if (!connect_wait(fd, POLLIN, until))
 			return false;
-		n = read(fd, (char *)p + at, len - at);
+		ssize_t n = read(fd, (char *)p + at, len - at);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
@@ -57,12 +55,11 @@ int connect_read_boot(int fd, struct wire_boot *boot, struct err *e)
 	uint8_t header[WIRE_HEADER], *body = crypto_secret_new(WIRE_TEXT_MAX);
 	double until = clock_seconds() + BOOT_S;
 	struct rd r = { .p = header, .len = sizeof header };
-	size_t len;
 	bool ok = body && read_whole(fd, header, sizeof header, until);
 
 	if (!body)
 		return err_set(e, -ERR_CONFIG, "no memory for a key");
-	len = rd_u32(&r);
+	size_t len = rd_u32(&r);
 	ok = ok && len <= WIRE_TEXT_MAX && read_whole(fd, body, len, until) && wire_get_boot(body, len, boot);
 	crypto_secret_free(body, WIRE_TEXT_MAX);
 	if (!ok)
@@ -153,14 +150,11 @@ static void try_begin(struct tries *t, double now)
 /* The socket that has connected, or -1; those that have failed are closed. */
 static int try_results(struct tries *t, double now)
 {
-	int fault;
-	socklen_t len;
-
 	for (unsigned i = 0; i < t->nbegun; i++) {
 		if (t->f[i].fd < 0)
 			continue;
-		fault = now > t->at[i].until ? ETIMEDOUT : 0;
-		len = sizeof fault;
+		int fault = now > t->at[i].until ? ETIMEDOUT : 0;
+		socklen_t len = sizeof fault;
 		if (t->f[i].revents && !getsockopt(t->f[i].fd, SOL_SOCKET, SO_ERROR, &fault, &len) && !fault)
 			return t->f[i].fd;
 		if (fault)

@@ -125,8 +125,6 @@ static int add_word(struct hosts *h, const char *p, size_t len, struct err *e)
 
 int hosts_add_list(struct hosts *h, const char *text, struct err *e)
 {
-	int code = 0;
-
 	for (;;) {
 		size_t len = strcspn(text, ",");
 
@@ -134,7 +132,7 @@ int hosts_add_list(struct hosts *h, const char *text, struct err *e)
 			text++;
 			len--;
 		}
-		code = add_word(h, text, len - (len && text[len - 1] == ' '), e);
+		int code = add_word(h, text, len - (len && text[len - 1] == ' '), e);
 		text += len;
 		if (code || !*text)
 			return code;

@@ -72,7 +72,6 @@ static int no_pipe(struct err *e)
 int launch_start(const struct launch_place *p, struct launched *out, struct err *e)
 {
 	struct launched l = LAUNCHED_NONE;
-	char **argv, **environment;
 	int control[2], errors[2], code;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control))
@@ -81,8 +80,9 @@ int launch_start(const struct launch_place *p, struct launched *out, struct err 
 		close_pair(control);
 		return no_pipe(e);
 	}
-	argv = launch_argv(p);
-	environment = p->launcher == LAUNCHER_LOCAL && !p->follow ? passive_environment() : NULL;
+	char **argv = launch_argv(p);
+	char **environment =
+		p->launcher == LAUNCHER_LOCAL && !p->follow ? passive_environment() : NULL;
 	code = spawn(launch_file(p), argv, environment, control[1], errors[1], &l.pid);
 	if (code)
 		err_set(e, -ERR_UNREACHABLE, "cannot start %s: %s", argv[0], strerror(code));

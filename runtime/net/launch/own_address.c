@@ -26,11 +26,10 @@ static bool name_of_ssh(const char *host, char *out, size_t size, bool *others)
 {
 	char line[512], command[HOST_NAME_LONGEST + 32];
 	bool found = false;
-	FILE *f;
 
 	snprintf(command, sizeof command, "ssh -G '%s' 2>/dev/null",
 		host); /* names of hosts have no quotes */
-	f = popen(command, "re");
+	FILE *f = popen(command, "re");
 	while (f && fgets(line, sizeof line, f))
 		if ((!strncmp(line, "proxyjump ", 10) || !strncmp(line, "proxycommand ", 13))
 			&& strcmp(strchr(line, ' '), " none\n")) {

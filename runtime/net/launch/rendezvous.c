@@ -142,7 +142,6 @@ int rendezvous_write(const char *path, const struct rendezvous *m, struct err *e
 {
 	struct stat st;
 	struct buf b;
-	int code;
 
 	if (!crypto_secret_buf(&b, RENDEZVOUS_MAX))
 		return err_set(e, -ERR_CONFIG, "no memory for a key");
@@ -154,7 +153,7 @@ int rendezvous_write(const char *path, const struct rendezvous *m, struct err *e
 	for (uint32_t i = 0; i < m->naddress; i++)
 		buf_printf(&b, "address %s\n", m->address[i]);
 	buf_str(&b, "end\n");
-	code = buf_write_secret(&b, path, e);
+	int code = buf_write_secret(&b, path, e);
 	if (code && !lstat(path, &st) && st.st_uid != geteuid())
 		code = not_own(path, &st, -ERR_CANT_CREATE, e);
 	crypto_secret_buf_free(&b);
@@ -209,10 +208,9 @@ static bool parse(const char *text, struct rendezvous *m)
 static void look_again(const char *path)
 {
 	buf_auto folder = BUF_INIT;
-	DIR *d;
 
 	path_folder(path, &folder);
-	d = opendir(folder.data);
+	DIR *d = opendir(folder.data);
 	if (d)
 		closedir(d);
 }
@@ -221,14 +219,13 @@ int rendezvous_read(const char *path, struct rendezvous *out, struct err *e)
 {
 	char *text = crypto_secret_new(RENDEZVOUS_MAX);
 	struct stat st;
-	ssize_t n;
 	int code = 0;
 
 	if (!text)
 		return err_set(e, -ERR_CONFIG, "no memory for a key");
 	*out = (struct rendezvous){ .has_key = false };
 	look_again(path);
-	n = read_private(path, true, text, RENDEZVOUS_MAX - 1);      /* the last byte stays 0 */
+	ssize_t n = read_private(path, true, text, RENDEZVOUS_MAX - 1); /* the last byte stays 0 */
 	if (n < 0 && (errno == EPERM || errno == EACCES) && !lstat(path, &st) && st.st_uid != geteuid())
 		code = not_own(path, &st, -ERR_AUTH, e);
 	else if (n < 0 && errno == ELOOP)

@@ -51,13 +51,12 @@ static size_t read_some(int fd, char *p, size_t len, int silent_ms)
 	for (;;) {
 		struct pollfd f = { .fd = fd, .events = POLLIN };
 		int found = poll(&f, 1, silent_ms);
-		ssize_t n;
 
 		if (!found)
 			_exit(err_exit_status(-ERR_UNREACHABLE));
 		if (found < 0 && errno == EINTR)
 			continue;
-		n = read(fd, p, len);
+		ssize_t n = read(fd, p, len);
 		if (n >= 0 || (errno != EINTR && !would_block()))
 			return n > 0 ? (size_t)n : 0;
 	}

@@ -49,10 +49,9 @@ static void mac(const uint8_t key[CRYPTO_KEY], struct said *s, uint8_t out[CRYPT
 static bool mac_is(const uint8_t key[CRYPTO_KEY], struct said *s, const uint8_t proof[CRYPTO_MAC])
 {
 	uint8_t right[CRYPTO_MAC];
-	bool same;
 
 	mac(key, s, right);
-	same = crypto_equal(right, proof, sizeof right);
+	bool same = crypto_equal(right, proof, sizeof right);
 	crypto_wipe(right, sizeof right);
 	return same;
 }
@@ -117,13 +116,12 @@ bool handshake_answer(struct handshake *h, const uint8_t *body, size_t len, stru
 {
 	struct wire_challenge c;
 	struct wire_proof p;
-	bool has;
 	struct said theirs = said_label("qcnn challenge"), ours = said_label("qcnn proof");
 
 	if (!wire_get_challenge(body, len, &c) || (c.aes && !h->aes))
 		return false;
 	h->encrypt = c.encrypt;
-	has = h->aes;
+	bool has = h->aes;
 	h->aes = c.aes;
 	memcpy(h->public_coordinator, c.public, sizeof c.public);
 	if (!agree(h, has, c.public) || !mac_is(h->secret, &theirs, c.proof))

@@ -32,15 +32,18 @@ bool peer_near(const struct peer *p)
 {
 	struct sockaddr_storage own, other;
 	socklen_t nown = sizeof own, nother = sizeof other;
-	const void *a, *b;
 
 	memset(&own, 0, sizeof own);
 	memset(&other, 0, sizeof other);
 	if (getsockname(p->fd, (struct sockaddr *)&own, &nown) || getpeername(p->fd, (struct sockaddr *)&other, &nother)
 			|| own.ss_family != other.ss_family || own.ss_family == AF_UNIX)
 		return false;
-	a = own.ss_family == AF_INET6 ? (const void *)&((struct sockaddr_in6 *)&own)->sin6_addr : &((struct sockaddr_in *)&own)->sin_addr;
-	b = own.ss_family == AF_INET6 ? (const void *)&((struct sockaddr_in6 *)&other)->sin6_addr : &((struct sockaddr_in *)&other)->sin_addr;
+	const void *a = own.ss_family == AF_INET6
+		? (const void *)&((struct sockaddr_in6 *)&own)->sin6_addr
+		: &((struct sockaddr_in *)&own)->sin_addr;
+	const void *b = own.ss_family == AF_INET6
+		? (const void *)&((struct sockaddr_in6 *)&other)->sin6_addr
+		: &((struct sockaddr_in *)&other)->sin_addr;
 	return !memcmp(a, b, own.ss_family == AF_INET6 ? sizeof(struct in6_addr) : sizeof(struct in_addr));
 }
 
@@ -70,7 +73,6 @@ bool peer_trust(struct peer *p, const struct handshake *h)
 static bool reserve_input(struct peer *p)
 {
 	size_t cap = p->in_cap ? p->in_cap : 2 * READ_STEP;
-	uint8_t *in;
 
 	if (p->in_at == p->in_len)
 		p->in_at = p->in_len = 0;
@@ -85,7 +87,7 @@ static bool reserve_input(struct peer *p)
 		cap *= 2;
 	if (p->in && cap == p->in_cap)
 		return true;
-	in = realloc(p->in, cap);
+	uint8_t *in = realloc(p->in, cap);
 	if (!in)
 		return false;
 	p->in = in;
@@ -117,11 +119,9 @@ static bool has_whole(const struct peer *p)
 int peer_fill(struct peer *p, struct err *e)
 {
 	for (;;) {
-		ssize_t n;
-
 		if (!reserve_input(p))
 			return err_set(e, -ERR_CONFIG, "no memory for a message");
-		n = read(p->fd, p->in + p->in_len, p->in_cap - p->in_len);
+		ssize_t n = read(p->fd, p->in + p->in_len, p->in_cap - p->in_len);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
@@ -160,7 +160,6 @@ int peer_next(struct peer *p, const uint8_t **body, size_t *len, struct err *e)
 {
 	struct rd r = unread(p);
 	uint32_t n = rd_u32(&r);
-	const uint8_t *frame;
 
 	if (p->fault == EBADMSG || (p->keys && !length_is_right(p, &r, n)))
 		return refuse(p, e);
@@ -168,7 +167,7 @@ int peer_next(struct peer *p, const uint8_t **body, size_t *len, struct err *e)
 		return 0;
 	if (!n || n > p->body_max)
 		return err_set(e, -ERR_PROTOCOL, "a message of %u bytes where 1 to %zu are allowed", n, p->body_max);
-	frame = rd_bytes(&r, n + (p->keys ? (size_t)CRYPTO_SEAL : 0));
+	const uint8_t *frame = rd_bytes(&r, n + (p->keys ? (size_t)CRYPTO_SEAL : 0));
 	if (!frame)
 		return 0;
 	if (p->keys && !crypto_open(&p->keys->read, p->in + (frame - p->in), n, frame + n))
@@ -182,11 +181,10 @@ int peer_next(struct peer *p, const uint8_t **body, size_t *len, struct err *e)
 static void put_sealed(struct peer *p, const struct buf *body)
 {
 	uint8_t tag[CRYPTO_LENGTH_TAG];
-	size_t at;
 
 	crypto_tag_length(&p->keys->write, (uint32_t)body->len, tag);
 	buf_add(&p->out, tag, sizeof tag);
-	at = p->out.len;
+	size_t at = p->out.len;
 	buf_add(&p->out, body->data, body->len);
 	buf_pad(&p->out, 0, CRYPTO_SEAL);
 	crypto_seal(&p->keys->write, (uint8_t *)p->out.data + at, body->len, (uint8_t *)p->out.data + at + body->len);

@@ -71,13 +71,12 @@ bool wire_get_hello(const uint8_t *p, size_t len, struct wire_hello *m)
 {
 	struct rd r = part_begin(p, len, WIRE_HELLO);
 	char magic[8];
-	uint8_t aes;
 
 	part_bytes(&r, magic, sizeof magic);
 	m->version = rd_u16(&r);
 	m->numerical = rd_u32(&r);
 	m->rank = rd_u32(&r);
-	aes = rd_u8(&r);
+	uint8_t aes = rd_u8(&r);
 	m->aes = aes;
 	part_bytes(&r, m->public, sizeof m->public);
 	part_bytes(&r, m->proof, sizeof m->proof);
@@ -212,7 +211,6 @@ void wire_put_job(struct buf *b, const struct wire_job *m)
 bool wire_get_job(const uint8_t *p, size_t len, struct wire_job *m)
 {
 	struct rd r = part_begin(p, len, WIRE_JOB);
-	const uint8_t *option;
 
 	memset(m, 0, sizeof *m);
 	part_text(&r, m->device, sizeof m->device);
@@ -234,7 +232,7 @@ bool wire_get_job(const uint8_t *p, size_t len, struct wire_job *m)
 	m->noption = rd_u32(&r);
 	if (r.bad || m->noption > WIRE_OPTIONS_MAX)
 		return false;
-	option = part_array(&r, m->noption, sizeof(double));
+	const uint8_t *option = part_array(&r, m->noption, sizeof(double));
 	if (option)
 		wire_doubles(option, m->noption, m->option);
 	m->nprogram = rd_u64(&r);

@@ -69,15 +69,13 @@ void part_put_units(struct buf *b, const struct wire_units *u)
 
 void part_units(struct rd *r, struct wire_units *u)
 {
-	size_t nbyte;
-
 	u->first = rd_u32(r);
 	u->nbit = rd_u32(r);
 	if (r->bad || !u->nbit || u->nbit > WIRE_UNITS_MAX || u->first > WIRE_UNITS_MAX - u->nbit) {
 		r->bad = 1;
 		return;
 	}
-	nbyte = WIRE_MAP_BYTES(u->nbit);
+	size_t nbyte = WIRE_MAP_BYTES(u->nbit);
 	u->bit = rd_bytes(r, nbyte);
 	if (!u->bit || !(u->bit[0] & 1) || (u->bit[nbyte - 1] >> ((u->nbit - 1) & 7)) != 1)
 		r->bad = 1;

@@ -81,11 +81,10 @@ void wire_put_work(struct buf *b, const struct wire_work *m)
 bool wire_get_work(const uint8_t *p, size_t len, struct wire_work *m)
 {
 	struct rd r = part_begin(p, len, WIRE_WORK);
-	uint8_t gradient;
 
 	m->step = rd_u64(&r);
 	m->weights = rd_u64(&r);
-	gradient = rd_u8(&r);
+	uint8_t gradient = rd_u8(&r);
 	m->gradient = gradient;
 	m->draw_key = rd_u64(&r);
 	m->draw_first = rd_u32(&r);

@@ -119,9 +119,12 @@ static void put_weights(struct scheduler *s, struct queue *q)
 static bool put_work(struct scheduler *s, struct queue *q, const uint32_t *id, uint32_t nid)
 {
 	const struct pool_step *step = s->step;
-	struct wire_work w = { .step = s->nstep, .weights = step->version, .gradient = step->gradient, .nin = step->nin,
-		.draw_key = step->draw_key, .draw_first = step->draw_first };
-	int64_t began;
+	struct wire_work w = { .step = s->nstep,
+		.weights = step->version,
+		.gradient = step->gradient,
+		.nin = step->nin,
+		.draw_key = step->draw_key,
+		.draw_first = step->draw_first };
 
 	if (!SCHEDULER_RESERVE(s->bit, s->bit_cap, WIRE_MAP_BYTES(id[nid - 1] - id[0] + 1))
 			|| !SCHEDULER_RESERVE(s->number, s->number_cap, step->nin + 1))
@@ -131,7 +134,7 @@ static bool put_work(struct scheduler *s, struct queue *q, const uint32_t *id, u
 		w.nsample += step_samples(step, id[k]);
 	put_weights(s, q);
 	w.nkept = shard_rows(s, q, id, nid, &w.set) ? step->nx : 0;
-	began = recorder_begin();
+	int64_t began = recorder_begin();
 	buf_clear(&s->body);
 	wire_put_work(&s->body, &w);
 	for (uint32_t k = 0; k < nid && w.nkept; k++)
@@ -176,13 +179,12 @@ static void assign_all(struct scheduler *s, uint32_t nopen, double end)
 
 	for (unsigned i = 0; i < s->nqueue; i++) {
 		struct queue *q = &s->queue[i];
-		uint32_t upto;
 
 		if (q->pace <= 0 || q->npending >= PENDING_MAX)
 			continue;
 		if (end > busy(s, q))
 			share += (end - busy(s, q)) * q->pace;
-		upto = share + 0.5 < nopen ? (uint32_t)(share + 0.5) : nopen;
+		uint32_t upto = share + 0.5 < nopen ? (uint32_t)(share + 0.5) : nopen;
 		if (upto > given)
 			assign(s, q, upto - given);
 		given = upto > given ? upto : given;
@@ -196,13 +198,12 @@ static void assign_some(struct scheduler *s, unsigned pending)
 	for (unsigned i = 0; i < s->nqueue; i++) {
 		struct queue *q = &s->queue[i];
 		uint32_t nopen = ledger_open(&s->ledger), half;
-		double share;
 
 		if (!nopen)
 			return;
 		if (q->pace <= 0 || q->npending >= pending)
 			continue;
-		share = (common_end(s, nopen) - busy(s, q)) * q->pace;
+		double share = (common_end(s, nopen) - busy(s, q)) * q->pace;
 		if (share < 0.5 && busy(s, q) + 1 / q->pace > first_end(s))
 			continue;
 		half = share > 2 ? (uint32_t)ceil(share / 2) : 1;
@@ -214,10 +215,9 @@ void scheduler_assign(struct scheduler *s, double now)
 {
 	uint32_t nopen = ledger_open(&s->ledger);
 	bool known = nopen && find_paces(s);
-	double end;
 
 	s->now = now;
-	end = nopen ? common_end(s, nopen) : 0;
+	double end = nopen ? common_end(s, nopen) : 0;
 	if (known && end <= SHORT_STEP_S)
 		assign_all(s, nopen, end);
 	else

@@ -14,11 +14,9 @@ enum unit_state { UNIT_OPEN = 0, UNIT_DONE, UNIT_TAKEN };
 /* Memory for n elements, whose old contents are lost; NULL: none. */
 static void *reserve(void *old, size_t *cap, size_t n, size_t size)
 {
-	void *p;
-
 	if (n <= *cap && old)
 		return old;
-	p = mem_try(n, size);
+	void *p = mem_try(n, size);
 	if (!p)
 		return NULL;
 	free(old);
@@ -28,15 +26,13 @@ static void *reserve(void *old, size_t *cap, size_t n, size_t size)
 
 int ledger_begin(struct ledger *l, uint32_t nunit, size_t n, struct err *e)
 {
-	void *state, *sum;
-
 	if (nunit > FIXED_TERMS_MAX)
 		return err_set(e, -ERR_CONFIG, "a step has %u work units; at most %d can be summed exactly",
 			nunit, FIXED_TERMS_MAX);
-	state = reserve(l->state, &l->state_cap, nunit, sizeof *l->state);
+	void *state = reserve(l->state, &l->state_cap, nunit, sizeof *l->state);
 	if (state)
 		l->state = state;
-	sum = reserve(l->sum, &l->sum_cap, n, sizeof *l->sum);
+	void *sum = reserve(l->sum, &l->sum_cap, n, sizeof *l->sum);
 	if (sum)
 		l->sum = sum;
 	if (!state || !sum)

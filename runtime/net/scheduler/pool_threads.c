@@ -57,11 +57,9 @@ static void give_up(struct pool_threads *t, int code, const char *text)
 /* With the lock held. */
 static int count_unit(struct pool_threads *t, unsigned worker, uint32_t id, const struct fixed *v)
 {
-	int result;
-
 	if (t->fault.code)
 		return t->fault.code;
-	result = ledger_put(&t->ledger, worker, &id, 1, v);
+	int result = ledger_put(&t->ledger, worker, &id, 1, v);
 	if (result < 0)
 		give_up(t, result, "a sum over work units is too large for fixed point");
 	if (result <= 0)
@@ -74,10 +72,9 @@ static int count_unit(struct pool_threads *t, unsigned worker, uint32_t id, cons
 static int pool_threads_push(struct pool *p, unsigned worker, uint32_t id, const struct fixed *v)
 {
 	struct pool_threads *t = pool_threads_of(p);
-	int result;
 
 	pthread_mutex_lock(&t->lock);
-	result = count_unit(t, worker, id, v);
+	int result = count_unit(t, worker, id, v);
 	pthread_mutex_unlock(&t->lock);
 	return result;
 }
@@ -94,12 +91,11 @@ static void pool_threads_abort(struct pool *p, const struct err *e)
 static int pool_threads_end(struct pool *p, struct fixed *sum, struct err *e)
 {
 	struct pool_threads *t = pool_threads_of(p);
-	int code;
 
 	pthread_mutex_lock(&t->lock);
 	while (!t->fault.code && t->ledger.ndone < t->ledger.nunit)
 		pthread_cond_wait(&t->over, &t->lock);
-	code = t->fault.code;
+	int code = t->fault.code;
 	if (code)
 		err_set(e, code, "%s", t->fault.text);
 	else if (t->ledger.n)

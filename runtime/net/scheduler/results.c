@@ -53,14 +53,12 @@ int scheduler_result(struct scheduler *s, unsigned worker, const uint8_t *body, 
 	struct queue *q = &s->queue[worker];
 	struct wire_result r;
 	uint32_t nsample = 0;
-	int64_t nid;
-	int code;
 
 	if (!wire_get_result(body, len, &r) || !(r.seconds >= 0) || !q->npending)
 		return malformed(e, "RESULT message");
 	s->now = now;
 	note_answer(s, q, &r.units);
-	nid = units_listed(s, r.step, &r.units);
+	int64_t nid = units_listed(s, r.step, &r.units);
 	if (nid <= 0)
 		return nid == 0 ? 0 : malformed(e, "set of units");
 	for (int64_t k = 0; k < nid; k++)
@@ -73,7 +71,7 @@ int scheduler_result(struct scheduler *s, unsigned worker, const uint8_t *body, 
 		return 0;
 	}
 	wire_fixed(r.vector, r.n, s->vector);
-	code = ledger_put(&s->ledger, worker, s->id, (size_t)nid, s->vector);
+	int code = ledger_put(&s->ledger, worker, s->id, (size_t)nid, s->vector);
 	if (code < 0 && !s->fault.code)
 		err_set(&s->fault, code, "a sum over work units is too large for fixed point");
 	if (code <= 0)
@@ -88,13 +86,12 @@ int scheduler_failed(struct scheduler *s, unsigned worker, const uint8_t *body, 
 {
 	struct queue *q = &s->queue[worker];
 	struct wire_failed f;
-	int64_t nid;
 
 	if (!wire_get_failed(body, len, &f) || !q->npending)
 		return malformed(e, "FAILED message");
 	s->now = now;
 	note_answer(s, q, &f.units);
-	nid = units_listed(s, f.step, &f.units);
+	int64_t nid = units_listed(s, f.step, &f.units);
 	if (nid <= 0)
 		return nid == 0 ? 0 : malformed(e, "set of units");
 	if (!SCHEDULER_RESERVE(s->vector, s->vector_cap, s->ledger.n + 1)) {

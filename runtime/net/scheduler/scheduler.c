@@ -117,11 +117,9 @@ uint32_t step_samples(const struct pool_step *s, uint32_t unit)
 
 int scheduler_begin(struct scheduler *s, const struct pool_step *step, uint32_t nunit, size_t n, struct err *e)
 {
-	int code;
-
 	if (step->nin > (WIRE_BODY_MAX / 2) / sizeof(double) / step->width || step->nweight > (WIRE_BODY_MAX / 2) / sizeof(double))
 		return err_set(e, -ERR_CONFIG, "samples of %u numbers are too large for a message to a worker", step->nin);
-	code = ledger_begin(&s->ledger, nunit, n, e);
+	int code = ledger_begin(&s->ledger, nunit, n, e);
 	s->step = code ? NULL : step;
 	s->fault.code = 0;
 	s->nstep++;

@@ -78,7 +78,6 @@ bool shard_rows(struct scheduler *s, struct queue *q, const uint32_t *id, uint32
 	int k = step->all && step->nx && s->shard && (s->shard != SHARD_AUTO || step->nx >= WORTH_NUMBERS) ? find_set(s) : -1;
 	bool *kept = k < 0 ? NULL : kept_of(q, k, step->nall);
 	uint64_t each, most = q->worker.memory / MEMORY_PART / q->worker.share;
-	uint32_t n;
 
 	if (step->file && step->nx) {
 		*set = WIRE_SETS_MAX + step->file - 1;
@@ -86,7 +85,7 @@ bool shard_rows(struct scheduler *s, struct queue *q, const uint32_t *id, uint32
 	}
 	if (!kept || !SCHEDULER_RESERVE(s->row, s->row_cap, (size_t)nid * step->width))
 		return false;
-	n = missing(s, kept, id, nid);
+	uint32_t n = missing(s, kept, id, nid);
 	each = step->nx * sizeof(double);
 	if (n > most / each || q->nkept + n * each > most) {
 		for (uint32_t i = 0; i < n; i++)

@@ -138,12 +138,12 @@ static bool is_of_run(const char *path)
 {
 	static const char *const file[] = { "config.yaml", "model.qcnn", "weights.bin", "metrics.jsonl", "history.csv", "run.json",
 		"report.html", "command.log" };
-	const char *const folder[] = { "checkpoint", event_folder_name(EVENTS_TRAIN), event_folder_name(EVENTS_VALIDATION) };
-	size_t n;
+	const char *const folder[] = { "checkpoint", event_folder_name(EVENTS_TRAIN),
+		event_folder_name(EVENTS_VALIDATION) };
 
 	while (path[0] == '.' && path[1] == '/')
 		path += 2;
-	n = strcspn(path, "/");
+	size_t n = strcspn(path, "/");
 	for (size_t i = 0; i < sizeof file / sizeof *file; i++)
 		if (!strcmp(path, file[i]))
 			return true;

@@ -65,13 +65,12 @@ static void add_row(const struct metrics_line *line, char separator, uint32_t ep
 static int open_at_end(struct run *run, const struct csv_file *f, const char *path, bool append, off_t *size)
 {
 	int fd = run_open_file(run, path, O_WRONLY | O_CREAT, NULL), saved;
-	off_t known;
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st))
 		goto failed;
 	*size = st.st_size;
-	known = f->begun ? (off_t)f->nbyte : append ? *size : 0;
+	off_t known = f->begun ? (off_t)f->nbyte : append ? *size : 0;
 	if (*size > known) {
 		if (ftruncate(fd, known))
 			goto failed;

@@ -120,8 +120,6 @@ static int fill(const struct train_job *j, const char *template, const struct ep
 	int code = 0;
 
 	for (const char *at = template; !code && *at; at++) {
-		size_t len;
-
 		if ((*at == '{' || *at == '}') && at[1] == *at) {
 			buf_char(out, *at++);
 			continue;
@@ -132,7 +130,7 @@ static int fill(const struct train_job *j, const char *template, const struct ep
 			buf_char(out, *at);
 			continue;
 		}
-		len = strcspn(at + 1, "{}");
+		size_t len = strcspn(at + 1, "{}");
 		if (at[1 + len] != '}')
 			return err_set(e, -ERR_CONFIG, "character %d is a { without }; write {{ for the character itself", (int)(at - template) + 1);
 		code = add_field(j, at + 1, len, r, batch, out, e);
@@ -158,7 +156,6 @@ int callback_path(const struct train_job *j, const char *template, const struct 
 	struct buf *out, struct err *e)
 {
 	buf_auto name = BUF_INIT;
-	const char *base;
 	int code = fill(j, template, r, batch, &name, e);
 
 	if (!code && (!name.len || name.data[name.len - 1] == '/'))
@@ -166,7 +163,7 @@ int callback_path(const struct train_job *j, const char *template, const struct 
 	if (!code && name.len > CALLBACK_PATH_MAX)
 		code = err_set(e, -ERR_CONFIG, "the path has %zu characters, more than %d", name.len, CALLBACK_PATH_MAX);
 	if (!code) {
-		base = path_base(name.data);
+		const char *base = path_base(name.data);
 		buf_add(out, name.data, (size_t)(base - name.data));
 		if (j->restarts > 1 && !has_start(template))
 			event_folder_start(r->restart, out);

@@ -113,10 +113,12 @@ static int save_now(struct callbacks *c, struct callback_part *p, const struct t
 	const double *weight)
 {
 	buf_auto path = BUF_INIT;
-	int code;
 
 	path_of(c, p, now, &path);
-	code = callback_report(o, &(struct train_event){ .kind = TRAIN_SAVE, .path = path.data, .weight = weight, .batch = now->batch }, c, &now->record);
+	int code = callback_report(o,
+		&(struct train_event){
+			.kind = TRAIN_SAVE, .path = path.data, .weight = weight, .batch = now->batch },
+		c, &now->record);
 	if (!code) {
 		if (monitor_improves(&p->save.monitor, value, p->save.best, 0))
 			p->save.best = value;

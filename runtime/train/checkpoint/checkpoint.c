@@ -68,11 +68,9 @@ static double *list(struct writer *w, size_t n)
 
 static void add_events(struct writer *w, const char *prefix, const struct restart_state *s)
 {
-	struct event_numbers events;
-
 	if (!s->events || !s->events->n)
 		return;
-	events = checkpoint_events(s->events, s->restart);
+	struct event_numbers events = checkpoint_events(s->events, s->restart);
 	mem_reserve(w->own, w->nown, w->cap_own);
 	w->own[w->nown++] = events.value;
 	add(w, prefix, EVENTS, events.value, events.n);
@@ -172,14 +170,14 @@ int checkpoint_image(const struct train_job *j, const struct train_state *s, con
 	unsigned nown, const struct metadata *meta, unsigned nmeta, struct checkpoint_image *out)
 {
 	struct writer w = { .job = j };
-	int code;
 
 	add_start(&w, "", &s->running[0]);
 	add_others(&w, s);
 	add_best(&w, s);
 	for (unsigned k = 0; k < nown; k++)
 		add(&w, "", own[k].name, own[k].value, own[k].n);
-	code = weights_image(j->program, s->running[0].weight, w.vector, (unsigned)w.n, meta, nmeta, &out->weights);
+	int code = weights_image(j->program, s->running[0].weight, w.vector, (unsigned)w.n, meta,
+		nmeta, &out->weights);
 	for (size_t k = 0; k < w.n; k++)
 		free((char *)w.vector[k].name);
 	free(w.vector);
@@ -349,7 +347,6 @@ static int read_best(const struct reader *r, struct checkpoint *c)
 	const struct weights_vector *losses = weights_vector(r->weights, "training/start_losses");
 	const double *weight = NULL, *ends = NULL, *slot[OPTIMIZER_SLOTS_MAX];
 	struct reader best = *r;
-	int code;
 
 	if (!losses)
 		return 0;
@@ -358,7 +355,7 @@ static int read_best(const struct reader *r, struct checkpoint *c)
 	c->state.ndone = (uint32_t)losses->n;
 	c->state.restart_loss = losses->value;
 	c->state.best = &c->best;
-	code = get(r, "training/start_ends", losses->n * RESTART_END_NUMBERS, &ends);
+	int code = get(r, "training/start_ends", losses->n * RESTART_END_NUMBERS, &ends);
 	if (code)
 		return code;
 	c->state.end = (const struct restart_end *)ends;
@@ -383,17 +380,15 @@ static int read_others(const struct reader *r, struct checkpoint *c)
 {
 	char prefix[64];
 	struct reader other = *r;
-	uint32_t n;
 	int code = 0;
-	bool ended;
 
 	other.prefix = prefix;
 	for (uint32_t i = c->running[0].restart + 1; !code && i < r->job->restarts; i++) {
 		snprintf(prefix, sizeof prefix, "starts/%u/", i + 1);
-		ended = find(&other, "result") != NULL;
+		bool ended = find(&other, "result") != NULL;
 		if (!ended && !find(&other, "training/counters"))
 			continue;
-		n = c->state.nrunning;
+		uint32_t n = c->state.nrunning;
 		if (n == STATE_RESTARTS_MAX)
 			return bad(r, prefix, "one restart too many");
 		code = ended ? read_ended(&other, &c->running[n], &c->last[n], &c->events[n]) : read_start(&other, &c->running[n], &c->events[n]);
@@ -406,7 +401,6 @@ static int read_others(const struct reader *r, struct checkpoint *c)
 int checkpoint_read(const struct train_job *j, const struct weights *w, struct checkpoint *c, struct err *e)
 {
 	const struct reader r = { j, w, "", e };
-	int code;
 
 	memset(&c->state, 0, sizeof c->state);
 	memset(&c->best, 0, sizeof c->best);
@@ -420,7 +414,7 @@ int checkpoint_read(const struct train_job *j, const struct weights *w, struct c
 		return err_set(e, -ERR_BAD_DATA, "%u weights, the model has %u", w->program->nweight, j->program->nweight);
 	c->state.nrunning = 1;
 	c->state.running = c->running;
-	code = read_start(&r, c->running, c->events);
+	int code = read_start(&r, c->running, c->events);
 	if (!code)
 		code = read_others(&r, c);
 	if (!code)

@@ -35,13 +35,11 @@ static size_t record_size(const struct train_job *j)
 /* The place of n numbers of a new message. */
 static double *add(struct event_numbers *t, enum message kind, size_t n)
 {
-	double *v;
-
 	if (t->n + HEAD + n > t->cap) {
 		t->cap = 2 * t->cap + HEAD + n + 64;
 		t->value = mem_grow(t->value, t->cap, sizeof *t->value);
 	}
-	v = t->value + t->n;
+	double *v = t->value + t->n;
 	t->n += HEAD + n;
 	v[0] = (double)n;
 	v[1] = kind;
@@ -122,14 +120,13 @@ static bool read_step(const struct train_job *j, const double *v, size_t n, stru
 static bool read_record(const struct train_job *j, const double *v, size_t n, struct epoch_record *r, const struct train_observer *to)
 {
 	double *whole;
-	bool well;
 
 	(void)to;
 	if (n != record_size(j))
 		return false;
 	whole = mem_alloc(n + 1, sizeof *whole);
 	memcpy(whole + 1, v, n * sizeof *v);
-	well = epoch_record_unpack(r, values_of(j), whole);
+	bool well = epoch_record_unpack(r, values_of(j), whole);
 	free(whole);
 	return well && r->epoch && r->epoch <= j->epochs;
 }

@@ -16,15 +16,13 @@ static int wrong(struct err *e, const char *what)
 static int check_callbacks(const struct train_job *j, const struct restart_state *s, struct err *e)
 {
 	struct learning_rate rate = { .optimizer = j->optimizer, .schedule = j->schedule };
-	struct callbacks *c;
-	int code;
 
 	if (s->callbacks)
 		return 0;
-	c = callbacks_new(j, &rate, e);
+	struct callbacks *c = callbacks_new(j, &rate, e);
 	if (!c)
 		return -ERR_CONFIG;
-	code = callbacks_restore(c, s->restart, s->callback_list, s->ncallback, e);
+	int code = callbacks_restore(c, s->restart, s->callback_list, s->ncallback, e);
 	if (!code && (callbacks_best(c) != NULL) != (s->callback_best != NULL))
 		code = wrong(e, "the best weights are missing");
 	if (!code && !s->at && callbacks_stopped(c))
@@ -36,13 +34,11 @@ static int check_callbacks(const struct train_job *j, const struct restart_state
 static int check_start(const struct train_job *j, const struct restart_state *s, struct err *e)
 {
 	uint32_t per_epoch = train_steps_per_epoch(j), batch = train_batch_size(j);
-	uint64_t before, k;
-	bool last;
 
 	if (s->epoch <= j->initial_epoch || s->epoch > j->epochs)
 		return wrong(e, "no such epoch");
-	before = (uint64_t)(s->epoch - 1 - j->initial_epoch) * per_epoch;
-	k = s->step - before;
+	uint64_t before = (uint64_t)(s->epoch - 1 - j->initial_epoch) * per_epoch;
+	uint64_t k = s->step - before;
 	if (!s->step || s->step < before || k > per_epoch || (j->max_steps && s->step > j->max_steps))
 		return wrong(e, "its step is not in its epoch");
 	/* The first update of an epoch could not be made. */
@@ -50,7 +46,7 @@ static int check_start(const struct train_job *j, const struct restart_state *s,
 		return wrong(e, "its epoch was not begun");
 	if (s->at != train_samples(j, s->epoch, (uint32_t)k))
 		return wrong(e, "no such place in an epoch");
-	last = k == per_epoch || s->step == j->max_steps;
+	bool last = k == per_epoch || s->step == j->max_steps;
 	if (last != (s->gradient != NULL) || last != (s->readout != NULL) || s->nbatch > batch || last != (s->nbatch > 0))
 		return wrong(e, "the last update is missing");
 	if ((s->output != NULL) != (j->measures.nmetric > 0))

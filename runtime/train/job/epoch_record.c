@@ -131,8 +131,8 @@ void epoch_record_line(const struct train_job *j, const struct epoch_record *r, 
 	*out = (struct metrics_line){ .n = 0 };
 	for (unsigned k = 0; k < EPOCH_FIELDS; k++) {
 		const struct field *f = &table[k];
-		bool validates = f->part == METRICS_VALIDATION, given = !validates || r->has_validation;
-		double v;
+		bool validates = f->part == METRICS_VALIDATION,
+		     given = !validates || r->has_validation;
 
 		if (f->type == FLAG || (validates && !j->validation.nrow))
 			continue;
@@ -140,7 +140,7 @@ void epoch_record_line(const struct train_job *j, const struct epoch_record *r, 
 			add_metrics(out, f, j, given, const_place(r, f));
 			continue;
 		}
-		v = epoch_record_get(r, (enum epoch_field)k) + (f->type == INDEX);
+		double v = epoch_record_get(r, (enum epoch_field)k) + (f->type == INDEX);
 		add(out, f, "", given, 0, &v);
 	}
 }

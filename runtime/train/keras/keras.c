@@ -130,12 +130,11 @@ static int read_circuit(struct reading *r, const struct keras_array *a)
 	const uint32_t k = r->ncircuit++;
 	const struct block *b = &r->blocks.block[k];
 	uint32_t *weight;
-	bool fits;
 
 	if (k >= r->blocks.n)
 		return 0;            /* counted at the end */
 	weight = mem_try((size_t)b->count + 1, sizeof *weight);
-	fits = weight && a->count <= b->count && keras_order(r->program, k, a->count, weight);
+	bool fits = weight && a->count <= b->count && keras_order(r->program, k, a->count, weight);
 	for (uint32_t i = 0; fits && i < b->count; i++)
 		r->weight[b->first + i] = 0;
 	for (uint64_t i = 0; fits && i < a->count; i++)
@@ -257,7 +256,6 @@ int keras_export(const struct program *p, const double *weight, const char *path
 	double *sorted = mem_try((size_t)p->nweight_circuit + 1, sizeof *sorted);
 	uint32_t n = 0, *place = mem_try((size_t)p->nweight_circuit + 1, sizeof *place);
 	bool *used = weights_in_gates(p), enough = sorted && place && used;
-	int code;
 
 	for (uint32_t k = 0; enough && k < b.n; k++)
 		array[n++] = circuit_array(&names, &b.block[k], k, used, weight, place, sorted);
@@ -267,7 +265,8 @@ int keras_export(const struct program *p, const double *weight, const char *path
 		array[n++] = dense_array(&names, &p->weight_group[p->dense[k].kernel], layer, "kernel", weight);
 		array[n++] = dense_array(&names, &p->weight_group[p->dense[k].bias], layer, "bias", weight);
 	}
-	code = enough ? keras_h5_write(path, array, n, e) : err_set(e, -ERR_CONFIG, "no memory for %u weights", p->nweight_circuit);
+	int code = enough ? keras_h5_write(path, array, n, e)
+			  : err_set(e, -ERR_CONFIG, "no memory for %u weights", p->nweight_circuit);
 	free(sorted);
 	free(place);
 	free(used);

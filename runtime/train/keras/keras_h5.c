@@ -139,14 +139,13 @@ static bool read_strings(hid_t attribute, hid_t type, uint32_t n, struct names *
 {
 	size_t size = lib.H5Tget_size(type);
 	bool variable = lib.H5Tis_variable_str(type) > 0;
-	char *bytes;
 
 	out->name = mem_try((size_t)n + 1, sizeof *out->name);
 	if (!variable && size > KERAS_NAME_MAX)
 		return false;
 	if (!out->name || (variable && lib.H5Aread(attribute, type, out->name) < 0))
 		return false;
-	bytes = variable ? NULL : mem_try((size_t)n + 1, size + 1);
+	char *bytes = variable ? NULL : mem_try((size_t)n + 1, size + 1);
 	if (!variable && (!bytes || lib.H5Aread(attribute, type, bytes) < 0))
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
@@ -238,11 +237,10 @@ static int read_layer(struct source *s, const char *layer)
 {
 	hid_t at = is_inside(s->group, layer) ? lib.H5Gopen2(s->group, layer, H5P_DEFAULT) : -1;
 	struct names weights;
-	int code;
 
 	if (at < 0)
 		return err_set(s->e, -ERR_BAD_DATA, "no group %s, which layer_names lists", layer);
-	code = read_names(s, at, layer, "weight_names", &weights);
+	int code = read_names(s, at, layer, "weight_names", &weights);
 	for (uint32_t i = 0; !code && i < weights.n; i++)
 		code = read_array(s, at, layer, weights.name[i]);
 	return code;
@@ -253,7 +251,6 @@ int keras_h5_read_image(const struct buf *image, uint64_t numbers, struct buf *o
 	hid_t file = memory_file(image);
 	struct source s = { .group = file, .left = numbers, .out = out, .e = e };
 	struct names layers;
-	int code;
 
 	if (file < 0)
 		return err_set(e, -ERR_BAD_DATA, "not an HDF5 file, or damaged");
@@ -262,7 +259,7 @@ int keras_h5_read_image(const struct buf *image, uint64_t numbers, struct buf *o
 	if (lib.H5Aexists(s.group, "layer_names") <= 0)
 		return err_set(e, -ERR_BAD_DATA, "no attribute layer_names: not weights in the layout of Keras 2; with tf_keras, "
 			"save_weights to a name ending in .h5 writes them");
-	code = read_names(&s, s.group, "the file", "layer_names", &layers);
+	int code = read_names(&s, s.group, "the file", "layer_names", &layers);
 	for (uint32_t i = 0; !code && i < layers.n; i++)
 		code = read_layer(&s, layers.name[i]);
 	*narray = s.n;
@@ -290,13 +287,17 @@ static bool put_names(hid_t at, const char *attribute, const char *const *name, 
 static bool put_array(hid_t at, const struct keras_array *x)
 {
 	hid_t space = lib.H5Screate_simple((int)x->ndim, (const hsize_t *)x->dim, NULL), data;
-	hid_t with_groups = lib.H5Pcreate(*lib.H5P_CLS_LINK_CREATE_ID_g), timeless = lib.H5Pcreate(*lib.H5P_CLS_DATASET_CREATE_ID_g);
-	bool ok;
+	hid_t with_groups = lib.H5Pcreate(*lib.H5P_CLS_LINK_CREATE_ID_g),
+	      timeless = lib.H5Pcreate(*lib.H5P_CLS_DATASET_CREATE_ID_g);
 
 	lib.H5Pset_create_intermediate_group(with_groups, 1);
 	lib.H5Pset_obj_track_times(timeless, false);      /* equal weights are equal files */
 	data = lib.H5Dcreate2(at, x->name, *lib.H5T_IEEE_F64LE_g, space, with_groups, timeless, H5P_DEFAULT);
-	ok = data >= 0 && (!x->count || lib.H5Dwrite(data, *lib.H5T_NATIVE_DOUBLE_g, H5S_ALL, H5S_ALL, H5P_DEFAULT, x->value) >= 0);
+	bool ok = data >= 0
+		&& (!x->count
+			|| lib.H5Dwrite(data, *lib.H5T_NATIVE_DOUBLE_g, H5S_ALL, H5S_ALL,
+				   H5P_DEFAULT, x->value)
+				>= 0);
 	if (data >= 0)
 		lib.H5Dclose(data);
 	lib.H5Pclose(with_groups);
@@ -357,16 +358,14 @@ static bool take_image(hid_t file, struct buf *out)
 int keras_h5_write(const char *path, const struct keras_array *array, uint32_t n, struct err *e)
 {
 	buf_auto image = BUF_INIT;
-	bool ok;
-	hid_t file;
 	int code = keras_h5_load(e);
 
 	if (code)
 		return code;
 	if (!n || n > KERAS_ARRAYS_MAX)
 		return err_set(e, -ERR_BAD_DATA, n ? "%s: %u arrays, Keras's layout takes %d" : "%s: no weights", path, n, KERAS_ARRAYS_MAX);
-	file = memory_file(NULL);
-	ok = file >= 0 && put_layers(file, array, n) && take_image(file, &image);
+	hid_t file = memory_file(NULL);
+	bool ok = file >= 0 && put_layers(file, array, n) && take_image(file, &image);
 	if (file >= 0)
 		lib.H5Fclose(file);
 	return ok ? buf_write_file(&image, path, 0, e)

@@ -60,7 +60,6 @@ static _Noreturn void reader_process(const struct buf *image, uint64_t numbers, 
 	struct buf head = BUF_INIT, body = BUF_INIT;
 	struct err e = { 0 };
 	uint32_t n = 0;
-	int code;
 
 	close(pipe_end[0]);
 	/* What the library or the system say about a crash is no message of ours. */
@@ -72,7 +71,7 @@ static _Noreturn void reader_process(const struct buf *image, uint64_t numbers, 
 	setrlimit(RLIMIT_CPU, &seconds);
 	setrlimit(RLIMIT_CORE, &core);
 	limit_memory(image->len, numbers);
-	code = keras_h5_read_image(image, numbers, &body, &n, &e);
+	int code = keras_h5_read_image(image, numbers, &body, &n, &e);
 	if (code) {
 		buf_clear(&body);
 		buf_str(&body, e.text);
@@ -106,11 +105,10 @@ static int read_answer(int fd, struct buf *body, uint32_t *n, struct err *e)
 	uint64_t limit = 8ull * KERAS_NUMBERS_MAX + KERAS_ARRAYS_MAX * (2ull * KERAS_NAME_MAX + 128), len;
 	uint8_t head[HEAD_BYTES];
 	struct rd rd = { head, sizeof head, 0, 0 };
-	uint32_t code;
 
 	if (!read_pipe(fd, head, sizeof head))
 		return err_set(e, -ERR_BAD_DATA, "damaged: the HDF5 library fails on this file");
-	code = rd_u32(&rd);
+	uint32_t code = rd_u32(&rd);
 	*n = rd_u32(&rd);
 	len = rd_u64(&rd);
 	if (code >= ERR_COUNT || *n > KERAS_ARRAYS_MAX || len > limit)
@@ -127,11 +125,10 @@ static int read_answer(int fd, struct buf *body, uint32_t *n, struct err *e)
 static int ask_process(const struct buf *image, uint64_t numbers, struct buf *body, uint32_t *n, struct err *e)
 {
 	int fd[2], code;
-	pid_t pid;
 
 	if (pipe(fd))
 		return err_set(e, -ERR_CONFIG, "no pipe: %s", strerror(errno));
-	pid = fork();
+	pid_t pid = fork();
 	if (!pid)
 		reader_process(image, numbers, fd);
 	close(fd[1]);

@@ -41,14 +41,13 @@ unsigned optimizer_slots(const struct optimizer_row *row, const double *opt)
 
 int optimizer_check(const struct optimizer_row *row, const double *opt, struct err *e)
 {
-	int clips = 0;
-
 	if (row->lacks)
 		return err_set(e, -ERR_CONFIG, "the optimizer %s needs %s, without which this qcnn was built", row->name, row->lacks);
 	if (row->method != METHOD_GRADIENT)
 		return 0;
 	assert(row->noption == row->nown + SHARED_COUNT);
-	clips = value_given(shared(row, opt, SHARED_CLIPNORM)) + value_given(shared(row, opt, SHARED_CLIPVALUE))
+	int clips = value_given(shared(row, opt, SHARED_CLIPNORM))
+		+ value_given(shared(row, opt, SHARED_CLIPVALUE))
 		+ value_given(shared(row, opt, SHARED_GLOBAL_CLIPNORM));
 	if (clips > 1)
 		return err_set(e, -ERR_CONFIG, "clipnorm, clipvalue and global_clipnorm of %s exclude each other", row->name);

@@ -41,10 +41,9 @@ static void move(const struct update *u, struct probe *p, uint32_t sample, doubl
 static int derivative_along(const struct update *u, struct probe *p, uint32_t sample, double c, double *derivative, struct err *e)
 {
 	double up, down;
-	int code;
 
 	move(u, p, sample, c);
-	code = p->ops->loss(p, p->moved, &up, NULL, e);
+	int code = p->ops->loss(p, p->moved, &up, NULL, e);
 	if (code)
 		return code;
 	move(u, p, sample, -c);

@@ -118,12 +118,10 @@ static void *optimise(void *ctx)
 /* True: NLopt asks for the loss at s->x; false: it has ended. */
 static bool asks(struct session *s)
 {
-	enum turn turn;
-
 	pthread_mutex_lock(&s->lock);
 	while (s->turn == TURN_NLOPT)
 		pthread_cond_wait(&s->changed, &s->lock);
-	turn = s->turn;
+	enum turn turn = s->turn;
 	pthread_mutex_unlock(&s->lock);
 	return turn == TURN_ASKED;
 }
@@ -271,11 +269,10 @@ static int remember(struct search_record *r, double loss, const double *gradient
 static int open_session(const struct update *u, struct probe *p, nlopt_algorithm algorithm, struct err *e)
 {
 	uint64_t best;
-	int code;
 
 	if (u->step == 1)
 		memcpy(u->slot[0], u->weight, u->n * sizeof *u->weight);
-	code = begin(u, p, algorithm, e);
+	int code = begin(u, p, algorithm, e);
 	if (!code)
 		code = replay(p->session, p->record, algorithm == NLOPT_LD_LBFGS, &best, e);
 	return code || !best ? code : p->ops->again(p, u->weight, best, e);
@@ -299,10 +296,9 @@ static int answer(const struct update *u, struct probe *p, bool with_gradient, s
 {
 	struct session *s = p->session;
 	double loss;
-	int code;
 
 	scatter(u, s->x, p->moved);
-	code = p->ops->loss(p, p->moved, &loss, with_gradient ? p->gradient : NULL, e);
+	int code = p->ops->loss(p, p->moved, &loss, with_gradient ? p->gradient : NULL, e);
 	if (code)
 		return code;
 	if (with_gradient)

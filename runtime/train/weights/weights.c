@@ -178,14 +178,13 @@ static int format_header(const struct program *p, const struct weights_vector *v
 	const struct metadata *meta, unsigned nmeta, struct weights_image *m)
 {
 	buf_auto json = BUF_INIT;
-	size_t len;
 
 	buf_str(&json, "{\"__metadata__\":");
 	format_metadata(p, meta, nmeta, &json);
 	format_tensors(p, vector, nvector, m->program.len, &json);
 	buf_char(&json, '}');
 	buf_pad(&json, ' ', -json.len & 7);
-	len = json.len;
+	size_t len = json.len;
 	buf_u64(&m->header, len);
 	buf_add(&m->header, json.data, len);
 	return len > WEIGHTS_HEADER_MAX ? -ERR_CONFIG : 0;
@@ -195,11 +194,10 @@ int weights_image(const struct program *p, const double *weight, const struct we
 	unsigned nvector, const struct metadata *meta, unsigned nmeta, struct weights_image *out)
 {
 	struct file_parts *f = &out->file;
-	int code;
 
 	memset(out, 0, sizeof *out);
 	program_write(p, &out->program);
-	code = format_header(p, vector, nvector, meta, nmeta, out);
+	int code = format_header(p, vector, nvector, meta, nmeta, out);
 	if (code)
 		return code;
 	f->seal_at = weights_digest_place(out->header.data + 8, out->header.len - 8) + 8;

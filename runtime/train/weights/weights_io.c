@@ -98,7 +98,6 @@ static int import_bin(const struct target *t, const char *path)
 {
 	const struct program *p = t->program, *q;
 	struct weights *w;
-	const struct weight_group *g;
 	uint64_t dim[PROGRAM_DIMS_MAX];
 	int code = weights_open(path, &w, t->e);
 
@@ -111,7 +110,7 @@ static int import_bin(const struct target *t, const char *path)
 	for (uint32_t i = 0; !code && i < p->nweight_group; i++) {
 		if (!is_wanted(t, &p->weight_group[i]))
 			continue;
-		g = group_of(q, p->weight_group[i].path);
+		const struct weight_group *g = group_of(q, p->weight_group[i].path);
 		for (uint32_t k = 0; g && k < g->ndim; k++)
 			dim[k] = g->dim[k];
 		code = g ? check_shape(t, &p->weight_group[i], dim, g->ndim) : missing_path(t, p->weight_group[i].path);
@@ -126,13 +125,11 @@ static int import_bin(const struct target *t, const char *path)
 
 static int import_array(const struct target *t, const struct weight_group *g, const struct array *a)
 {
-	int code;
-
 	if (!a)
 		return missing_path(t, g->path);
 	if (a->is_complex)
 		return err_set(t->e, -ERR_BAD_DATA, "%s: complex numbers, weights are real", g->path);
-	code = check_shape(t, g, a->dim, a->ndim);
+	int code = check_shape(t, g, a->dim, a->ndim);
 	return code ? code : set_group(t, g, a->value);
 }
 
@@ -195,13 +192,12 @@ static int import_shaped(const struct target *t, const struct weight_group *g, c
 	const json_t *shape = json_object_get(v, "shape");
 	uint64_t dim[PROGRAM_DIMS_MAX];
 	uint32_t ndim = (uint32_t)json_array_size(shape);
-	int code;
 
 	if (!json_is_array(shape) || ndim > PROGRAM_DIMS_MAX || !json_is_array(json_object_get(v, "values")))
 		return err_set(t->e, -ERR_BAD_DATA, "%s: not an object of shape and values", g->path);
 	for (uint32_t k = 0; k < ndim; k++)
 		dim[k] = (uint64_t)json_integer_value(json_array_get(shape, k));
-	code = check_shape(t, g, dim, ndim);
+	int code = check_shape(t, g, dim, ndim);
 	return code ? code : import_flat(t, g->path, json_object_get(v, "values"), g->first, g->count);
 }
 
@@ -239,11 +235,10 @@ static int import_tree(const struct target *t, json_t *root)
 static int import_json(const struct target *t, const char *path)
 {
 	buf_auto text = BUF_INIT;
-	json_auto_t *root = NULL;
 	int code = buf_read_file(&text, path, JSON_BYTES_MAX, t->e);
 
 	if (!code) {
-		root = json_read(text.data, text.len, t->e);
+		json_auto_t *root = json_read(text.data, text.len, t->e);
 		code = root ? import_tree(t, root) : -ERR_BAD_DATA;
 		if (code)
 			err_prefix(t->e, "%s", path);
@@ -279,7 +274,6 @@ int weights_import(const struct program *p, const char *path, bool circuit_only,
 static int export_npz(const struct program *p, const double *weight, const char *path, struct err *e)
 {
 	struct npz z = { p->nweight_group, mem_alloc(p->nweight_group + 1, sizeof *z.member) };
-	int code;
 
 	for (uint32_t g = 0; g < p->nweight_group; g++) {
 		const struct weight_group *w = &p->weight_group[g];
@@ -290,7 +284,7 @@ static int export_npz(const struct program *p, const double *weight, const char 
 		for (uint32_t k = 0; k < w->ndim; k++)
 			a->dim[k] = w->dim[k];
 	}
-	code = npz_write(path, &z, e);
+	int code = npz_write(path, &z, e);
 	free(z.member);
 	return code;
 }

@@ -116,8 +116,6 @@ static int read_tensors(struct reader *r)
 {
 	const char *key;
 	json_t *value;
-	struct tensor *t;
-	int code;
 
 	r->tensor = mem_try(json_object_size(r->root), sizeof *r->tensor);
 	if (!r->tensor)
@@ -125,13 +123,13 @@ static int read_tensors(struct reader *r)
 	json_object_foreach(r->root, key, value) {
 		if (value == r->meta)
 			continue;
-		t = &r->tensor[r->ntensor++];
+		struct tensor *t = &r->tensor[r->ntensor++];
 		*t = (struct tensor){ .name = key, .row = value };
 		if (!json_is_object(value) || json_object_size(value) != 3
 			|| !json_is_string(json_object_get(value, "dtype"))
 			|| !json_is_array(json_object_get(value, "shape")))
 			return bad(r, "%s: not a tensor's dtype, shape and data_offsets", key);
-		code = read_offsets(r, t);
+		int code = read_offsets(r, t);
 		if (code)
 			return code;
 	}
@@ -242,7 +240,6 @@ static int read_program(struct reader *r)
 {
 	const struct tensor *t = find_tensor(r, WEIGHTS_PROGRAM);
 	const json_t *shape, *n;
-	int code;
 
 	if (!t)
 		return bad(r, "no tensor " WEIGHTS_PROGRAM);
@@ -250,7 +247,7 @@ static int read_program(struct reader *r)
 	n = json_array_get(shape, 0);
 	if (json_array_size(shape) != 1 || !json_is_integer(n) || json_integer_value(n) < 0)
 		return bad(r, WEIGHTS_PROGRAM ": shape is not [bytes]");
-	code = check_tensor(r, t, "U8", (uint64_t)json_integer_value(n));
+	int code = check_tensor(r, t, "U8", (uint64_t)json_integer_value(n));
 	if (code)
 		return code;
 	code = program_read(r->data + t->begin, t->end - t->begin, &r->w->program, r->e);
@@ -272,11 +269,9 @@ static int wrong_shape(struct reader *r, const struct tensor *t, const struct we
 
 static int check_group(struct reader *r, const struct weight_group *g, struct buf *name)
 {
-	const struct tensor *t;
-
 	buf_clear(name);
 	buf_printf(name, WEIGHTS_PARAMS "%s", g->path);
-	t = find_tensor(r, name->data);
+	const struct tensor *t = find_tensor(r, name->data);
 	if (!t)
 		return bad(r, "no tensor %s, which the program has", name->data);
 	if (!shape_is(json_object_get(t->row, "shape"), g->dim, g->ndim))
@@ -326,13 +321,12 @@ static int check_groups(struct reader *r)
 
 static int read_group(struct reader *r, const struct weight_group *g, struct buf *name)
 {
-	const struct tensor *t;
 	double *out = r->w->weight + g->first;
 	struct rd rd;
 
 	buf_clear(name);
 	buf_printf(name, WEIGHTS_PARAMS "%s", g->path);
-	t = find_tensor(r, name->data);
+	const struct tensor *t = find_tensor(r, name->data);
 	rd = (struct rd){ r->data + t->begin, t->end - t->begin, 0, 0 };
 	for (uint32_t i = 0; i < g->count; i++) {
 		out[i] = rd_f64(&rd);

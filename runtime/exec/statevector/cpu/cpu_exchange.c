@@ -239,7 +239,6 @@ struct cpu_overlap *cpu_overlap_begin(struct backend_state *b, const struct cpu_
 	const struct cpu_blocks *blocks, *behind = blocks_of(x, true);
 	struct cpu_overlap *o;
 	unsigned nplace;
-	const uint8_t *place;
 	sigset_t all, before;
 
 	if (!b->shared || !b->rank_bits || !g
@@ -247,7 +246,7 @@ struct cpu_overlap *cpu_overlap_begin(struct backend_state *b, const struct cpu_
 			< split_part_bytes)
 		return NULL;
 	blocks = blocks_of_pieces(b, x, done);
-	place = chunk_places(blocks, &nplace);
+	const uint8_t *place = chunk_places(blocks, &nplace);
 	o = mem_alloc(1, sizeof *o);
 	*o = (struct cpu_overlap){ .b = b,
 		.state = { split_state_of(b, x->circuit, x->psi),
@@ -273,10 +272,9 @@ struct cpu_overlap *cpu_overlap_begin(struct backend_state *b, const struct cpu_
 static void await_ready(struct cpu_overlap *o, unsigned n, bool first)
 {
 	struct cpu_exchanging *x = &o->b->exchanging;
-	bool waits;
 
 	pthread_mutex_lock(&x->lock);
-	waits = o->ready < n;
+	bool waits = o->ready < n;
 	if (waits && first)
 		recorder_mark(o->b->split->pass);
 	while (o->ready < n)
@@ -329,14 +327,12 @@ static void next_chunk(void *ctx, unsigned unused, struct cpu_worker *w)
 
 void cpu_overlap_end(struct cpu_overlap *o)
 {
-	const struct split_exchanged *x;
-
 	if (!o)
 		return;
 	await_ready(o, split_npiece(&o->cut) + 1, true);
 	if (!o->alone)
 		pthread_join(o->thread, NULL);
-	x = &o->exchanged;
+	const struct split_exchanged *x = &o->exchanged;
 	recorder_exchange(o->place.id, o->place.back, x->began, x->ended, x->bytes, x->wait_seconds);
 	free(o);
 }

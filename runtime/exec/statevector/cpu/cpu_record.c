@@ -45,14 +45,12 @@ void cpu_record_op(const struct sweep *w, struct cpu_worker *t, const struct cpu
 	/* Operations on an amplitude that take as long as one diagonal step that goes along, and as the table of factors. */
 	const double along = 0.7, table = 3;
 	const struct cpu_circuit *c = w->circuit;
-	double ticks, all;
-	int64_t now;
 
 	if (!t->each_step && next && !is_joint(op) && !is_joint(next)
 		&& layer_of(c, op->step) == layer_of(c, next->step))
 		return;
-	now = recorder_ticks();
-	ticks = (double)(now - t->last);
+	int64_t now = recorder_ticks();
+	double ticks = (double)(now - t->last);
 	t->last = now;
 	if (!op->ndiagonal) {
 		unsigned n = op->none > 1 ? op->none : 1;
@@ -61,7 +59,8 @@ void cpu_record_op(const struct sweep *w, struct cpu_worker *t, const struct cpu
 			add(&t->item[0][number(c, op->none > 1 ? op->one[k] : op->step)], ticks / n);
 		return;
 	}
-	all = plan_cost(op->step->plan->ntarget, w->b->plan->set.def[op->step->plan->matrix]->flags)
+	double all = plan_cost(op->step->plan->ntarget,
+			     w->b->plan->set.def[op->step->plan->matrix]->flags)
 		+ table + along * op->ndiagonal;
 	for (uint32_t k = 0; k < op->ndiagonal; k++)
 		add(&t->item[0][number(c, op->diagonal[k])], ticks * along / all);

@@ -373,12 +373,11 @@ static void forward_stages(const struct sweep *like, struct cpu_worker *w, const
 /* Can the kept start be read where it is kept: does what comes first write the whole state? (With one, no vectors are prepared.) */
 static bool reads_start(const struct backend_state *b, const struct cpu_circuit *c)
 {
-	const struct cpu_stage *s;
 	if (!c->start)
 		return false;
 	if (!b->lane_bits)
 		return c->stage->nop && c->stage->op[0].none;
-	s = &c->stage[c->plan->nstart_stage];
+	const struct cpu_stage *s = &c->stage[c->plan->nstart_stage];
 	return c->plan->nstart_stage < c->nstage && s->forward.nblock << s->nlocal == c->nrow;
 }
 
@@ -450,11 +449,10 @@ void cpu_forward(struct backend_state *b, unsigned worker, uint32_t c, const str
 	const struct cpu_circuit *circuit = &b->circuit[c];
 	uint32_t slot = cpu_slot(b, c);
 	bool tail = cpu_tail_taken(circuit, in);
-	double began;
 	void *psi = cpu_whole(b, circuit, w->psi[slot]);
 	cpu_forward_sweep(b, w, c, in, psi, !tail, keep && cpu_fuses_last(circuit, in));
 	w->resident[slot] = c;
-	began = cpu_began(b);
+	double began = cpu_began(b);
 	if (b->lane_bits)
 		cpu_record_begin(b, w, circuit);
 	if (tail)

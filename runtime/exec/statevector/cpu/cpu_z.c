@@ -70,10 +70,9 @@ void cpu_z_compile(struct backend_state *b, struct cpu_circuit *c)
 	c->near = arena_alloc(&b->arena, c->nz, sizeof *c->near);
 	for (uint32_t k = 0; k < c->nz; k++) {
 		struct cpu_sign *z = &c->near[k];
-		size_t sign;
 		z->base = c->term[k].kernel.sign_row;
 		z->lane = c->term[k].kernel.sign_lane;
-		sign = block_sign(s, &z->base);
+		size_t sign = block_sign(s, &z->base);
 		exchange(&s->out.swap, &sign, &z->lane);
 		c->near_row[k] = see_through(s, sign, z);
 		z->part = s->part.nbit ? number_row(c, cpu_part_row(s, c->near_row[k])) : 0;

@@ -125,12 +125,10 @@ static double rate_best(const struct work *w, work_fn fn, unsigned runs)
 /* Rounds that take about RUN_SECONDS; the first calls also wake the vector units. */
 static size_t calibrate(struct work *w, work_fn fn)
 {
-	double began, took;
-
 	for (w->rounds = 64; ; w->rounds *= 2) {
-		began = clock_seconds();
+		double began = clock_seconds();
 		fn(w, 0);
-		took = clock_seconds() - began;
+		double took = clock_seconds() - began;
 		if (took >= RUN_SECONDS / 2 || w->rounds >= SIZE_MAX / 4)
 			return w->rounds;
 	}
@@ -219,11 +217,10 @@ int limits_measure(const struct target *t, unsigned nthread, struct limits *out,
 	uint64_t l2_bytes = clamp(cpus_cache(2, NULL) / 2, L2_BYTES_MIN, L2_BYTES_MAX);
 	struct limits l = { .nthread = nthread, .target = t, .stream_bytes = stream_bytes };
 	struct work w = { .loops = single, .nthread = nthread };
-	int code;
 
 	if (!single || isa > isa_best())
 		return err_set(e, -ERR_CONFIG, "the limits of %s cannot be measured here", t->kernels);
-	code = measure_memory(&w, &l, e);
+	int code = measure_memory(&w, &l, e);
 	if (!code)
 		code = measure_cache(&w, l2_bytes, &l, e);
 	if (code)

@@ -239,12 +239,11 @@ static void make_steps(struct plan_build *b, struct plan_circuit *c)
 	struct arena *a = &b->pl->arena;
 	uint8_t *bit_of_wire = identity_map(a, code->nwire);
 	uint32_t nprepare, nunitary, at;
-	struct plan_step *prepare;
 
 	count_applies(code, &nprepare, &nunitary);
 	c->prepare = arena_alloc(a, nprepare, sizeof *c->prepare);
 	c->step = arena_alloc(a, (size_t)nprepare + nunitary, sizeof *c->step);
-	prepare = c->step;
+	struct plan_step *prepare = c->step;
 	at = nprepare;
 	for (uint32_t i = 0; i < code->napply; i++) {
 		const struct apply *ap = &code->apply[i];
@@ -266,13 +265,12 @@ static void own_matrices(struct plan_build *b, struct plan_circuit *c)
 	for (uint32_t k = 0; k < c->nstep; k++) {
 		struct plan_step *s = &c->step[k];
 		struct item whole = { .nwire = s->ntarget, .ref = s->matrix };
-		struct matrix *m;
 
 		if (!s->transition)
 			continue;
 		for (unsigned w = 0; w < s->ntarget; w++)
 			whole.wire[w] = (uint8_t)w;
-		m = product(b, s->ntarget, 1, &whole);
+		struct matrix *m = product(b, s->ntarget, 1, &whole);
 		m->cls = VALUE_SAMPLE;
 		s->matrix = add_matrix(b, m);
 	}
@@ -513,7 +511,6 @@ struct plan *plan_new(const struct program *p, const struct plan_options *o, str
 {
 	struct plan_build b = { .o = o };
 	struct plan *pl;
-	int code;
 
 	if (!o->target)
 		BUG("a plan for no target");
@@ -532,7 +529,7 @@ struct plan *plan_new(const struct program *p, const struct plan_options *o, str
 	b.expr_trainable = pl->expr_trainable = trainable_exprs(&pl->arena, p);
 	for (uint32_t m = 0; m < p->nmatrix; m++)
 		add_matrix(&b, &p->matrix[m]);
-	code = check_vectors(p, b.expr_trainable, e);
+	int code = check_vectors(p, b.expr_trainable, e);
 	if (!code) {
 		make_circuits(&b);
 		close_set(&b);

@@ -122,10 +122,9 @@ static void add_seconds(void *ctx, const struct plan_device_work *w, bool back, 
 {
 	struct clock *t = ctx;
 	struct plan_device_work all = { 0 };
-	struct plan_span s;
 
 	add(&all, w, nsample);
-	s = seconds(t->l, &all, back);
+	struct plan_span s = seconds(t->l, &all, back);
 	t->sum.least += s.least;
 	t->sum.most += s.most;
 }

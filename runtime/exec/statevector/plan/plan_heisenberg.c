@@ -107,7 +107,6 @@ static uint64_t find(struct tail *t, bool *mine)
 
 	for (uint32_t k = t->c->nstep; k-- > 0; ) {
 		const struct plan_step *s = &t->c->step[k];
-		double g;
 
 		if (!(step_bits(s) & t->bits)) {
 			t->passed |= step_bits(s);
@@ -116,7 +115,7 @@ static uint64_t find(struct tail *t, bool *mine)
 		if (!take(t, s, gradient))
 			break;
 		mine[k] = true;
-		g = t->off + (gradient ? 2 : 1) * (READ_FLOPS - (8 << count(t->bits)))
+		double g = t->off + (gradient ? 2 : 1) * (READ_FLOPS - (8 << count(t->bits)))
 			+ device_gain(t, gradient);
 		if (g > gain) {
 			gain = g;

@@ -51,15 +51,13 @@ static void print_bits(struct buf *out, const struct plan_step *s)
 
 static void print_step(const struct plan *pl, struct buf *out, uint32_t k, const struct plan_step *s)
 {
-	const struct matrix *m;
-
 	if (s->op == STEP_PREPARE) {
 		buf_printf(out, "  step %-5u vector %-4u                        on", k, s->matrix);
 		print_bits(out, s);
 		buf_char(out, '\n');
 		return;
 	}
-	m = pl->set.def[s->matrix];
+	const struct matrix *m = pl->set.def[s->matrix];
 	buf_printf(out, "  step %-5u m%-6u%s %-8s %-11s %s  on", k, s->matrix, s->adjoint ? "~" : " ",
 		class_name(m->cls), kind_name(m->flags), s->transition ? "gradient" : "        ");
 	print_bits(out, s);

@@ -33,8 +33,6 @@ static struct expected expect_cut(const struct plan_build *b, const struct plan_
 	struct plan pl = *b->pl;
 	struct plan_build own = *b;
 	struct plan_circuit trial = *c;
-	struct plan_seconds all;
-	struct expected x;
 
 	arena_init(&pl.arena);
 	own.pl = &pl;
@@ -47,8 +45,10 @@ static struct expected expect_cut(const struct plan_build *b, const struct plan_
 	plan_tail_last(&trial);
 	if (!b->o->forward)
 		plan_backward_pass(&pl, &trial);
-	all = plan_usual_seconds(&pl, &trial);
-	x = (struct expected){ b->o->forward ? all.forward : 2 * all.forward + all.back, trial.nstage - trial.nstart_stage };
+	struct plan_seconds all = plan_usual_seconds(&pl, &trial);
+	struct expected x =
+		(struct expected){ b->o->forward ? all.forward : 2 * all.forward + all.back,
+			trial.nstage - trial.nstart_stage };
 	free(own.def);
 	free(own.trainable);
 	free(own.bucket);
@@ -60,11 +60,9 @@ struct search { const struct plan_build *b; const struct plan_circuit *c; struct
 
 static void better(struct search *s, struct plan_cut t)
 {
-	double seconds;
-
 	if (s->spent > VISITS_ALL)
 		return;
-	seconds = expect_cut(s->b, s->c, &t).seconds;
+	double seconds = expect_cut(s->b, s->c, &t).seconds;
 	s->spent += t.visits;
 	if (seconds < s->least) {
 		s->least = seconds;

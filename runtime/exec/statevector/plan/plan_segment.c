@@ -113,7 +113,6 @@ static uint64_t first_wanted(struct segments *s, const struct point *p, uint64_t
 {
 	struct held held = { 0, 0 };
 	uint64_t local = s->always;
-	unsigned lanes;
 
 	for (uint32_t k = 0; k < s->n && held.moved != s->all; k++) {
 		s->visits++;
@@ -125,7 +124,7 @@ static uint64_t first_wanted(struct segments *s, const struct point *p, uint64_t
 		else
 			local |= s->moved[k];
 	}
-	lanes = count(local & p->never);
+	unsigned lanes = count(local & p->never);
 	if (lanes < s->nlane)
 		local = add_bits(local, p->never & ~without, s->nlane - lanes);
 	local = add_bits(local, p->local & ~without, s->nlocal - count(local));
@@ -266,11 +265,10 @@ static unsigned next_points(struct segments *s, const struct beam *b, const stru
 		for (unsigned k = 0; k < b->n[by] && k < b->width; k++) {
 			const struct choice *c = &b->choice[by][k];
 			bool is_there = false;
-			struct point *p;
 
 			for (unsigned o = 0; o < n; o++)
 				is_there |= out[o]->before == c->from && out[o]->local == c->local;
-			p = is_there ? NULL : next_point(s, c);
+			struct point *p = is_there ? NULL : next_point(s, c);
 			if (p && !all_done(s, p))
 				out[n++] = p;
 		}
@@ -384,7 +382,6 @@ static void cut(struct cutting *t)
 {
 	struct segments *s = t->s;
 	struct point root = { .local = s->all, .never = s->all }, p;
-	struct choice best;
 
 	root.done = mem_alloc(s->n + (size_t)1, sizeof *root.done);
 	for (uint32_t k = 0; k < s->c->nstep; k++)
@@ -392,7 +389,7 @@ static void cut(struct cutting *t)
 			root.done[k] = true;
 			t->order[t->norder++] = s->c->step[k];
 		}
-	best = search(s, &root);
+	struct choice best = search(s, &root);
 	p = root;
 	p.done = copy_done(s, root.done);
 	cut_before(t, &p, best.from);

@@ -61,7 +61,6 @@ enum { PART_CORE, PART_LEAD, PART_TRAIL };
 static void set_core(struct plan_build *b, const struct matrix *m, const uint8_t *mark, struct parts *p)
 {
 	const struct item *only = NULL;
-	struct item bare;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < m->nitem; i++)
@@ -76,7 +75,7 @@ static void set_core(struct plan_build *b, const struct matrix *m, const uint8_t
 			p->wire[k] = (uint8_t)k;
 		return;
 	}
-	bare = *only;
+	struct item bare = *only;
 	bare.ncontrol = bare.control_ones = 0;
 	bare.nwire = (uint8_t)(only->nwire - only->ncontrol);
 	for (unsigned k = 0; k < bare.nwire; k++)
@@ -146,15 +145,12 @@ static void find_parts(struct plan_build *b, const struct matrix *m, struct part
 /* Parts of a step's matrix, or NULL where it is not worth a thought. */
 static const struct parts *parts_of(struct split *s, const struct plan_step *st)
 {
-	const struct matrix *m;
-	struct parts *p;
-
 	if (st->op != STEP_UNITARY || st->ncontrol || st->ntarget < 2)
 		return NULL;
-	m = s->b->def[st->matrix];
+	const struct matrix *m = s->b->def[st->matrix];
 	if (m->flags & (MATRIX_DIAGONAL | MATRIX_PERMUTATION))
 		return NULL;
-	p = &s->parts[st->matrix];
+	struct parts *p = &s->parts[st->matrix];
 	if (!p->looked_at)
 		find_parts(s->b, m, p);
 	return p->cheap ? p : NULL;
@@ -166,13 +162,12 @@ static const struct parts *parts_of(struct split *s, const struct plan_step *st)
 static bool absorbs(struct split *s, uint32_t step, uint32_t run)
 {
 	const struct plan_step *st = step == INDEX_NONE ? NULL : &s->c->step[step];
-	enum value_class wide, narrow;
 
 	if (!st || st->op != STEP_UNITARY || st->ncontrol || st->ntarget < 2 || parts_of(s, st)
 			|| s->b->def[st->matrix]->flags & (MATRIX_DIAGONAL | MATRIX_PERMUTATION))
 		return false;
-	wide = s->b->def[st->matrix]->cls;
-	narrow = s->b->def[run]->cls;
+	enum value_class wide = s->b->def[st->matrix]->cls;
+	enum value_class narrow = s->b->def[run]->cls;
 	return wide == narrow || wide == VALUE_CONSTANT || narrow == VALUE_CONSTANT;
 }
 

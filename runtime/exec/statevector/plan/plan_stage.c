@@ -137,10 +137,9 @@ static bool exchange_bit(struct schedule *s, uint32_t begin, uint32_t end, uint6
 	for (unsigned out = 0; out < s->c->nbit; out++)
 		for (unsigned in = 0; in < s->c->nbit; in++) {
 			uint64_t other = (*local & ~(UINT64_C(1) << out)) | UINT64_C(1) << in;
-			double g;
 			if (!((*local >> out) & 1) || ((*local >> in) & 1))
 				continue;
-			g = stage_gain(s, begin, end, other);
+			double g = stage_gain(s, begin, end, other);
 			if (g > *gain) {
 				*gain = g;
 				best = other;
@@ -156,10 +155,9 @@ static bool exchange_bit(struct schedule *s, uint32_t begin, uint32_t end, uint6
 static uint64_t choose_local(struct schedule *s, uint32_t begin, uint32_t end)
 {
 	uint64_t local = first_local(s, begin, end);
-	double gain;
 	if (s->random || (unsigned)__builtin_popcountll(local) < s->limit)
 		return local;
-	gain = stage_gain(s, begin, end, local);
+	double gain = stage_gain(s, begin, end, local);
 	while (s->visits < SEARCH_VISITS && exchange_bit(s, begin, end, &local, &gain))
 		;
 	return local;
@@ -272,11 +270,10 @@ struct plan_seconds plan_usual_seconds(const struct plan *pl, const struct plan_
 
 void plan_backward_pass(const struct plan *pl, struct plan_circuit *c)
 {
-	double all;
 	mark_undo(pl, c, false);
 	if (pl->shape == SHAPE_SAMPLES || !target_can(pl->target, TARGET_STAGES))
 		return;
-	all = plan_usual_seconds(pl, c).back;
+	double all = plan_usual_seconds(pl, c).back;
 	mark_undo(pl, c, true);
 	if (plan_usual_seconds(pl, c).back > all)
 		mark_undo(pl, c, false);

@@ -177,15 +177,13 @@ static struct pass stage_forward(const struct clock *t, const struct plan_circui
 	uint64_t local = local_bits(s), before = *live, lanes = plan_lanes_inside(t->pl, s), all;
 	unsigned waiting = 0;
 	struct pass p = { 0 };
-	double n, read, written;
-	bool nontemporal;
 
 	for (uint32_t k = s->first; k < s->first + s->count; k++)
 		*live |= plan_moved(t->pl, &c->step[k]);
 	all = (*live | local | lanes) & ~t->rank;
-	n = ldexp(1, (int)count(all));
-	read = ldexp(n, -(int)count(local & ~before));
-	nontemporal = read < n && t->amplitude * n > t->pl->nontemporal_bytes;
+	double n = ldexp(1, (int)count(all));
+	double read = ldexp(n, -(int)count(local & ~before));
+	bool nontemporal = read < n && t->amplitude * n > t->pl->nontemporal_bytes;
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {
 		uint64_t own = plan_moved(t->pl, &c->step[k]);
 		unsigned idle =
@@ -202,7 +200,7 @@ static struct pass stage_forward(const struct clock *t, const struct plan_circui
 		p.inside += arithmetic(t, n, NEAR_FLOPS + NEAR_TERM_FLOPS * terms(c));
 	if (t->pl->shape == SHAPE_SHARED) /* threads without a block wait */
 		p.inside *= fmax(1, t->l->nthread / ldexp(1, (int)count(all) - (int)count(local)));
-	written = t->amplitude * (n - read);
+	double written = t->amplitude * (n - read);
 	p.meanwhile = stream(t, c->nbit, 2 * t->amplitude * read);
 	if (nontemporal) /* stores go on while the rest is computed */
 		p.meanwhile += nontemporal_stores(t, written);
@@ -260,14 +258,13 @@ static struct plan_seconds stage_seconds(const struct clock *whole, const struct
 {
 	struct clock t = *whole;
 	uint64_t before = *live;
-	struct pass forward, back;
 	struct plan_seconds sum;
 
 	t.rank = t.nrank_bit ? c->segment[s->segment].rank : 0;
 	t.block = ldexp(t.amplitude, (int)count(local_bits(s) | plan_lanes_inside(t.pl, s)));
-	forward = stage_forward(&t, c, s, live);
+	struct pass forward = stage_forward(&t, c, s, live);
 	t.block *= 2;
-	back = stage_back(&t, c, s, before);
+	struct pass back = stage_back(&t, c, s, before);
 	sum.forward = pass_seconds(&t, &forward);
 	sum.back = pass_seconds(&t, &back);
 	if (!is_fused(&t, c, s))

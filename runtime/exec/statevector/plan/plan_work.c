@@ -317,15 +317,12 @@ static struct duties duties_of(const struct plan_circuit *c, const struct plan_s
 
 bool plan_fuses_last(const struct plan *pl, const struct plan_circuit *c)
 {
-	const struct plan_stage *s;
-	struct plan_visited v;
-
 	if (!target_can(pl->target, TARGET_FUSED_LAST) || pl->nrank_bit)
 		return false;
 	if (pl->shape == SHAPE_SAMPLES || pl->ncircuit > 1 || c->nreadout != 1 || c->nstage < c->nstart_stage + 2 || !plan_lambda_near(c))
 		return false;
-	s = &c->stage[c->nstage - 1];
-	v = plan_visit(pl, c, s);
+	const struct plan_stage *s = &c->stage[c->nstage - 1];
+	struct plan_visited v = plan_visit(pl, c, s);
 	return c->first_transition < s->first && duties_of(c, s).undo
 		&& plan_visit_read(&v) == v.there && v.back == v.there && !(v.lanes & ~v.live);
 }

@@ -83,7 +83,6 @@ static struct plan_parts choose_parts(const struct split_state *s, const uint8_t
 {
 	uint8_t ordered[8];
 	size_t is_local = spread(SIZE_MAX, local, n);
-	struct plan_parts c;
 
 	for (;; npiece--, piece++) {
 		unsigned at = 0;
@@ -91,7 +90,7 @@ static struct plan_parts choose_parts(const struct split_state *s, const uint8_t
 		for (unsigned k = 0; k < 2 * npiece; k++)
 			if ((is_local >> piece[k % npiece] & 1) == (k < npiece))
 				ordered[at++] = piece[k % npiece];
-		c = plan_exchange_parts(local, n, ordered, npiece, nrow_bit);
+		struct plan_parts c = plan_exchange_parts(local, n, ordered, npiece, nrow_bit);
 		if (!npiece
 			|| (plan_parts_few(&c) && s->row_bytes << (c.run + c.nbit) >= split_part_bytes))
 			return c;
@@ -219,11 +218,10 @@ static int exchange(struct split_rank *r, const struct split_state *s, unsigned 
 		.n = split_npiece(x) };
 	struct comm_work work = { &g, await, arrived };
 	unsigned npart = list_parts(r, s, nstate, x, part, &g);
-	int code;
 
 	if (beside)
 		advance(&g);
-	code = comm_exchange_with(r->comm, part, npart, beside ? &work : NULL, &r->error);
+	int code = comm_exchange_with(r->comm, part, npart, beside ? &work : NULL, &r->error);
 	free(g.left);
 	free(g.piece_of);
 	free(part);
@@ -339,7 +337,6 @@ static int flip_between(struct split_rank *r, const struct split_state *s, unsig
 {
 	unsigned peer = r->rank ^ f->peer, npart = 0;
 	struct comm_part *part = mem_alloc(nstate * f->nblock, sizeof *part);
-	int code;
 
 	for (unsigned i = 0; i < nstate; i++)
 		for (size_t k = 0; k < f->nblock; k++)
@@ -348,7 +345,7 @@ static int flip_between(struct split_rank *r, const struct split_state *s, unsig
 				.run_bytes = f->run * s[i].row_bytes,
 				.nrun = f->block / f->run / 2,
 				.stride_bytes = 2 * f->run * s[i].row_bytes };
-	code = comm_exchange(r->comm, part, npart, &r->error);
+	int code = comm_exchange(r->comm, part, npart, &r->error);
 	free(part);
 	return code;
 }
@@ -357,17 +354,15 @@ void split_flip(struct split_rank *r, const struct split_state *s, unsigned nsta
 	unsigned control, uint64_t flip, struct split_place place)
 {
 	struct flip f = flip_of(r, s, control, flip);
-	struct comm_statistics before;
-	int64_t began;
 
 	if (!f.peer)
 		for (unsigned i = 0; i < nstate; i++)
 			flip_inside(&s[i], &f);
 	if (!r)
 		return;
-	before = r->comm->statistics;
+	struct comm_statistics before = r->comm->statistics;
 	recorder_mark(r->pass);
-	began = recorder_begin();
+	int64_t began = recorder_begin();
 	if (f.peer && !r->code)
 		r->code = flip_between(r, s, nstate, &f);
 	recorder_exchange(place.id, place.back, began, recorder_begin(),

@@ -165,19 +165,16 @@ static int open_followed(struct follower *w, struct followed *f, const char *bod
 	struct err *e)
 {
 	struct opening o;
-	const struct target *t;
-	struct plan_options po;
-	int code;
 
 	if (nbody < sizeof o)
 		return err_set(e, -ERR_PROTOCOL, "the leader's message is cut short");
 	memcpy(&o, body, sizeof o);
-	code = check_opening(&o, e);
+	int code = check_opening(&o, e);
 	if (code)
 		return code;
 	if (o.program_bytes != nbody - sizeof o)
 		return err_set(e, -ERR_PROTOCOL, "the leader's message is cut short");
-	t = target_find(o.device, o.kernels);
+	const struct target *t = target_find(o.device, o.kernels);
 	if (o.split > SPLIT_RANKS_MAX)
 		return err_set(e, -ERR_PROTOCOL, "the leader splits states over %u ranks", o.split);
 	code = check_target(t, &o, e);
@@ -186,7 +183,7 @@ static int open_followed(struct follower *w, struct followed *f, const char *bod
 	code = program_read(body + sizeof o, nbody - sizeof o, &f->program, e);
 	if (code)
 		return code;
-	po = (struct plan_options){ .precision = (enum precision)o.precision,
+	struct plan_options po = { .precision = (enum precision)o.precision,
 		.target = t,
 		.split = o.split,
 		.no_fuse = o.no_fuse,
@@ -281,13 +278,12 @@ static int do_pass(struct follower *w, struct followed *f, const struct head *h,
 	size_t nbody, struct err *e)
 {
 	struct one_unit x = { f, h, NULL };
-	const struct plan_circuit *pc;
 	size_t n = 0;
 
 	if (!f->b.state || h->circuit >= f->pl->ncircuit
 		|| (h->command == COMMAND_MIXED && (h->nstate > f->nstate || h->unit >= h->nstate)))
 		return err_set(e, -ERR_PROTOCOL, "the leader asks for states that are not there");
-	pc = &f->pl->circuit[h->circuit];
+	const struct plan_circuit *pc = &f->pl->circuit[h->circuit];
 	if (get_input(f, h->circuit, &body, &nbody, e))
 		return -ERR_PROTOCOL;
 	if (h->command == COMMAND_BACKWARD)
@@ -327,7 +323,6 @@ static int do_cached(struct followed *f, const struct head *h, struct err *e)
 {
 	const struct state_cache_ops *cache = f->b.inner->state_cache;
 	cplx *m;
-	int code;
 
 	if (h->circuit >= f->pl->ncircuit || h->unit >= f->nstate || h->nstate > f->nstate)
 		return err_set(e, -ERR_PROTOCOL, "the leader asks for states that are not there");
@@ -336,7 +331,7 @@ static int do_cached(struct followed *f, const struct head *h, struct err *e)
 		return 0;
 	}
 	m = mem_alloc(split_factors(&f->pl->circuit[h->circuit], h->nstate), sizeof *m);
-	code = cache->overlaps(f->b.state, h->circuit, h->nstate, m, e);
+	int code = cache->overlaps(f->b.state, h->circuit, h->nstate, m, e);
 	free(m);
 	return code;
 }

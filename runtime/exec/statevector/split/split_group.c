@@ -69,7 +69,6 @@ static int split_prepare(const struct plan *pl, unsigned nthread, uint64_t devic
 	struct backend_state *b;
 	struct buf body = BUF_INIT;
 	struct err failed = { 0, "" };
-	int code;
 
 	if (rank->wish == RANK_LINK_NCCL && !inner->join)
 		return err_set(e, -ERR_CONFIG,
@@ -81,7 +80,7 @@ static int split_prepare(const struct plan *pl, unsigned nthread, uint64_t devic
 	put_opening(pl, devices, gradient, &body);
 	tell(rank, (struct head){ .command = COMMAND_OPEN, .handle = b->handle }, body.data, body.len);
 	buf_release(&body);
-	code = rank->code
+	int code = rank->code
 		? 0
 		: b->inner->prepare(pl, nthread, devices, gradient, rank, &b->state, &failed);
 	code = split_join(b, split_agree(rank, code, &failed), &failed);
@@ -185,11 +184,10 @@ static int split_reserve(struct backend_state *b, uint32_t nstate, struct err *e
 {
 	struct head head = { .command = COMMAND_RESERVE, .handle = b->handle, .nstate = nstate };
 	struct err failed = { 0, "" };
-	int code;
 
 	pthread_mutex_lock(&b->rank->turn);
 	tell(b->rank, head, NULL, 0);
-	code = b->rank->code ? 0 : b->inner->state_cache->reserve(b->state, nstate, &failed);
+	int code = b->rank->code ? 0 : b->inner->state_cache->reserve(b->state, nstate, &failed);
 	code = split_agree(b->rank, code, &failed);
 	pthread_mutex_unlock(&b->rank->turn);
 	if (split_failure(b, e))
@@ -210,8 +208,6 @@ static void split_keep(struct backend_state *b, unsigned worker, uint32_t c, uin
 
 static int split_overlaps(struct backend_state *b, uint32_t c, uint32_t nstate, cplx *m, struct err *e)
 {
-	int code;
-
 	pthread_mutex_lock(&b->rank->turn);
 	tell(b->rank,
 		(struct head){ .command = COMMAND_OVERLAPS,
@@ -219,7 +215,7 @@ static int split_overlaps(struct backend_state *b, uint32_t c, uint32_t nstate, 
 			.circuit = c,
 			.nstate = nstate },
 		NULL, 0);
-	code = b->inner->state_cache->overlaps(b->state, c, nstate, m, e);
+	int code = b->inner->state_cache->overlaps(b->state, c, nstate, m, e);
 	pthread_mutex_unlock(&b->rank->turn);
 	return code ? code : split_failure(b, e);
 }

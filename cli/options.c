@@ -49,10 +49,7 @@ static const struct { int first; const char *heading; } groups[] = {
 #undef GROUP
 };
 
-const struct option_row *option_rows(void)
-{
-	return rows;
-}
+const struct option_row *option_rows(void) { return rows; }
 
 static int group_of(int i)
 {

@@ -52,10 +52,7 @@ void stop_at_once(const char *line)
 	install(leave);
 }
 
-void stop_catch(void)
-{
-	install(note_signal);
-}
+void stop_catch(void) { install(note_signal); }
 
 const char *stop_asked(void)
 {

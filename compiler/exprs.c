@@ -9,10 +9,7 @@
 
 #include "runtime/base/arena.h"
 
-void exprs_init(struct exprs *x)
-{
-	memset(x, 0, sizeof *x);
-}
+void exprs_init(struct exprs *x) { memset(x, 0, sizeof *x); }
 
 void exprs_release(struct exprs *x)
 {

@@ -34,15 +34,9 @@ static const char *const kind_texts[KIND_COUNT] = {
 
 const char *node_kind_text(enum node_kind k) { return node_kind_texts[k]; }
 
-const char *kind_text(enum kind k)
-{
-	return kind_texts[k];
-}
+const char *kind_text(enum kind k) { return kind_texts[k]; }
 
-const char *ast_op_text(int op)
-{
-	return op_texts[op];
-}
+const char *ast_op_text(int op) { return op_texts[op]; }
 
 void node_list_add(struct arena *a, struct node_list *l, struct node *n)
 {

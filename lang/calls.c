@@ -42,10 +42,7 @@ static void show_signature(struct resolver *r, struct diag *g, const struct node
 	diag_note(g, "signature: `%s`", b.data);
 }
 
-static const char *plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
+static const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }
 
 static void gate_signature(struct diag *g, const char *name, const struct gate_row *row, uint64_t nqubit)
 {

@@ -18,15 +18,9 @@ static enum kind array_of(struct node *n, enum kind k, uint8_t ndim)
 	return is(n, k);
 }
 
-static bool is_number(enum kind k)
-{
-	return KIND_BIT(k) & KINDS_NUMBER;
-}
+static bool is_number(enum kind k) { return KIND_BIT(k) & KINDS_NUMBER; }
 
-static bool is_array(enum kind k)
-{
-	return KIND_BIT(k) & KINDS_ARRAY;
-}
+static bool is_array(enum kind k) { return KIND_BIT(k) & KINDS_ARRAY; }
 
 /* Pairs of a number's kind and its array's. */
 static const struct { enum kind one, array; } element_kinds[] = {
@@ -186,10 +180,7 @@ static enum kind expr_range(struct resolver *r, struct node *n)
 	return array_of(n, KIND_INT_ARRAY, 1);
 }
 
-static bool has_elements(enum kind k)
-{
-	return !k || KIND_BIT(k) & (KINDS_ARRAY | KINDS_WIRES);
-}
+static bool has_elements(enum kind k) { return !k || KIND_BIT(k) & (KINDS_ARRAY | KINDS_WIRES); }
 
 static enum kind expr_index(struct resolver *r, struct node *n)
 {

@@ -122,10 +122,7 @@ static void in_scope(struct resolver *r, struct node *n, enum context context)
 	scope_leave(r);
 }
 
-static void do_scope(struct resolver *r, struct node *n)
-{
-	body(r, n);
-}
+static void do_scope(struct resolver *r, struct node *n) { body(r, n); }
 
 static void formals(struct resolver *r, struct node *n)
 {
@@ -160,10 +157,7 @@ static void do_layer(struct resolver *r, struct node *n)
 	in_scope(r, n->c, IN_LAYER);
 }
 
-static void do_embed(struct resolver *r, struct node *n)
-{
-	in_scope(r, n->c, IN_EMBED);
-}
+static void do_embed(struct resolver *r, struct node *n) { in_scope(r, n->c, IN_EMBED); }
 
 static void do_circuit(struct resolver *r, struct node *n)
 {

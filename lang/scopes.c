@@ -35,10 +35,7 @@ static uint32_t hash_of(const char *s)
 	return h;
 }
 
-void scope_enter(struct resolver *r)
-{
-	r->scope++;
-}
+void scope_enter(struct resolver *r) { r->scope++; }
 
 void scope_leave(struct resolver *r)
 {

@@ -143,10 +143,7 @@ void parser_unmatched(struct parser *p, struct span at)
 	diag_label(g, "nothing is open here");
 }
 
-static char closer_of(int open)
-{
-	return open == '(' ? ')' : open == '[' ? ']' : '}';
-}
+static char closer_of(int open) { return open == '(' ? ')' : open == '[' ? ']' : '}'; }
 
 /* The ( or [ that should end about here. */
 static void add_opener(struct parser *p, struct diag *g, const char *const *want, size_t n)

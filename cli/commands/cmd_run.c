@@ -54,10 +54,7 @@ static bool needs_state(enum emit what)
 	return what == EMIT_STATE || what == EMIT_PROBABILITIES || what == EMIT_SAMPLES;
 }
 
-static bool needs_head(enum emit what)
-{
-	return what == EMIT_OUTPUTS || what == EMIT_JACOBIAN;
-}
+static bool needs_head(enum emit what) { return what == EMIT_OUTPUTS || what == EMIT_JACOBIAN; }
 
 /* Derivatives are with respect to all weights: frozen ones stay as they are in training alone. */
 static void thaw(struct program *p)

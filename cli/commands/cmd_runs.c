@@ -16,10 +16,7 @@
 
 /* ---- list ---- */
 
-static const char *folder(const struct cli *c)
-{
-	return c->options.value[OPT_RUNS_DIR];
-}
+static const char *folder(const struct cli *c) { return c->options.value[OPT_RUNS_DIR]; }
 
 /* "2026-11-21T09:30:00Z" without seconds and letters. */
 static void add_time(struct table *t, const struct run_folder *r)

@@ -462,10 +462,7 @@ void config_blame(const struct config *c, enum key_id k, struct err *e)
 	err_prefix(e, "%s:%u:%u: %s", p.name, p.line, p.column, schema_row(k)->path);
 }
 
-const char *config_folder(const struct config *c)
-{
-	return c->folder ? c->folder : ".";
-}
+const char *config_folder(const struct config *c) { return c->folder ? c->folder : "."; }
 
 const char *config_path(const struct config *c, const char *path)
 {

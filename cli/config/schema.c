@@ -128,10 +128,7 @@ static const struct schema_row rows[KEY_COUNT] = {
 #undef KEY
 };
 
-const struct schema_row *schema_row(enum key_id id)
-{
-	return &rows[id];
-}
+const struct schema_row *schema_row(enum key_id id) { return &rows[id]; }
 
 const struct schema_row *schema_find(const char *path)
 {
@@ -510,10 +507,7 @@ static const struct {
 	[TYPE_CALLBACKS] = { check_callbacks, "map of maps, or list of words or maps, or one word" },
 };
 
-const char *schema_type_text(enum key_type t)
-{
-	return types[t].text;
-}
+const char *schema_type_text(enum key_type t) { return types[t].text; }
 
 bool schema_is_text(enum key_type t)
 {

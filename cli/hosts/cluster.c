@@ -136,10 +136,7 @@ static enum rank_link link_of(const char *word)
 }
 
 /* The option without a value means on. */
-static bool encrypts(const char *word)
-{
-	return strcmp(word, "off") && strcmp(word, "false");
-}
+static bool encrypts(const char *word) { return strcmp(word, "off") && strcmp(word, "false"); }
 
 /* Would starting workers run what the configuration names?  Workers on this machine are this program itself. */
 static bool is_of_config(const struct cluster *k, const struct config *config)

@@ -147,10 +147,7 @@ void classes_init(struct classes *k, const struct config *c, const struct progra
 
 /* ---- one sample ---- */
 
-static double clipped(double p)
-{
-	return fmin(fmax(p, 0), 1);
-}
+static double clipped(double p) { return fmin(fmax(p, 0), 1); }
 
 /* Of an output that is one by itself. */
 static double probability(const struct classes *k, double output)

@@ -168,10 +168,7 @@ struct execution_words execution_of_config(const struct config *c, const struct 
 	};
 }
 
-const char *execution_device(const struct evaluator_options *o)
-{
-	return o->target->device;
-}
+const char *execution_device(const struct evaluator_options *o) { return o->target->device; }
 
 const char *execution_isa(const struct evaluator_options *o)
 {

@@ -21,10 +21,7 @@ static const double *outputs_of(const struct predictions *p, uint32_t i)
 /* How numbers are written: in 6 digits, or in all that they have. */
 typedef void (*number_fn)(struct buf *out, double v);
 
-static void short_number(struct buf *out, double v)
-{
-	buf_printf(out, "%.6g", v);
-}
+static void short_number(struct buf *out, double v) { buf_printf(out, "%.6g", v); }
 
 static void numbers(struct buf *out, const double *v, uint32_t n, const char *between, number_fn number)
 {
@@ -40,10 +37,7 @@ static uint32_t row_of(const struct predictions *p, uint32_t i)
 	return p->part.row ? p->part.row[i] : i;
 }
 
-static bool has_classes(const struct predictions *p)
-{
-	return p->classes.rule != CLASS_NONE;
-}
+static bool has_classes(const struct predictions *p) { return p->classes.rule != CLASS_NONE; }
 
 /* Labels are then called as the classes are. */
 static bool names_labels(const struct predictions *p)
@@ -149,10 +143,7 @@ void predictions_text(const struct predictions *p, bool samples, struct buf *out
 		text_metric(p, k, out);
 }
 
-static void format_csv(const struct predictions *p, struct buf *out)
-{
-	table(p, &csv_style, out);
-}
+static void format_csv(const struct predictions *p, struct buf *out) { table(p, &csv_style, out); }
 
 /* ---- JSON ---- */
 

@@ -174,10 +174,7 @@ void record_digest(const struct job *j, char hex[SHA256_HEX + 1])
 }
 
 /* Arguments and paths may have bytes that are not UTF-8: json_write replaces them by U+FFFD. */
-static json_t *any_text(const char *s)
-{
-	return json_string_nocheck(s);
-}
+static json_t *any_text(const char *s) { return json_string_nocheck(s); }
 
 static json_t *command_json(const struct cli *c)
 {

@@ -78,10 +78,7 @@ void values_json(const struct values *v, unsigned n, struct buf *out)
 	buf_str(out, "}\n");
 }
 
-void values_npy(const struct values *v, struct buf *out)
-{
-	npy_format(&v->array, out);
-}
+void values_npy(const struct values *v, struct buf *out) { npy_format(&v->array, out); }
 
 /* ---- CSV ---- */
 

@@ -14,10 +14,7 @@ void report_section(const char *title, struct buf *out)
 	buf_xml_in(out, "<section>\n<h2>", title, "</h2>\n");
 }
 
-void report_section_end(struct buf *out)
-{
-	buf_str(out, "</section>\n");
-}
+void report_section_end(struct buf *out) { buf_str(out, "</section>\n"); }
 
 /* A text of several lines. */
 void report_lines(const char *text, size_t len, struct buf *out)

@@ -19,10 +19,7 @@ int backup_open(struct backup *b, struct write_errors *t, const struct job *j, s
 	return record_texts(j, &b->texts, e);
 }
 
-void backup_close(struct backup *b)
-{
-	record_texts_release(&b->texts);
-}
+void backup_close(struct backup *b) { record_texts_release(&b->texts); }
 
 /* run.json says which configuration it is: a checkpoint is found by it, also after a power failure, and after someone
  * has removed the folder. What else the checkpoint counts on, lines and events up to now, goes to the disk before it too. */

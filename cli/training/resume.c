@@ -447,10 +447,7 @@ void resume_release(struct resume *r)
 	memset(r, 0, sizeof *r);
 }
 
-uint64_t resume_count(const struct resume *r)
-{
-	return count_of(r->note);
-}
+uint64_t resume_count(const struct resume *r) { return count_of(r->note); }
 
 double resume_seconds(const struct resume *r)
 {

@@ -178,10 +178,7 @@ static void on_work(void *ctx, const struct optimisation_use *u)
 	optimisation_use_add(&t->job->optimisations, u);
 }
 
-static void clear_progress(void *ctx)
-{
-	progress_clear(ctx);
-}
+static void clear_progress(void *ctx) { progress_clear(ctx); }
 
 /* NULL: the losses. */
 static const char *live_metric(const struct cli *c)

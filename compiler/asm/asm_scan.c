@@ -16,10 +16,7 @@ void asm_scan_init(struct asm_scanner *s, struct diags *d, uint32_t file)
 	asm_next(s);
 }
 
-void asm_scan_release(struct asm_scanner *s)
-{
-	buf_release(&s->string);
-}
+void asm_scan_release(struct asm_scanner *s) { buf_release(&s->string); }
 
 bool asm_fail(struct asm_scanner *s, enum diag_code code, const char *fmt, ...)
 {

@@ -15,10 +15,7 @@ static const char *layer_title(const struct circuit_code *c, const char *path)
 }
 
 /* Columns of layers are shared with nothing else. */
-static void barrier(struct builder *b)
-{
-	b->base = b->s->ncolumn;
-}
+static void barrier(struct builder *b) { b->base = b->s->ncolumn; }
 
 /* Is `path` that layer, or one of that name with an index? */
 static bool names_layer(const char *word, const char *path)

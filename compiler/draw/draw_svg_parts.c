@@ -99,10 +99,7 @@ void svg_measure(struct svg_drawing *d)
 	}
 }
 
-static double start_of(const struct svg_drawing *d, uint32_t column)
-{
-	return d->start[column];
-}
+static double start_of(const struct svg_drawing *d, uint32_t column) { return d->start[column]; }
 
 /* The middle of what stands in a column. */
 static double centre_of(const struct svg_drawing *d, uint32_t column)
@@ -110,10 +107,7 @@ static double centre_of(const struct svg_drawing *d, uint32_t column)
 	return start_of(d, column) + (d->left[column] + d->width[column] - d->right[column]) / 2;
 }
 
-double svg_row(const struct svg_drawing *d, uint32_t row)
-{
-	return d->top + row * pitch;
-}
+double svg_row(const struct svg_drawing *d, uint32_t row) { return d->top + row * pitch; }
 
 /* ---- elements ---- */
 

@@ -28,10 +28,7 @@ static struct value of_ints(struct elab *e, const struct node *n, int64_t a, int
 	return value_int((n->builtin == BUILTIN_MIN) == (a < b) ? a : b);
 }
 
-static bool keeps_ints(int builtin)
-{
-	return builtin_row(builtin)->result == KIND_UNKNOWN;
-}
+static bool keeps_ints(int builtin) { return builtin_row(builtin)->result == KIND_UNKNOWN; }
 
 static struct value not_finite(struct elab *e, const struct node *n, double x, double f)
 {

@@ -213,10 +213,7 @@ void elab_var(struct elab *e, const struct node *n)
 	elab_bind(e, n, elab_convert(e, v, n->op, n->a, n->b->span, n));
 }
 
-void elab_let(struct elab *e, const struct node *n)
-{
-	elab_bind(e, n, elab_eval(e, n->b));
-}
+void elab_let(struct elab *e, const struct node *n) { elab_bind(e, n, elab_eval(e, n->b)); }
 
 /* `t op= v` is `t = t op v`, with places of the statement. */
 static struct value new_value(struct elab *e, const struct node *n)

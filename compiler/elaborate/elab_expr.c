@@ -140,10 +140,7 @@ static struct value mismatch(struct elab *e, const struct node *n, const struct 
 		value_kind_text(a->kind), value_kind_text(b->kind));
 }
 
-static bool condition(const struct value *v)
-{
-	return v->kind == KIND_BOOL || v->kind == KIND_INT;
-}
+static bool condition(const struct value *v) { return v->kind == KIND_BOOL || v->kind == KIND_INT; }
 
 static struct value logic(struct elab *e, const struct node *n)
 {

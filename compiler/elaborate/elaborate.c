@@ -324,10 +324,7 @@ static void run_include(struct elab *e, const struct node *n)
 		elab_run(e, n->list.v[i]);
 }
 
-static void run_head(struct elab *e, const struct node *n)
-{
-	e->head = n;
-}
+static void run_head(struct elab *e, const struct node *n) { e->head = n; }
 
 static void declared_only(struct elab *e, const struct node *n)
 {

@@ -35,10 +35,7 @@ bool value_is_list(const struct value *v)
 	return v->kind == KIND_QUBITS || v->kind == KIND_TUPLES;
 }
 
-double value_number(const struct value *v)
-{
-	return v->kind == KIND_INT ? (double)v->i : v->f;
-}
+double value_number(const struct value *v) { return v->kind == KIND_INT ? (double)v->i : v->f; }
 
 const char *value_kind_text(enum kind k)
 {

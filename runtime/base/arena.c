@@ -21,10 +21,7 @@ struct arena_block {
 
 static void (*on_exhausted)(size_t nbytes);
 
-void mem_on_exhausted(void (*handler)(size_t nbytes))
-{
-	on_exhausted = handler;
-}
+void mem_on_exhausted(void (*handler)(size_t nbytes)) { on_exhausted = handler; }
 
 static _Noreturn void exhausted(size_t nbytes)
 {
@@ -87,10 +84,7 @@ char *mem_strdup(const char *s)
 	return memcpy(mem_alloc(len, 1), s, len);
 }
 
-void arena_init(struct arena *a)
-{
-	*a = (struct arena){ 0 };
-}
+void arena_init(struct arena *a) { *a = (struct arena){ 0 }; }
 
 static struct arena_block *block_for(struct arena *a, size_t nbytes)
 {
@@ -141,10 +135,7 @@ char *arena_strndup(struct arena *a, const char *s, size_t len)
 	return copy;
 }
 
-char *arena_strdup(struct arena *a, const char *s)
-{
-	return arena_strndup(a, s, strlen(s));
-}
+char *arena_strdup(struct arena *a, const char *s) { return arena_strndup(a, s, strlen(s)); }
 
 char *arena_printf(struct arena *a, const char *fmt, ...)
 {

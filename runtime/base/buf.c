@@ -11,10 +11,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/visible.h"
 
-void buf_init(struct buf *b)
-{
-	*b = (struct buf)BUF_INIT;
-}
+void buf_init(struct buf *b) { *b = (struct buf)BUF_INIT; }
 
 void buf_release(struct buf *b)
 {
@@ -46,10 +43,7 @@ static char *room(struct buf *b, size_t more)
 	return b->data + b->len;
 }
 
-void buf_reserve(struct buf *b, size_t more)
-{
-	room(b, more);
-}
+void buf_reserve(struct buf *b, size_t more) { room(b, more); }
 
 void buf_add(struct buf *b, const void *p, size_t len)
 {
@@ -61,10 +55,7 @@ void buf_add(struct buf *b, const void *p, size_t len)
 	b->data[b->len] = '\0';
 }
 
-void buf_str(struct buf *b, const char *s)
-{
-	buf_add(b, s, strlen(s));
-}
+void buf_str(struct buf *b, const char *s) { buf_add(b, s, strlen(s)); }
 
 void buf_char(struct buf *b, int c)
 {

@@ -64,10 +64,7 @@ void diags_free(struct diags *d)
 	free(d);
 }
 
-struct source_set *diags_sources(const struct diags *d)
-{
-	return d->sources;
-}
+struct source_set *diags_sources(const struct diags *d) { return d->sources; }
 
 static char *format(struct arena *a, const char *fmt, va_list ap)
 {
@@ -156,10 +153,7 @@ void diag_note(struct diag *g, const char *fmt, ...)
 	va_end(ap);
 }
 
-unsigned diags_errors(const struct diags *d)
-{
-	return d->nerror;
-}
+unsigned diags_errors(const struct diags *d) { return d->nerror; }
 
 unsigned diags_errors_of(const struct diags *d, enum diag_code code)
 {
@@ -170,15 +164,9 @@ unsigned diags_errors_of(const struct diags *d, enum diag_code code)
 	return n;
 }
 
-unsigned diags_warnings(const struct diags *d)
-{
-	return d->nwarning;
-}
+unsigned diags_warnings(const struct diags *d) { return d->nwarning; }
 
-static unsigned least(unsigned a, unsigned b)
-{
-	return a < b ? a : b;
-}
+static unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
 
 /* Optimal string alignment: insert, delete, replace, swap neighbours
  * (Damerau, CACM 7 (1964)); three rows of the table are enough. */

@@ -36,10 +36,7 @@ static void add_clean(struct buf *out, const char *s, size_t len, bool keep_tabs
 	visible_text(out, s, len, VISIBLE_ONE_COLUMN | (keep_tabs ? VISIBLE_TABS : 0));
 }
 
-static void add_text(struct buf *out, const char *s)
-{
-	add_clean(out, s, strlen(s), false);
-}
+static void add_text(struct buf *out, const char *s) { add_clean(out, s, strlen(s), false); }
 
 /* Byte offset of the character `column` (1-based) of a line, or its end. */
 static size_t byte_of(const char *line, size_t len, uint32_t column)
@@ -173,10 +170,7 @@ static void footers(struct printer *p, const struct diag_text *t, const char *wo
 	}
 }
 
-static int digits(uint32_t n)
-{
-	return snprintf(NULL, 0, "%u", n);
-}
+static int digits(uint32_t n) { return snprintf(NULL, 0, "%u", n); }
 
 static int number_width(const struct diags *d, const struct diag *g)
 {

@@ -62,20 +62,11 @@ static const struct err_row *row_of(int code)
 	return &row[i < ERR_COUNT ? i : ERR_BUG];
 }
 
-int err_exit_status(int code)
-{
-	return row_of(code)->status;
-}
+int err_exit_status(int code) { return row_of(code)->status; }
 
-const char *err_text(int code)
-{
-	return row_of(code)->text;
-}
+const char *err_text(int code) { return row_of(code)->text; }
 
-const char *err_name(int code)
-{
-	return row_of(code)->name;
-}
+const char *err_name(int code) { return row_of(code)->name; }
 
 void bug_at(const char *file, int line, const char *fmt, ...)
 {

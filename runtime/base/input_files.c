@@ -21,10 +21,7 @@ static struct { struct input *bucket[BUCKETS]; bool stdin_taken; pthread_mutex_t
 	.lock = PTHREAD_MUTEX_INITIALIZER
 };
 
-bool input_is_stdin(const char *path)
-{
-	return !strcmp(path, INPUT_STDIN);
-}
+bool input_is_stdin(const char *path) { return !strcmp(path, INPUT_STDIN); }
 
 const char *input_name(const char *path)
 {

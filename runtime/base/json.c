@@ -115,12 +115,6 @@ static void write_value(const json_t *v, int printed, struct buf *out)
 	}
 }
 
-void json_write(const json_t *v, struct buf *out)
-{
-	write_value(v, 0, out);
-}
+void json_write(const json_t *v, struct buf *out) { write_value(v, 0, out); }
 
-void json_print(const json_t *v, struct buf *out)
-{
-	write_value(v, 1, out);
-}
+void json_print(const json_t *v, struct buf *out) { write_value(v, 1, out); }

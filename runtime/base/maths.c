@@ -89,15 +89,9 @@ static double cosine_and_sine(double x)
 
 /* ---- the digest ---- */
 
-static double square_root_power(double x)
-{
-	return pow(x + 0.5, 1.25);
-}
+static double square_root_power(double x) { return pow(x + 0.5, 1.25); }
 
-static double log_shifted(double x)
-{
-	return log(x + 0.25);
-}
+static double log_shifted(double x) { return log(x + 0.25); }
 
 /* FNV-1a (Fowler, Noll, Vo) over the results' bits. */
 static uint64_t fnv1a(uint64_t h, double v)

@@ -46,10 +46,7 @@ static void draw(uint64_t seed, enum rng_purpose p, uint64_t a, uint64_t b, uint
 	v[1] = out[2] | (uint64_t)out[3] << 32;
 }
 
-static double to_uniform(uint64_t v)
-{
-	return (double)(v >> 11) * 0x1p-53;
-}
+static double to_uniform(uint64_t v) { return (double)(v >> 11) * 0x1p-53; }
 
 uint64_t rng_u64(uint64_t seed, enum rng_purpose p, uint64_t a, uint64_t b)
 {

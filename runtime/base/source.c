@@ -22,10 +22,7 @@ struct source_set {
 	uint32_t nfile, cap;
 };
 
-struct source_set *source_set_new(void)
-{
-	return mem_alloc(1, sizeof(struct source_set));
-}
+struct source_set *source_set_new(void) { return mem_alloc(1, sizeof(struct source_set)); }
 
 void source_set_free(struct source_set *s)
 {
@@ -160,10 +157,7 @@ const char *source_text(const struct source_set *s, uint32_t file, size_t *len)
 	return f->text;
 }
 
-const char *source_name(const struct source_set *s, uint32_t file)
-{
-	return get(s, file)->name;
-}
+const char *source_name(const struct source_set *s, uint32_t file) { return get(s, file)->name; }
 
 /* Line (1-based) that holds the byte at `offset`. */
 static uint32_t line_of(const struct source *f, size_t offset)
@@ -238,7 +232,4 @@ struct span span_join(struct span a, struct span b)
 		a.end > b.end ? a.end : b.end };
 }
 
-struct span span_after(struct span a)
-{
-	return (struct span){ a.file, a.end, a.end };
-}
+struct span span_after(struct span a) { return (struct span){ a.file, a.end, a.end }; }

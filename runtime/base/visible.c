@@ -57,7 +57,4 @@ void visible_text(struct buf *out, const char *text, size_t len, unsigned keep)
 	}
 }
 
-void visible_str(struct buf *out, const char *s)
-{
-	visible_text(out, s, strlen(s), 0);
-}
+void visible_str(struct buf *out, const char *s) { visible_text(out, s, strlen(s), 0); }

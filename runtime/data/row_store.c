@@ -74,10 +74,7 @@ void row_store_through(struct row_store *s, row_step_fn change, const void *step
 	memcpy(s->step[s->nstep++].data, step, nbytes);
 }
 
-static size_t row_bytes(const struct row_field *f)
-{
-	return (size_t)f->count * f->type.nbytes;
-}
+static size_t row_bytes(const struct row_field *f) { return (size_t)f->count * f->type.nbytes; }
 
 /* Rows of a piece; memory for it. */
 static uint32_t piece_rows(struct row_store *s, struct err *e)

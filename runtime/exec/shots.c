@@ -113,10 +113,7 @@ struct shot_groups *shot_groups_new(struct arena *a, const struct circuit_code *
 	return g;
 }
 
-uint32_t shot_groups_count(const struct shot_groups *g)
-{
-	return g->ngroup;
-}
+uint32_t shot_groups_count(const struct shot_groups *g) { return g->ngroup; }
 
 /* ---- shots ---- */
 

@@ -8,10 +8,7 @@
 static const char *const names[EVENT_FOLDERS] = { [EVENTS_TRAIN] = "train", [EVENTS_VALIDATION] = "validation" };
 static const char START[] = "start-";
 
-const char *event_folder_name(enum event_folder k)
-{
-	return names[k];
-}
+const char *event_folder_name(enum event_folder k) { return names[k]; }
 
 void event_folder_start(uint32_t start, struct buf *out)
 {

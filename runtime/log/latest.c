@@ -17,10 +17,7 @@
 
 static const char record_file[] = "run.json";
 
-static bool is_dots(const char *name)
-{
-	return !strcmp(name, ".") || !strcmp(name, "..");
-}
+static bool is_dots(const char *name) { return !strcmp(name, ".") || !strcmp(name, ".."); }
 
 /* Call f for each entry of the folder `path`, which is relative to the folder `at`, until it returns false; `folder` is
  * the open folder.  False: one did, or the folder cannot be read, or it is a symbolic link, which somebody else may have
@@ -78,10 +75,7 @@ static bool is_latest(int at, const char *path)
 	return S_ISDIR(st.st_mode) && each_entry(at, path, is_own_link, &nlink) && nlink > 0;
 }
 
-bool latest_is(const char *path)
-{
-	return is_latest(AT_FDCWD, path);
-}
+bool latest_is(const char *path) { return is_latest(AT_FDCWD, path); }
 
 /* May anybody put an entry into this folder that only its owner can remove? */
 static bool is_shared(const struct stat *folder)

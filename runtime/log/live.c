@@ -64,10 +64,7 @@ void live_add(struct live *l, uint32_t epoch, double training, double validation
 
 struct scale { double low, high; bool logarithmic; };
 
-static double scaled(const struct scale *s, double v)
-{
-	return s->logarithmic ? log(v) : v;
-}
+static double scaled(const struct scale *s, double v) { return s->logarithmic ? log(v) : v; }
 
 static void widen(struct scale *s, const double *v, size_t n)
 {
@@ -96,10 +93,7 @@ static struct scale scale_of(const struct live *l)
 	return s;
 }
 
-bool plot_is_logarithmic(double low, double high)
-{
-	return low > 0 && high >= 10 * low;
-}
+bool plot_is_logarithmic(double low, double high) { return low > 0 && high >= 10 * low; }
 
 /* ---- dots ---- */
 

@@ -34,10 +34,7 @@ struct progress {
 static void draw(struct progress *p, uint32_t start, uint32_t epoch, uint32_t step, double now);
 
 /* Are curves wanted, and is there a terminal for them? */
-static bool live(const struct progress *p)
-{
-	return p->o.live && p->o.terminal && !p->o.quiet;
-}
+static bool live(const struct progress *p) { return p->o.live && p->o.terminal && !p->o.quiet; }
 
 /* As many digits as people read; small numbers keep theirs. */
 static void add_value(struct buf *b, const char *name, double v)
@@ -62,10 +59,7 @@ static void add_left(struct buf *b, double s)
 		buf_printf(b, "  %lu:%02lu:%02lu left", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
-static int digits(uint32_t n)
-{
-	return snprintf(NULL, 0, "%u", n);
-}
+static int digits(uint32_t n) { return snprintf(NULL, 0, "%u", n); }
 
 /* "restart 3/8  " where there are several. */
 static void add_start(const struct progress *p, uint32_t start, struct buf *b)

@@ -237,10 +237,7 @@ int run_open(const char *dir, const char *name, struct run **out, struct err *e)
 	return code;
 }
 
-const char *run_path(const struct run *r)
-{
-	return r->path;
-}
+const char *run_path(const struct run *r) { return r->path; }
 
 /* Does a path of the configuration stay in the run's folder?  Another one is taken as the user wrote it. */
 static bool is_inside(const char *file)
@@ -407,10 +404,7 @@ int run_unlink(struct run *r, const char *file)
 	return unlink(path.data);
 }
 
-int run_folder(const struct run *r)
-{
-	return r->folder;
-}
+int run_folder(const struct run *r) { return r->folder; }
 
 /* ---- to the disk ---- */
 
@@ -604,10 +598,7 @@ void run_finish(struct run *r)
 	folder_walk(r->folder, remove_temporary, NULL);         /* that could not be removed at once */
 }
 
-int run_discard(struct run *r, struct err *e)
-{
-	return folder_remove(AT_FDCWD, r->path, e);
-}
+int run_discard(struct run *r, struct err *e) { return folder_remove(AT_FDCWD, r->path, e); }
 
 void run_close(struct run *r)
 {

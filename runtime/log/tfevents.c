@@ -197,10 +197,7 @@ int tfevents_open(struct run *run, const char *dir, struct tfevents **out, struc
 	return f->failed.code;
 }
 
-const char *tfevents_path(const struct tfevents *f)
-{
-	return f->path;
-}
+const char *tfevents_path(const struct tfevents *f) { return f->path; }
 
 uint64_t tfevents_size(const struct tfevents *f)
 {

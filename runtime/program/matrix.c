@@ -76,10 +76,7 @@ struct matrix_code {
 
 static bool plain_only;
 
-void matrix_plain(bool on)
-{
-	plain_only = on;
-}
+void matrix_plain(bool on) { plain_only = on; }
 
 bool matrix_wide(void)
 {

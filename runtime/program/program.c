@@ -87,10 +87,7 @@ void program_number(struct program *p)
 
 /* ---- classes and structure ---- */
 
-static enum value_class class_max(enum value_class a, enum value_class b)
-{
-	return a > b ? a : b;
-}
+static enum value_class class_max(enum value_class a, enum value_class b) { return a > b ? a : b; }
 
 static const uint8_t operand_count[EXPR_COUNT] = {
 #define EXPR(id, text, noperand) [EXPR_##id] = noperand,

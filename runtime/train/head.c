@@ -11,10 +11,7 @@ struct activation_row {
 	void (*backward)(const double *y, double *gradient, uint32_t n);
 };
 
-static void linear_forward(double *v, uint32_t n)
-{
-	(void)v, (void)n;
-}
+static void linear_forward(double *v, uint32_t n) { (void)v, (void)n; }
 
 static void linear_backward(const double *y, double *gradient, uint32_t n)
 {

@@ -29,10 +29,7 @@ static size_t values(const struct program *p)
 	return n;
 }
 
-size_t model_memory(const struct program *p)
-{
-	return values(p) + 2 * widest(p);
-}
+size_t model_memory(const struct program *p) { return values(p) + 2 * widest(p); }
 
 static const double *group_of(const struct program *p, const double *weight, uint32_t group)
 {

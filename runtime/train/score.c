@@ -8,10 +8,7 @@
 
 #include "runtime/train/model.h"
 
-size_t score_stride(const struct program *p)
-{
-	return model_memory(p) + p->noutput;
-}
+size_t score_stride(const struct program *p) { return model_memory(p) + p->noutput; }
 
 /* The row of the data of a sample of the batch. */
 static uint32_t row_of(const struct score *s, uint32_t sample)

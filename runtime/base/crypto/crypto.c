@@ -20,10 +20,7 @@ static crypto_hash_sha256_state *state(struct sha256 *h)
 	return (crypto_hash_sha256_state *)(void *)h->opaque;
 }
 
-void sha256_init(struct sha256 *h)
-{
-	crypto_hash_sha256_init(state(h));
-}
+void sha256_init(struct sha256 *h) { crypto_hash_sha256_init(state(h)); }
 
 /* libsodium takes what begins and ends within a block, and counts (the state's count is in bits). */
 void sha256_add(struct sha256 *h, const void *p, size_t len)

@@ -19,15 +19,9 @@ _Static_assert(CRYPTO_SEAL == crypto_aead_chacha20poly1305_ietf_ABYTES && CRYPTO
 _Static_assert(CRYPTO_KEY == crypto_aead_aes256gcm_KEYBYTES && sizeof(crypto_aead_aes256gcm_state) == CRYPTO_AES_STATE, "AES fits");
 _Static_assert(NONCE == crypto_aead_chacha20poly1305_ietf_NPUBBYTES && NONCE == crypto_aead_aes256gcm_NPUBBYTES, "one length of nonces");
 
-bool crypto_start(void)
-{
-	return sodium_init() >= 0;
-}
+bool crypto_start(void) { return sodium_init() >= 0; }
 
-void crypto_random(void *p, size_t len)
-{
-	randombytes_buf(p, len);
-}
+void crypto_random(void *p, size_t len) { randombytes_buf(p, len); }
 
 void crypto_mac(const uint8_t key[CRYPTO_KEY], const void *p, size_t len, uint8_t out[CRYPTO_MAC])
 {
@@ -69,15 +63,9 @@ bool crypto_equal(const void *a, const void *b, size_t len)
 	return sodium_memcmp(a, b, len) == 0;
 }
 
-void crypto_wipe(void *p, size_t len)
-{
-	sodium_memzero(p, len);
-}
+void crypto_wipe(void *p, size_t len) { sodium_memzero(p, len); }
 
-void crypto_forget(void)
-{
-	sodium_stackzero(STACK_BYTES);
-}
+void crypto_forget(void) { sodium_stackzero(STACK_BYTES); }
 
 void *crypto_secret_new(size_t size)
 {
@@ -144,10 +132,7 @@ void crypto_tag_length(const struct crypto_channel *c, uint32_t len, uint8_t tag
 	crypto_shorthash(tag, said, sizeof said, c->keys.length);
 }
 
-bool crypto_has_aes(void)
-{
-	return crypto_aead_aes256gcm_is_available() != 0;
-}
+bool crypto_has_aes(void) { return crypto_aead_aes256gcm_is_available() != 0; }
 
 static crypto_aead_aes256gcm_state *aes_state(struct crypto_channel *c)
 {

@@ -67,10 +67,7 @@ void sha256_blocks(uint32_t state[8], const uint8_t *p, size_t nblock)
 #else
 #include "runtime/base/err.h"
 
-bool sha256_blocks_are_fast(void)
-{
-	return false;
-}
+bool sha256_blocks_are_fast(void) { return false; }
 
 void sha256_blocks(uint32_t state[8], const uint8_t *p, size_t nblock)
 {

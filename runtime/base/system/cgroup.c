@@ -118,10 +118,7 @@ double cgroup_quota(void)
 	return least;
 }
 
-static uint64_t number(const char *text)
-{
-	return strtoull(text, NULL, 10);
-}
+static uint64_t number(const char *text) { return strtoull(text, NULL, 10); }
 
 struct group_files { const char *controller, *root, *limit, *used, *cache; };
 

@@ -13,15 +13,9 @@ static double seconds_of(clockid_t id)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-double clock_seconds(void)
-{
-	return seconds_of(CLOCK_MONOTONIC);
-}
+double clock_seconds(void) { return seconds_of(CLOCK_MONOTONIC); }
 
-double clock_wall(void)
-{
-	return seconds_of(CLOCK_REALTIME);
-}
+double clock_wall(void) { return seconds_of(CLOCK_REALTIME); }
 
 void clock_stamp(char *buf, size_t len)
 {

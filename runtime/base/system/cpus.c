@@ -125,10 +125,7 @@ unsigned cpus_threads(const char **rule)
 	return n;
 }
 
-static uint64_t number(const char *text)
-{
-	return strtoull(text, NULL, 10);
-}
+static uint64_t number(const char *text) { return strtoull(text, NULL, 10); }
 
 uint64_t cpus_memory_available(void)
 {

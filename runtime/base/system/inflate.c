@@ -23,10 +23,7 @@ uint32_t crc32_more(uint32_t crc, const void *p, size_t len)
 	return (uint32_t)crc32_z(crc, p, len);
 }
 
-static uInt piece(size_t len)
-{
-	return len < PIECE ? (uInt)len : PIECE;
-}
+static uInt piece(size_t len) { return len < PIECE ? (uInt)len : PIECE; }
 
 /* Behind the last block (zlib says so in data_type, with the number of bits not used
  * of the byte read last) writers fill up with zeros; anything else is damage. */

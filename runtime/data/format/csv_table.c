@@ -15,10 +15,7 @@ static const char LABEL[] = "the label";
 
 enum { NAMES_SHOWN = 12, NAMES_BYTES = 400, TWICE_LOOKED = 4096, COLUMN_FAULTS_MAX = 50 };
 
-unsigned csv_table_faults(const struct csv_table *t)
-{
-	return diags_errors(t->diags) - t->before;
-}
+unsigned csv_table_faults(const struct csv_table *t) { return diags_errors(t->diags) - t->before; }
 
 /* Does the configuration ask for a column of this name? */
 static bool is_wanted(const struct read_options *o, const char *name)

@@ -113,7 +113,4 @@ int csv_init_file(struct csv *c, struct diags *d, int fd, const char *path, uint
 	return c->code;
 }
 
-void csv_window_free(struct csv_window *w)
-{
-	free(w);
-}
+void csv_window_free(struct csv_window *w) { free(w); }

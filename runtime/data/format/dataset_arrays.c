@@ -26,10 +26,7 @@ struct source {
 };
 
 /* Numbers in one row. */
-static uint64_t width_of(const struct array *a)
-{
-	return a->dim[0] ? a->count / a->dim[0] : 0;
-}
+static uint64_t width_of(const struct array *a) { return a->dim[0] ? a->count / a->dim[0] : 0; }
 
 static const char *key_of(const struct source *s, const struct input_want *w)
 {

@@ -197,16 +197,10 @@ static int open_labels(struct idx_file *f, struct arena *a, const char *path, co
 
 /* ---- numbers ---- */
 
-static uint64_t width_of(const struct idx *a)
-{
-	return a->dim[0] ? a->count / a->dim[0] : 0;
-}
+static uint64_t width_of(const struct idx *a) { return a->dim[0] ? a->count / a->dim[0] : 0; }
 
 /* How many numbers of the file an input takes; real amplitudes have no im there. */
-static uint32_t taken(const struct input_want *w)
-{
-	return w->is_state ? w->count / 2 : w->count;
-}
+static uint32_t taken(const struct input_want *w) { return w->is_state ? w->count / 2 : w->count; }
 
 static int check_width(const struct idx_file *f, const struct read_options *o, struct diags *d, uint64_t *nx,
 	struct err *e)

@@ -14,10 +14,7 @@ enum { SPEC_ENTRIES_MAX = DATASET_COLUMNS_MAX };
 
 /* ---- to text ---- */
 
-static json_t *word_or_null(const char *word)
-{
-	return word ? json_string(word) : json_null();
-}
+static json_t *word_or_null(const char *word) { return word ? json_string(word) : json_null(); }
 
 static json_t *inputs_json(const struct read_options *o)
 {

@@ -45,15 +45,9 @@ struct head {
 	uint64_t dim[NPY_DIMS_MAX];
 };
 
-static int broken(struct err *e)
-{
-	return err_set(e, -ERR_BAD_DATA, "the .npy header is damaged");
-}
+static int broken(struct err *e) { return err_set(e, -ERR_BAD_DATA, "the .npy header is damaged"); }
 
-static const char *blanks(const char *p)
-{
-	return p + strspn(p, " \t\n");
-}
+static const char *blanks(const char *p) { return p + strspn(p, " \t\n"); }
 
 /* 'text' into out[size]; the place behind it, or NULL. */
 static const char *quoted(const char *p, char *out, size_t size)

@@ -9,10 +9,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/data/eigen.h"
 
-static double sign_of(uint32_t bits)
-{
-	return __builtin_parity(bits) ? -1 : 1;
-}
+static double sign_of(uint32_t bits) { return __builtin_parity(bits) ? -1 : 1; }
 
 static double row_times(const struct ising *h, uint32_t i, const double *x)
 {

@@ -16,10 +16,7 @@ static const char *const names[TRANSFORM_COUNT] = {
 #undef TRANSFORM
 };
 
-const char *transform_name(enum transform_kind k)
-{
-	return names[k];
-}
+const char *transform_name(enum transform_kind k) { return names[k]; }
 
 enum transform_kind transform_find(const char *name)
 {
@@ -151,10 +148,7 @@ void transform_release(struct transform *t)
 	memset(t, 0, sizeof *t);
 }
 
-uint32_t transform_width(const struct transform *t)
-{
-	return t->nstep ? t->step[0].nin : 0;
-}
+uint32_t transform_width(const struct transform *t) { return t->nstep ? t->step[0].nin : 0; }
 
 uint32_t transform_outputs(const struct transform *t)
 {

@@ -192,10 +192,7 @@ static int fit_l2(const struct transform_wish *w, const struct sample *s, struct
 	return values_new(out, 0, e);
 }
 
-static void add_products(void *ctx, const double *x)
-{
-	covariance_add(ctx, x);
-}
+static void add_products(void *ctx, const double *x) { covariance_add(ctx, x); }
 
 static int fit_directions(const struct sample *s, struct transform_step *out, struct err *e)
 {

@@ -15,10 +15,7 @@
 
 /* ---- queries ---- */
 
-struct pool *coordinator_pool(struct coordinator *c)
-{
-	return &c->pool;
-}
+struct pool *coordinator_pool(struct coordinator *c) { return &c->pool; }
 
 void coordinator_on_profiler(struct coordinator *c, void (*fn)(void *ctx, struct peer *p), void *ctx)
 {
@@ -313,10 +310,7 @@ int coordinator_job(struct coordinator *c, const struct wire_job *job, const str
 	return code;
 }
 
-void coordinator_ending(struct coordinator *c, int code)
-{
-	c->ending = code;
-}
+void coordinator_ending(struct coordinator *c, int code) { c->ending = code; }
 
 void coordinator_free(struct coordinator *c)
 {

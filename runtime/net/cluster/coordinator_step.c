@@ -3,10 +3,7 @@
 #include "config.h"
 #include "runtime/net/cluster/cluster_state.h"
 
-static struct coordinator *coordinator_of(struct pool *p)
-{
-	return (struct coordinator *)p;
-}
+static struct coordinator *coordinator_of(struct pool *p) { return (struct coordinator *)p; }
 
 static int begin(struct pool *p, const struct pool_step *step, uint32_t nunit, size_t n, struct err *e)
 {
@@ -50,10 +47,7 @@ static int recorded(struct pool *p, struct profile *into, struct err *e)
 	return worker_profile_recorded(coordinator_of(p), into, e);
 }
 
-static void free_pool(struct pool *p)
-{
-	coordinator_free(coordinator_of(p));
-}
+static void free_pool(struct pool *p) { coordinator_free(coordinator_of(p)); }
 
 const struct pool_ops coordinator_ops = {
 	.begin = begin, .end = end, .record = record, .recorded = recorded, .free = free_pool

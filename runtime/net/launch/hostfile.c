@@ -12,10 +12,7 @@
 
 enum { HOSTFILE_BYTES_MAX = 1 << 20 };
 
-bool host_is_local(const struct host *h)
-{
-	return !strcmp(h->name, "local");
-}
+bool host_is_local(const struct host *h) { return !strcmp(h->name, "local"); }
 
 unsigned hosts_workers(const struct hosts *h)
 {

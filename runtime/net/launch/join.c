@@ -19,10 +19,7 @@ static const struct join_row rows[JOIN_COUNT] = {
 #undef JOIN
 };
 
-const struct join_row *join_row(enum join_mode m)
-{
-	return &rows[m];
-}
+const struct join_row *join_row(enum join_mode m) { return &rows[m]; }
 
 /* ---- numbers ---- */
 

@@ -18,10 +18,7 @@ static const struct launch_row rows[LAUNCHER_COUNT] = {
 #undef LAUNCHER
 };
 
-const struct launch_row *launch_row(enum launcher l)
-{
-	return &rows[l];
-}
+const struct launch_row *launch_row(enum launcher l) { return &rows[l]; }
 
 enum launcher launcher_find(const char *word, const char **agent)
 {

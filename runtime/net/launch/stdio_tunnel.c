@@ -23,10 +23,7 @@ static struct stdio_tunnel {
 	pthread_t giver;             /* copies to the standard output */
 } self;
 
-static bool would_block(void)
-{
-	return errno == EAGAIN || errno == EWOULDBLOCK;
-}
+static bool would_block(void) { return errno == EAGAIN || errno == EWOULDBLOCK; }
 
 /* False: the other side has closed. */
 static bool write_all(int fd, const char *p, size_t len)
@@ -135,12 +132,6 @@ int stdio_tunnel_open(const char *why, struct err *e)
 	return pair[0];
 }
 
-int stdio_tunnel_input(void)
-{
-	return self.in;
-}
+int stdio_tunnel_input(void) { return self.in; }
 
-void stdio_tunnel_end(void)
-{
-	pthread_join(self.giver, NULL);
-}
+void stdio_tunnel_end(void) { pthread_join(self.giver, NULL); }

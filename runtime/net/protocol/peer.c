@@ -201,10 +201,7 @@ void peer_put(struct peer *p, const struct buf *body)
 		buf_add(&p->out, body->data, body->len);
 }
 
-bool peer_waits(const struct peer *p)
-{
-	return p->out_at < p->out.len;
-}
+bool peer_waits(const struct peer *p) { return p->out_at < p->out.len; }
 
 int peer_flush(struct peer *p, struct err *e)
 {

@@ -55,10 +55,7 @@ struct rd part_begin(const uint8_t *p, size_t len, enum wire_type type)
 	return r;
 }
 
-bool part_whole(const struct rd *r)
-{
-	return !r->bad && r->at == r->len;
-}
+bool part_whole(const struct rd *r) { return !r->bad && r->at == r->len; }
 
 void part_put_units(struct buf *b, const struct wire_units *u)
 {

@@ -21,10 +21,7 @@ bool wire_get_weights(const uint8_t *p, size_t len, struct wire_weights *m)
 	return part_whole(&r);
 }
 
-void wire_put_row(struct buf *b, uint32_t row)
-{
-	buf_u32(b, row);
-}
+void wire_put_row(struct buf *b, uint32_t row) { buf_u32(b, row); }
 
 uint32_t wire_row(const uint8_t *row, uint32_t k)
 {

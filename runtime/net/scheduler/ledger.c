@@ -45,10 +45,7 @@ int ledger_begin(struct ledger *l, uint32_t nunit, size_t n, struct err *e)
 	return 0;
 }
 
-void ledger_close(struct ledger *l)
-{
-	l->nunit = l->ndone = l->first_open = 0;
-}
+void ledger_close(struct ledger *l) { l->nunit = l->ndone = l->first_open = 0; }
 
 void ledger_release(struct ledger *l)
 {

@@ -19,10 +19,7 @@ struct pool_threads {
 	unsigned nworker;
 };
 
-static struct pool_threads *pool_threads_of(struct pool *p)
-{
-	return (struct pool_threads *)p;
-}
+static struct pool_threads *pool_threads_of(struct pool *p) { return (struct pool_threads *)p; }
 
 static int pool_threads_begin(struct pool *p, const struct pool_step *step, uint32_t nunit, size_t n, struct err *e)
 {

@@ -69,10 +69,7 @@ uint32_t scheduler_suspend(struct scheduler *s, unsigned worker)
 	return ledger_lose(&s->ledger, worker);
 }
 
-void scheduler_resume(struct scheduler *s, unsigned worker)
-{
-	s->queue[worker].suspended = false;
-}
+void scheduler_resume(struct scheduler *s, unsigned worker) { s->queue[worker].suspended = false; }
 
 uint32_t scheduler_lose(struct scheduler *s, unsigned worker)
 {
@@ -137,10 +134,7 @@ void scheduler_fail(struct scheduler *s, const struct err *e)
 		s->fault = *e;
 }
 
-const struct err *scheduler_fault(const struct scheduler *s)
-{
-	return &s->fault;
-}
+const struct err *scheduler_fault(const struct scheduler *s) { return &s->fault; }
 
 int scheduler_end(struct scheduler *s, struct fixed *sum, struct err *e)
 {

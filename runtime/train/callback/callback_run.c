@@ -189,17 +189,11 @@ static uint32_t stopped_after(const struct callbacks *c)
 	return 0;
 }
 
-bool callbacks_stopped(const struct callbacks *c)
-{
-	return stopped_after(c) > 0;
-}
+bool callbacks_stopped(const struct callbacks *c) { return stopped_after(c) > 0; }
 
 /* ---- reduce_lr_on_plateau ---- */
 
-double callback_rate(const struct callbacks *c)
-{
-	return learning_rate_of_step(c->rate, NULL, 0);
-}
+double callback_rate(const struct callbacks *c) { return learning_rate_of_step(c->rate, NULL, 0); }
 
 /* ReduceLROnPlateau.on_epoch_end. */
 static void watch_for_plateau(struct callbacks *c, struct callback_part *part, const struct train_observer *o, const struct epoch_record *r)
@@ -277,10 +271,7 @@ void callbacks_finish(struct callbacks *c, const struct train_observer *o, struc
 		.best_epoch = c->restored }, c, last);
 }
 
-double *callbacks_best(struct callbacks *c)
-{
-	return c->best_weight;
-}
+double *callbacks_best(struct callbacks *c) { return c->best_weight; }
 
 struct restart_end callbacks_end(const struct callbacks *c)
 {

@@ -223,10 +223,7 @@ static int get(const struct reader *r, const char *name, size_t n, const double 
 	return 0;
 }
 
-static bool is_count(double v)
-{
-	return v >= 0 && v <= COUNT_MAX && v == floor(v);
-}
+static bool is_count(double v) { return v >= 0 && v <= COUNT_MAX && v == floor(v); }
 
 static int get_slots(const struct reader *r, const double **slot)
 {

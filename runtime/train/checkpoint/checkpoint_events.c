@@ -25,10 +25,7 @@ static unsigned values_of(const struct train_job *j)
 	return measures_at(&j->measures, j->measures.nmetric, j->program->noutput);
 }
 
-static size_t record_size(const struct train_job *j)
-{
-	return epoch_record_size(values_of(j)) - 1;
-}
+static size_t record_size(const struct train_job *j) { return epoch_record_size(values_of(j)) - 1; }
 
 /* ---- writing ---- */
 
@@ -102,10 +99,7 @@ struct event_numbers checkpoint_events(const struct event_queue *q, uint32_t res
 
 /* ---- reading: r is the last record; false where a message of n numbers is malformed ---- */
 
-static bool is_count(double v, double most)
-{
-	return v >= 0 && v <= most && v == floor(v);
-}
+static bool is_count(double v, double most) { return v >= 0 && v <= most && v == floor(v); }
 
 static bool read_step(const struct train_job *j, const double *v, size_t n, struct epoch_record *r, const struct train_observer *to)
 {

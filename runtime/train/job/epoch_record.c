@@ -19,10 +19,7 @@ static const struct field { enum type type; enum metrics_part part; size_t offse
 
 #define COUNT_MAX 9007199254740992.0      /* 2^53 */
 
-static void *place(struct epoch_record *r, const struct field *f)
-{
-	return (char *)r + f->offset;
-}
+static void *place(struct epoch_record *r, const struct field *f) { return (char *)r + f->offset; }
 
 static const void *const_place(const struct epoch_record *r, const struct field *f)
 {

@@ -32,10 +32,7 @@ static double mean_of(const struct loss_sample *s, double *gradient, term_fn ter
 	return sum / s->n;
 }
 
-static double sign_of(double x)
-{
-	return (x > 0) - (x < 0);
-}
+static double sign_of(double x) { return (x > 0) - (x < 0); }
 
 static double term_mse(double output, double label, const double *opt, double *d)
 {
@@ -75,10 +72,7 @@ static double term_log_cosh(double output, double label, const double *opt, doub
 	return fabs(error) + log1p(exp(-2 * fabs(error))) - log(2);
 }
 
-static double plus_or_minus(double label)
-{
-	return label == 0 ? -1 : label;
-}
+static double plus_or_minus(double label) { return label == 0 ? -1 : label; }
 
 static double term_hinge(double output, double label, const double *opt, double *d)
 {

@@ -10,10 +10,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/train/option/option_table.h"
 
-static double share(double count, double total)
-{
-	return total != 0 ? count / total : 0;
-}
+static double share(double count, double total) { return total != 0 ? count / total : 0; }
 
 static void metric_sign_accuracy(const struct metric_set *s, double *out)
 {
@@ -193,15 +190,9 @@ static double mean_over_classes(const struct metric_set *s, double (*of)(const s
 	return sum / s->n;
 }
 
-static double precision_of(const struct tally *t)
-{
-	return share(t->right, t->answered);
-}
+static double precision_of(const struct tally *t) { return share(t->right, t->answered); }
 
-static double recall_of(const struct tally *t)
-{
-	return share(t->right, t->labelled);
-}
+static double recall_of(const struct tally *t) { return share(t->right, t->labelled); }
 
 static double f1_of(const struct tally *t)
 {
@@ -223,10 +214,7 @@ static void metric_f1(const struct metric_set *s, double *out)
 	*out = mean_over_classes(s, f1_of);
 }
 
-static unsigned classes(uint32_t n)
-{
-	return n > 1 ? n : 2;
-}
+static unsigned classes(uint32_t n) { return n > 1 ? n : 2; }
 
 static void metric_confusion(const struct metric_set *s, double *out)
 {

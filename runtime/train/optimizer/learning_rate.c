@@ -12,15 +12,9 @@ void learning_rate_init(struct learning_rate *r, const struct optimizer_row *opt
 	schedule_resolve(&r->schedule, option[OPTIMIZER_LEARNING_RATE], nstep);
 }
 
-void learning_rate_begin(struct learning_rate *r)
-{
-	r->replaced = NAN;
-}
+void learning_rate_begin(struct learning_rate *r) { r->replaced = NAN; }
 
-void learning_rate_replace(struct learning_rate *r, double value)
-{
-	r->replaced = value;
-}
+void learning_rate_replace(struct learning_rate *r, double value) { r->replaced = value; }
 
 double learning_rate_of_step(const struct learning_rate *r, const struct update *u, uint64_t step)
 {

@@ -19,10 +19,7 @@ static bool uses_ema(const struct optimizer_row *row, const double *opt)
 	return row->method == METHOD_GRADIENT && shared(row, opt, SHARED_USE_EMA) != 0;
 }
 
-bool optimizer_has_rate(const struct optimizer_row *row)
-{
-	return row->method == METHOD_GRADIENT;
-}
+bool optimizer_has_rate(const struct optimizer_row *row) { return row->method == METHOD_GRADIENT; }
 
 bool optimizer_needs_gradient(const struct optimizer_row *row)
 {

@@ -59,10 +59,7 @@ static void store_all(struct backend_state *b, enum value_class cls)
 			}
 }
 
-void cpu_constants(struct backend_state *b)
-{
-	store_all(b, VALUE_CONSTANT);
-}
+void cpu_constants(struct backend_state *b) { store_all(b, VALUE_CONSTANT); }
 
 void cpu_matrices(struct backend_state *b, const cplx *u)
 {

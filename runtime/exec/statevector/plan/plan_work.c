@@ -227,10 +227,7 @@ static bool is_block(const struct matrix *m)
 	return m->name && strcmp(m->name, gate_word_name(m->item->gate, m->item->word, name)) != 0;
 }
 
-static unsigned targets(const struct apply *a)
-{
-	return a->nwire - a->ncontrol;
-}
+static unsigned targets(const struct apply *a) { return a->nwire - a->ncontrol; }
 
 /* As dense matrices: the blocks on two qubits and more, or every apply. */
 static double dense_flops(const struct program *p, const struct circuit_code *code, bool blocks)

@@ -216,8 +216,6 @@ void gate_word_terms(enum gate g, cplx e, cplx *one, cplx *p)
 		*one = cplx_of(0.5 + 0.5 * c, 0.5 * s);
 		*p = cplx_of(0.5 - 0.5 * c, -0.5 * s);
 		return;
-	default:
-		*one = 0;
-		*p = 1;
+	default: *one = 0; *p = 1;
 	}
 }

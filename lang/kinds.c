@@ -473,7 +473,4 @@ static enum kind (*const visit[NODE_COUNT])(struct resolver *r, struct node *n) 
 	[NODE_EACH] = expr_each, [NODE_ERROR] = expr_error,
 };
 
-enum kind kinds_expr(struct resolver *r, struct node *n)
-{
-	return visit[n->kind](r, n);
-}
+enum kind kinds_expr(struct resolver *r, struct node *n) { return visit[n->kind](r, n); }

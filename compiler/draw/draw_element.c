@@ -270,20 +270,15 @@ int add_apply(struct builder *b, const struct apply *a)
 	struct use u = { a->ncontrol, a->nwire, a->wire, a->control_ones, a->adjoint };
 
 	switch (a->op) {
-	case APPLY_UNITARY:
-		return add_unitary(b, &p->matrix[a->matrix], &u, 0);
-	case APPLY_SWAP:
-		return add_gate(b, &swap, &(struct use){ 0, 2, a->wire, 0, false });
-	case APPLY_AMPLITUDES:
-		return add_amplitudes(b, a);
+	case APPLY_UNITARY: return add_unitary(b, &p->matrix[a->matrix], &u, 0);
+	case APPLY_SWAP: return add_gate(b, &swap, &(struct use){ 0, 2, a->wire, 0, false });
+	case APPLY_AMPLITUDES: return add_amplitudes(b, a);
 	case APPLY_STATE:
-		return add_words(b, a, arena_printf(&b->s->arena, "state(%s)", p->input_group[a->matrix].name));
-	case APPLY_DISCARD:
-		return add_ends(b, a, MARK_DISCARD, b->s->row_end);
-	case APPLY_MEASURE:
-		return add_ends(b, a, MARK_METER, b->s->row_classical);
-	default:
-		BUG("apply %d cannot be drawn", a->op);
+		return add_words(b, a,
+			arena_printf(&b->s->arena, "state(%s)", p->input_group[a->matrix].name));
+	case APPLY_DISCARD: return add_ends(b, a, MARK_DISCARD, b->s->row_end);
+	case APPLY_MEASURE: return add_ends(b, a, MARK_METER, b->s->row_classical);
+	default: BUG("apply %d cannot be drawn", a->op);
 	}
 }
 

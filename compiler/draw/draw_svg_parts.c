@@ -212,9 +212,7 @@ static void draw_mark(struct svg_drawing *d, const struct element *x, const stru
 	double y = svg_row(d, m->first);
 
 	switch (m->kind) {
-	case MARK_BOX:
-		draw_box(d, x, m, cx);
-		break;
+	case MARK_BOX: draw_box(d, x, m, cx); break;
 	case MARK_CONTROL:
 		INK_SHAPE(d->out, "circle", "q-dot", "cx cy r", cx, y, dot_radius);
 		break;
@@ -230,14 +228,9 @@ static void draw_mark(struct svg_drawing *d, const struct element *x, const stru
 		ink_line(d->out, "q-line", cx - cross_half, y - cross_half, cx + cross_half, y + cross_half);
 		ink_line(d->out, "q-line", cx - cross_half, y + cross_half, cx + cross_half, y - cross_half);
 		break;
-	case MARK_DISCARD:
-		draw_discard(d, cx, y);
-		break;
-	case MARK_METER:
-		draw_meter(d, cx, y);
-		break;
-	default:
-		BUG("mark %d", m->kind);
+	case MARK_DISCARD: draw_discard(d, cx, y); break;
+	case MARK_METER: draw_meter(d, cx, y); break;
+	default: BUG("mark %d", m->kind);
 	}
 }
 

@@ -85,30 +85,17 @@ static void draw_mark(struct text_drawing *d, const struct element *x, const str
 	unsigned y = line_of_row(d, m->first), middle = left + (width - 1) / 2;
 
 	switch (m->kind) {
-	case MARK_BOX:
-		draw_box(d, x, m, left, width);
-		break;
-	case MARK_CONTROL:
-		canvas_glyph(&d->c, y, middle, d->o->ascii ? '@' : 0x25cf);
-		break;
-	case MARK_ANTICONTROL:
-		canvas_glyph(&d->c, y, middle, d->o->ascii ? 'o' : 0x25cb);
-		break;
-	case MARK_PLUS:
-		canvas_glyph(&d->c, y, middle, d->o->ascii ? 'X' : 0x2295);
-		break;
-	case MARK_CROSS:
-		canvas_glyph(&d->c, y, middle, d->o->ascii ? 'x' : 0x2573);
-		break;
-	case MARK_DISCARD:
-		canvas_glyph(&d->c, y, middle, d->o->ascii ? '|' : 0x2524);
-		break;
+	case MARK_BOX: draw_box(d, x, m, left, width); break;
+	case MARK_CONTROL: canvas_glyph(&d->c, y, middle, d->o->ascii ? '@' : 0x25cf); break;
+	case MARK_ANTICONTROL: canvas_glyph(&d->c, y, middle, d->o->ascii ? 'o' : 0x25cb); break;
+	case MARK_PLUS: canvas_glyph(&d->c, y, middle, d->o->ascii ? 'X' : 0x2295); break;
+	case MARK_CROSS: canvas_glyph(&d->c, y, middle, d->o->ascii ? 'x' : 0x2573); break;
+	case MARK_DISCARD: canvas_glyph(&d->c, y, middle, d->o->ascii ? '|' : 0x2524); break;
 	case MARK_METER:
 		canvas_box(&d->c, y - 1, y + 1, left, left + 4);
 		canvas_glyph(&d->c, y, left + 2, 'M');
 		break;
-	default:
-		BUG("mark %d", m->kind);
+	default: BUG("mark %d", m->kind);
 	}
 }
 

@@ -46,9 +46,7 @@ static bool int_result(int op, int64_t a, int64_t b, int64_t *out)
 			return false;
 		*out = a / b;
 		return true;
-	default:
-		*out = b == -1 ? 0 : a % b;
-		return true;
+	default: *out = b == -1 ? 0 : a % b; return true;
 	}
 }
 

@@ -34,6 +34,5 @@ void *arena_alloc(struct arena *a, size_t n, size_t size); /* zeroed, 16-aligned
 void *arena_copy(struct arena *a, const void *p, size_t n, size_t size);
 char *arena_strdup(struct arena *a, const char *s);
 char *arena_strndup(struct arena *a, const char *s, size_t len);
-char *arena_printf(struct arena *a, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void arena_release(struct arena *a); /* frees all; a is usable again */

@@ -27,12 +27,10 @@ struct err {
 
 /* Fill *e (unless NULL) and return code, so that a caller writes
  * `return err_set(e, -ERR_IO, "cannot write %s: %s", path, strerror(errno));` */
-int err_set(struct err *e, int code, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+int err_set(struct err *e, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* Put "prefix: " before the text of *e (unless NULL). Nothing is returned: who passed no *e has the code alone. */
-void err_prefix(struct err *e, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+void err_prefix(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* The process's exit status for a code (0 for 0), and the row's text. */
 int err_exit_status(int code);

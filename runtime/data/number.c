@@ -40,19 +40,13 @@ static bool one_number(struct number t, uint64_t bits, double *v)
 	int64_t i;
 
 	switch (t.kind) {
-	case 'f':
-		*v = float_of(bits, t.nbytes);
-		return true;
+	case 'f': *v = float_of(bits, t.nbytes); return true;
 	case 'i':
 		i = signed_of(bits, t.nbytes);
 		*v = (double)i;
 		return i >= -(1ll << 53) && i <= 1ll << 53;
-	case 'b':
-		*v = (double)bits;
-		return bits <= 1;
-	default:
-		*v = (double)bits;
-		return bits <= 1ull << 53;
+	case 'b': *v = (double)bits; return bits <= 1;
+	default: *v = (double)bits; return bits <= 1ull << 53;
 	}
 }
 

@@ -467,14 +467,10 @@ static int take_message(struct worker_process *w, const uint8_t *body, size_t le
 	struct wire_bye bye;
 
 	switch (body[0]) {
-	case WIRE_JOB:
-		return take_job(w, body, len, e);
-	case WIRE_WEIGHTS:
-		return take_weights(w, body, len, e);
-	case WIRE_DATA:
-		return take_data(w, body, len, e);
-	case WIRE_WORK:
-		return take_work(w, body, len, e);
+	case WIRE_JOB: return take_job(w, body, len, e);
+	case WIRE_WEIGHTS: return take_weights(w, body, len, e);
+	case WIRE_DATA: return take_data(w, body, len, e);
+	case WIRE_WORK: return take_work(w, body, len, e);
 	case WIRE_PROFILE: return take_profile(w, body, len, e);
 	case WIRE_CLOCK: return take_clock(w, body, len, e);
 	case WIRE_GROUP: return take_group(w, body, len, e);

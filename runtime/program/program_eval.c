@@ -94,8 +94,7 @@ static void derivative_two(enum expr_op op, double a, double b, double v, bool v
 		*da = derivative_base(a, b);
 		*db = !varies || (a == 0 && b > 0) ? 0 : v * log(a);
 		break;
-	default:
-		BUG("expression operation %d takes no two operands", (int)op);
+	default: BUG("expression operation %d takes no two operands", (int)op);
 	}
 }
 

@@ -11,17 +11,13 @@ static double initial(const struct weight_group *g, uint64_t seed, uint32_t rest
 	double a = g->init_a, b = g->init_b, limit;
 	uint64_t at = (uint64_t)g->first + k;
 	switch (g->init) {
-	case INIT_UNIFORM:
-		return a + (b - a) * rng_uniform(seed, RNG_INIT, restart, at);
-	case INIT_NORMAL:
-		return a + b * rng_normal(seed, RNG_INIT, restart, at);
-	case INIT_GLOROT_UNIFORM:    /* Glorot and Bengio, AISTATS 2010, eq. 16 */
+	case INIT_UNIFORM: return a + (b - a) * rng_uniform(seed, RNG_INIT, restart, at);
+	case INIT_NORMAL: return a + b * rng_normal(seed, RNG_INIT, restart, at);
+	case INIT_GLOROT_UNIFORM: /* Glorot and Bengio, AISTATS 2010, eq. 16 */
 		limit = sqrt(6 / (a + b));
 		return limit * (2 * rng_uniform(seed, RNG_INIT, restart, at) - 1);
-	case INIT_VALUES:
-		return g->init_value[k];
-	case INIT_NONE:
-		break;
+	case INIT_VALUES: return g->init_value[k];
+	case INIT_NONE: break;
 	}
 	return 0;
 }

@@ -77,25 +77,20 @@ static bool take_message(struct coordinator *c, struct worker *w, const uint8_t 
 	struct wire_heartbeat heartbeat;
 
 	switch (body[0]) {
-	case WIRE_RESULT:
-		return take_result(c, w, body, len, now, why);
+	case WIRE_RESULT: return take_result(c, w, body, len, now, why);
 	case WIRE_HEARTBEAT:
 		return wire_get_heartbeat(body, len, &heartbeat)
 			|| malformed(why, "HEARTBEAT message");
-	case WIRE_FAILED:
-		return take_failed(c, w, body, len, now, why);
-	case WIRE_ABOUT:
-		return take_about(c, w, body, len, why);
-	case WIRE_READY:
-		return take_ready(c, w, body, len, why);
+	case WIRE_FAILED: return take_failed(c, w, body, len, now, why);
+	case WIRE_ABOUT: return take_about(c, w, body, len, why);
+	case WIRE_READY: return take_ready(c, w, body, len, why);
 	case WIRE_PROFILED:
 		return worker_profile_part(c, w, body, len) || malformed(why, "PROFILED message");
 	case WIRE_CLOCK:
 		return worker_profile_clock(c, w, body, len) || malformed(why, "CLOCK message");
 	case WIRE_GROUP:
 		return group_take_address(c, w, body, len) || malformed(why, "GROUP message");
-	case WIRE_BYE:
-		return take_bye(body, len, why);
+	case WIRE_BYE: return take_bye(body, len, why);
 	}
 	err_set(why, -ERR_PROTOCOL, "it sent a message of type %u (%s)", body[0], wire_name(body[0]));
 	return false;

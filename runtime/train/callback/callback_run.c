@@ -103,8 +103,7 @@ static void begin_part(struct callback_part *p)
 		buf_clear(&p->csv.waiting);
 		break;
 	case CALLBACK_command:
-	case CALLBACK_COUNT:
-		break;
+	case CALLBACK_COUNT: break;
 	}
 }
 

@@ -51,18 +51,10 @@ bool epoch_record_set(struct epoch_record *r, enum epoch_field field, double v)
 
 	switch (f->type) {
 	case INDEX:
-	case COUNT:
-		*(uint32_t *)place(r, f) = is_count ? (uint32_t)v : 0;
-		return is_count;
-	case LONG_COUNT:
-		*(uint64_t *)place(r, f) = is_count ? (uint64_t)v : 0;
-		return is_count;
-	case FLAG:
-		*(bool *)place(r, f) = is_count && v != 0;
-		return is_count;
-	case REAL:
-		*(double *)place(r, f) = v;
-		return true;
+	case COUNT: *(uint32_t *)place(r, f) = is_count ? (uint32_t)v : 0; return is_count;
+	case LONG_COUNT: *(uint64_t *)place(r, f) = is_count ? (uint64_t)v : 0; return is_count;
+	case FLAG: *(bool *)place(r, f) = is_count && v != 0; return is_count;
+	case REAL: *(double *)place(r, f) = v; return true;
 	case VALUES: break;
 	}
 	BUG("%s is more than one number", f->name);

@@ -22,12 +22,9 @@ static double active_share(const struct matrix *m)
 	case GATE_SDG:
 	case GATE_T:
 	case GATE_TDG:
-	case GATE_P:
-		return 0.5;
-	case GATE_PAULI:
-		return m->ntarget == 1 ? 0.5 : 1;
-	default:
-		return 1;
+	case GATE_P: return 0.5;
+	case GATE_PAULI: return m->ntarget == 1 ? 0.5 : 1;
+	default: return 1;
 	}
 }
 

@@ -434,7 +434,7 @@ static void put_legend(const struct plot *p)
 void bench_plot(const struct bench_report *r, bool per_amplitude, struct buf *out)
 {
 	struct plot p = { .r = r, .per_amplitude = per_amplitude, .out = out };
-	const struct bench_result **list = mem_alloc(r->n + 1, sizeof *list);
+	mem_auto const struct bench_result **list = mem_alloc(r->n + 1, sizeof *list);
 
 	find_ranges(&p);
 	find_splits(&p);
@@ -453,5 +453,4 @@ void bench_plot(const struct bench_report *r, bool per_amplitude, struct buf *ou
 		put_series(&p, k, list);
 	put_legend(&p);
 	buf_str(out, "</svg>\n");
-	free(list);
 }

@@ -90,7 +90,7 @@ static void choose_names(struct printer *w)
 	static const char *const registers[] = { "q", "qubits", "wires" };
 	const struct program *p = w->p;
 	uint32_t n = p->ninput_group > p->ncircuit ? p->ninput_group : p->ncircuit;
-	const char **name = mem_alloc((size_t)n + 1, sizeof *name);
+	mem_auto const char **name = mem_alloc((size_t)n + 1, sizeof *name);
 
 	for (uint32_t i = 0; i < p->ncircuit; i++)
 		name[i] = p->circuit[i].name;
@@ -109,7 +109,6 @@ static void choose_names(struct printer *w)
 	w->plain_inputs |= !w->register_name;
 	w->plain |= w->plain_inputs;
 	w->register_name = w->register_name ? w->register_name : registers[0];
-	free(name);
 }
 
 static void put_wire(struct printer *w, uint32_t wire)

@@ -252,10 +252,12 @@ int keras_export(const struct program *p, const double *weight, const char *path
 {
 	struct blocks b = blocks_of(p);
 	arena_auto names = { 0 };
-	struct keras_array *array = mem_alloc(b.n + 2 * p->ndense + 1, sizeof *array);
-	double *sorted = mem_try((size_t)p->nweight_circuit + 1, sizeof *sorted);
-	uint32_t n = 0, *place = mem_try((size_t)p->nweight_circuit + 1, sizeof *place);
-	bool *used = weights_in_gates(p), enough = sorted && place && used;
+	mem_auto struct keras_array *array = mem_alloc(b.n + 2 * p->ndense + 1, sizeof *array);
+	mem_auto double *sorted = mem_try((size_t)p->nweight_circuit + 1, sizeof *sorted);
+	mem_auto uint32_t *place = mem_try((size_t)p->nweight_circuit + 1, sizeof *place);
+	mem_auto bool *used = weights_in_gates(p);
+	bool enough = sorted && place && used;
+	uint32_t n = 0;
 
 	for (uint32_t k = 0; enough && k < b.n; k++)
 		array[n++] = circuit_array(&names, &b.block[k], k, used, weight, place, sorted);
@@ -267,10 +269,6 @@ int keras_export(const struct program *p, const double *weight, const char *path
 	}
 	int code = enough ? keras_h5_write(path, array, n, e)
 			  : err_set(e, -ERR_CONFIG, "no memory for %u weights", p->nweight_circuit);
-	free(sorted);
-	free(place);
-	free(used);
-	free(array);
 	free(b.block);
 	return code;
 }

@@ -310,7 +310,7 @@ static bool put_array(hid_t at, const struct keras_array *x)
 static bool put_layer(hid_t file, const struct keras_array *x, uint32_t n)
 {
 	hid_t at = lib.H5Gcreate2(file, x->layer, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-	const char **name = mem_alloc((size_t)n + 1, sizeof *name);
+	mem_auto const char **name = mem_alloc((size_t)n + 1, sizeof *name);
 	bool ok = at >= 0;
 
 	for (uint32_t i = 0; ok && i < n; i++) {
@@ -320,14 +320,13 @@ static bool put_layer(hid_t file, const struct keras_array *x, uint32_t n)
 	ok = ok && put_names(at, "weight_names", name, n);
 	if (at >= 0)
 		lib.H5Gclose(at);
-	free(name);
 	return ok;
 }
 
 static bool put_layers(hid_t file, const struct keras_array *array, uint32_t n)
 {
 	static const char *const backend[] = { "tensorflow" }, *const version[] = { "2.18.0" };
-	const char **layer = mem_alloc((size_t)n + 1, sizeof *layer);
+	mem_auto const char **layer = mem_alloc((size_t)n + 1, sizeof *layer);
 	uint32_t nlayer = 0, count;
 	bool ok = true;
 
@@ -337,9 +336,9 @@ static bool put_layers(hid_t file, const struct keras_array *array, uint32_t n)
 		layer[nlayer++] = array[i].layer;
 		ok = put_layer(file, &array[i], count);
 	}
-	ok = ok && put_names(file, "layer_names", layer, nlayer) && put_names(file, "backend", backend, 0)
+	ok = ok && put_names(file, "layer_names", layer, nlayer)
+		&& put_names(file, "backend", backend, 0)
 		&& put_names(file, "keras_version", version, 0);
-	free(layer);
 	return ok;
 }
 

@@ -139,7 +139,7 @@ static struct item on_tail(const struct plan_step *s, uint64_t bits)
 
 static struct plan_step one_step(struct plan_build *b, const struct plan_circuit *c, uint64_t bits, const bool *mine)
 {
-	struct item *item = mem_alloc(c->nstep, sizeof *item);
+	mem_auto struct item *item = mem_alloc(c->nstep, sizeof *item);
 	uint8_t *bit = arena_alloc(&b->pl->arena, MATRIX_TARGETS_MAX, 1);
 	struct plan_step s = { .op = STEP_UNITARY, .tail = true, .ntarget = (uint8_t)count(bits), .bit = bit, .apply = UINT32_MAX };
 	uint32_t n = 0;
@@ -158,14 +158,13 @@ static struct plan_step one_step(struct plan_build *b, const struct plan_circuit
 		}
 	s.matrix = plan_matrix(b, s.ntarget, n, item);
 	s.transition = b->trainable[s.matrix];
-	free(item);
 	return s;
 }
 
 void plan_tail(struct plan_build *b, struct plan_circuit *c)
 {
 	struct tail t = { .b = b, .c = c, .bits = output_bits(c) };
-	bool *mine = mem_alloc((size_t)c->nstep + 1, sizeof *mine);
+	mem_auto bool *mine = mem_alloc((size_t)c->nstep + 1, sizeof *mine);
 	uint64_t bits = count(t.bits) <= MATRIX_TARGETS_MAX ? find(&t, mine) : 0;
 
 	if (bits) {
@@ -184,7 +183,6 @@ void plan_tail(struct plan_build *b, struct plan_circuit *c)
 			c->nstep = n;
 		}
 	}
-	free(mine);
 }
 
 /* The tail, if there is one; steps behind it are on other bits. */

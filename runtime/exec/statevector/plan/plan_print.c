@@ -246,7 +246,7 @@ static void print_circuit(const struct plan *pl, const struct plan_limits *l, st
 /* Matrices that are used or summed for the gradient, of those in the table. */
 static uint32_t count_used(const struct plan *pl)
 {
-	bool *used = mem_alloc(pl->set.n, sizeof *used);
+	mem_auto bool *used = mem_alloc(pl->set.n, sizeof *used);
 	uint32_t n = 0;
 
 	for (uint32_t c = 0; c < pl->ncircuit; c++)
@@ -258,7 +258,6 @@ static uint32_t count_used(const struct plan *pl)
 				n++;
 			}
 		}
-	free(used);
 	return n;
 }
 

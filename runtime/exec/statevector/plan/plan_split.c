@@ -38,7 +38,7 @@ struct split {
 /* The items that `mark` gives `kind`, as a matrix; on one wire w, or on all. */
 static uint32_t part_matrix(struct plan_build *b, const struct matrix *m, const uint8_t *mark, uint8_t kind, int w)
 {
-	struct item *item = mem_alloc(m->nitem, sizeof *item);
+	mem_auto struct item *item = mem_alloc(m->nitem, sizeof *item);
 	uint32_t n = 0, number = INDEX_NONE;
 
 	for (uint32_t i = 0; i < m->nitem; i++) {
@@ -51,7 +51,6 @@ static uint32_t part_matrix(struct plan_build *b, const struct matrix *m, const 
 	}
 	if (n)
 		number = plan_matrix(b, w >= 0 ? 1 : m->ntarget, n, item);
-	free(item);
 	return number;
 }
 
@@ -113,7 +112,7 @@ static unsigned core_flags(const struct plan_build *b, const struct matrix *m, c
 
 static void find_parts(struct plan_build *b, const struct matrix *m, struct parts *p)
 {
-	uint8_t *mark = mem_alloc(m->nitem, 1);
+	mem_auto uint8_t *mark = mem_alloc(m->nitem, 1);
 	uint32_t first[MATRIX_TARGETS_MAX], last[MATRIX_TARGETS_MAX] = { 0 }, ncore;
 
 	/* Items of several wires: the first on each wire, and one behind the last. */
@@ -139,7 +138,6 @@ static void find_parts(struct plan_build *b, const struct matrix *m, struct part
 		}
 		set_core(b, m, mark, p);
 	}
-	free(mark);
 }
 
 /* Parts of a step's matrix, or NULL where it is not worth a thought. */

@@ -48,7 +48,7 @@ int split_join(struct backend_state *b, int code, struct err *e)
 
 void split_collect(struct backend_state *b, uint32_t c, uint64_t first, uint64_t n, cplx *out)
 {
-	cplx *all = mem_alloc(n * b->rank->nrank, sizeof *all);
+	mem_auto cplx *all = mem_alloc(n * b->rank->nrank, sizeof *all);
 
 	b->inner->part_amplitudes(b->state, c, first, n, out);
 	if (!b->rank->code)
@@ -58,7 +58,6 @@ void split_collect(struct backend_state *b, uint32_t c, uint64_t first, uint64_t
 	for (unsigned k = 0; k < b->rank->nrank && !b->rank->code; k++)
 		for (uint64_t i = 0; i < n; i++)
 			out[i] += all[k * n + i];
-	free(all);
 }
 
 size_t split_factors(const struct plan_circuit *c, uint32_t nstate)

@@ -336,7 +336,7 @@ static int flip_between(struct split_rank *r, const struct split_state *s, unsig
 	const struct flip *f)
 {
 	unsigned peer = r->rank ^ f->peer, npart = 0;
-	struct comm_part *part = mem_alloc(nstate * f->nblock, sizeof *part);
+	mem_auto struct comm_part *part = mem_alloc(nstate * f->nblock, sizeof *part);
 
 	for (unsigned i = 0; i < nstate; i++)
 		for (size_t k = 0; k < f->nblock; k++)
@@ -345,9 +345,7 @@ static int flip_between(struct split_rank *r, const struct split_state *s, unsig
 				.run_bytes = f->run * s[i].row_bytes,
 				.nrun = f->block / f->run / 2,
 				.stride_bytes = 2 * f->run * s[i].row_bytes };
-	int code = comm_exchange(r->comm, part, npart, &r->error);
-	free(part);
-	return code;
+	return comm_exchange(r->comm, part, npart, &r->error);
 }
 
 void split_flip(struct split_rank *r, const struct split_state *s, unsigned nstate,

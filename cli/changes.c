@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * From the options that may be repeated to arrays. */
-#include "config.h"
 #include "cli/changes.h"
 
 unsigned changes_of(const struct options *o, struct config_change *change)

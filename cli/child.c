@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Starting a program, waiting for it, ending it. */
-#include "config.h"
 #include "cli/child.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The list of subcommands, in the order of `qcnn --help`. */
-#include "config.h"
 #include "cli/commands.h"
 
 #include <string.h>

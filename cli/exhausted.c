@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The end of a process that gets no memory. Nothing here takes any. */
-#include "config.h"
 #include "cli/exhausted.h"
 
 #include <stdatomic.h>

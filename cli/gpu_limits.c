@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A GPU's name, or its limits one by one, or those of a processor. */
-#include "config.h"
 #include "cli/gpu_limits.h"
 
 #include <math.h>

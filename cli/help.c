@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The texts of --help, from the commands' entries and the rows of options.def. */
-#include "config.h"
 #include "cli/command.h"
 
 #include <string.h>

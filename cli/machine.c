@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What runtime/base/system/cpus.h knows and what was measured, for people and programs. */
-#include "config.h"
 #include "cli/machine.h"
 
 #include <inttypes.h>

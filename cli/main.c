@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The program's entry: finds the command, parses its options, runs it. */
-#include "config.h"
-
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

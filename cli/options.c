@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Parsing the command line by the rows of options.def. */
-#include "config.h"
 #include "cli/options.h"
 
 #include <ctype.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Suggestions for unknown options, from the rows of options, keys, their tables, and what these are called elsewhere. */
-#include "config.h"
 #include "cli/options_unknown.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Noting signals. */
-#include "config.h"
 #include "cli/signals.h"
 
 #include <signal.h>

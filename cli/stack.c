@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A larger limit where we may raise it, else a thread with a stack of its own. */
-#include "config.h"
 #include "cli/stack.h"
 
 #include <pthread.h>

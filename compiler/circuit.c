@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Vectors of applies, and matrices interned by their definitions. */
-#include "config.h"
 #include "compiler/circuit.h"
 
 #include <stdlib.h>

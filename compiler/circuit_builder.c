@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Gates of the table as operations over interned matrices, and their modifiers. */
-#include "config.h"
 #include "compiler/circuit_builder.h"
 
 #include "runtime/base/arena.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Interning of angle expressions. */
-#include "config.h"
 #include "compiler/exprs.h"
 
 #include <math.h>

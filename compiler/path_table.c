@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A hash table of texts with open addressing. */
-#include "config.h"
 #include "compiler/path_table.h"
 
 #include <stdlib.h>

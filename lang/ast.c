@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Nodes: their names, from the rows of ast.def, their lists and the walker. */
-#include "config.h"
 #include "lang/ast.h"
 
 #include <stdlib.h>

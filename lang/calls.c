@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Calls of gates, blocks and circuits: the definition that is called, and the number and kind of its arguments. */
-#include "config.h"
 #include "lang/resolve.h"
 
 #include <ctype.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Rows, names and words of the gate table. */
-#include "config.h"
 #include "lang/gates.h"
 
 #include <string.h>

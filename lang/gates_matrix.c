@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Matrices of the base gates and their derivatives by each angle: the table, Pauli words, three qubits. */
-#include "config.h"
 #include "lang/gates_matrix.h"
 
 #include <math.h>

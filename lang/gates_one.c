@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Matrices of the gates on no qubit and on one, and their derivatives. */
-#include "config.h"
 #include "lang/gates_matrix.h"
 
 static void set2(cplx *u, cplx u00, cplx u01, cplx u10, cplx u11)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Matrices of the gates on two qubits, and their derivatives. */
-#include "config.h"
 #include "lang/gates_matrix.h"
 
 /* Entry (row, column) of a two-qubit matrix: the block on 01, 10 and the corners 00, 11. */

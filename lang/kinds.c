@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Kinds of expressions, bottom up.  KIND_UNKNOWN stands for a reported fault or
  * for what the text alone does not tell, and is accepted everywhere. */
-#include "config.h"
 #include "lang/resolve.h"
 
 #include <string.h>

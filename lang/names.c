@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The table of functions. */
-#include "config.h"
 #include "lang/names.h"
 
 #include <string.h>

@@ -17,10 +17,6 @@
 #include "lang/parser.h"
 }
 
-%code top {
-#include "config.h"
-}
-
 %code {
 #include <string.h>
 

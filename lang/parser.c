@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The parser's own state: nodes, brackets, included files, the version line. */
-#include "config.h"
 #include "lang/parser.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Statements: where each kind may stand, what it declares, what it needs. */
-#include "config.h"
 #include "lang/resolve.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Declarations and assignments: sizes, kinds, what a value must be. */
-#include "config.h"
 #include "lang/resolve.h"
 
 #include <string.h>

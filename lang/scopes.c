@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Scopes as one hash table whose chains hold the innermost name first. */
-#include "config.h"
 #include "lang/resolve.h"
 
 #include <ctype.h>

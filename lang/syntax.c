@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Syntax errors in words: what came, what may stand there, and what is likely meant. */
-#include "config.h"
-
 #include <string.h>
 
 #include "lang/parser.h"

@@ -340,7 +340,7 @@ fuzzed_sources = runtime/net/protocol/handshake.c runtime/net/protocol/peer.c ru
 EXTRA_DIST += tests/net/any_message.h tests/fuzz/fuzz_wire.c
 check-fuzz: all
 	@$(MKDIR_P) tests/net
-	@clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -I. -I$(srcdir) \
+	@clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined $(AM_CPPFLAGS) \
 		$(SODIUM_CFLAGS) -o tests/fuzz/fuzz_wire $(srcdir)/tests/fuzz/fuzz_wire.c $(fuzzed_sources:%=$(srcdir)/%) libbase.a $(LIBS) $(SODIUM_LIBS) \
 		$(ZLIB_LIBS) $(JANSSON_LIBS) || { echo "check-fuzz needs clang with libFuzzer"; exit 1; }
 	@cd tests/net && ./fuzz_wire -max_len=4096 -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 && rm -f fuzz_wire

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The named circuits of qcnn bench, as texts of models. */
-#include "config.h"
 #include "cli/bench/bench.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Comparing results with those of an earlier run. */
-#include "config.h"
 #include "cli/bench/bench.h"
 
 #include <string.h>

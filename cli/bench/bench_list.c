@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Lists and ranges of whole numbers on the command line. */
-#include "config.h"
 #include "cli/bench/bench.h"
 
 #include <ctype.h>

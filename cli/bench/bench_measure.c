@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Measuring one case: everything a step needs is inside the time, allocation is not. */
-#include "config.h"
 #include "cli/bench/bench.h"
 #include "cli/hosts/ranks.h"
 #include "cli/profile/profiling.h"

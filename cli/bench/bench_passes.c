@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The passes over a shared state, one by one: what was measured, what was expected, and shares of the machine's limits. */
-#include "config.h"
 #include "cli/bench/bench.h"
 #include "runtime/exec/statevector/statevector.h"
 

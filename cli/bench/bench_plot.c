@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Results of qcnn bench as an SVG: one line a circuit, a logarithmic axis of time. */
-#include "config.h"
 #include "cli/bench/bench.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Results of qcnn bench: a table for people, markdown, CSV and JSON. */
-#include "config.h"
 #include "cli/bench/bench.h"
 
 #include <math.h>

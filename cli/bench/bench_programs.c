@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What qcnn bench runs: named circuits and files at all the sizes that are asked for, compiled. */
-#include "config.h"
 #include "cli/bench/bench.h"
 
 #include <stdio.h>

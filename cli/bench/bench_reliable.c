@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Statistics of measured calls, and whether they can be relied on: a machine that is busy with other work delays
  * some calls, or lowers the limits that a result is compared with. */
-#include "config.h"
 #include "cli/bench/bench.h"
 
 #include <math.h>

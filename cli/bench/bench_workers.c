@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Cases measured with workers: those that the options name, or the other processes of mpirun and the like; or, with --ranks, with
  * a state that is split over the hosts. */
-#include "config.h"
 #include "cli/bench/bench.h"
 #include "cli/hosts/rank_places.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Times of GPU and processor for growing batches, until the GPU is the faster one. */
-#include "config.h"
 #include "cli/bench/crossover.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Fixed circuits on a device and on the reference. */
-#include "config.h"
 #include "cli/bench/selftest.h"
 
 #include <inttypes.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn bench: how fast circuits and gradients are, and which share of the machine that is. */
-#include "config.h"
 #include "cli/commands.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn check: diagnoses a model or a configuration and says how large it is. */
-#include "config.h"
 #include "cli/commands.h"
 
 #include <math.h>

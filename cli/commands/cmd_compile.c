@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn compile: a model as assembler text, as bytecode, as a plan, or written out gate by gate. */
-#include "config.h"
 #include "cli/commands.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn completions: what bash, zsh or fish complete, from the rows of commands and options. */
-#include "config.h"
 #include "cli/commands.h"
 
 #include <ctype.h>

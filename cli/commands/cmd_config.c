@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn config: everything a configuration says, with the defaults and where each value came from. */
-#include "config.h"
 #include "cli/commands.h"
 
 #include "cli/changes.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn draw: a model's circuits as text or as SVG. */
-#include "config.h"
 #include "cli/commands.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn explain: what a diagnostic's code means and how to fix it. */
-#include "config.h"
 #include "cli/commands.h"
 
 static const char *severity_text(const struct diag_row *r)

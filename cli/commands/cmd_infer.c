@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn infer: outputs, loss and metrics of trained weights, from weights.bin alone. */
-#include "config.h"
 #include "cli/commands.h"
 
 #include <stdlib.h>

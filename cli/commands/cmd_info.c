@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn info: what this machine and this build offer. */
-#include "config.h"
 #include "cli/commands.h"
 
 #include <inttypes.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn init: a starter model and configuration that train at once. */
-#include "config.h"
 #include "cli/commands.h"
 
 #include <ctype.h>

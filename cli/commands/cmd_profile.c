@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn profile: where the time of a training, an inference or a circuit goes. */
-#include "config.h"
 #include "cli/commands.h"
 
 #include <stdlib.h>

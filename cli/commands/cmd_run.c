@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn run: evaluates a model with given weights on given data, without training. */
-#include "config.h"
 #include "cli/commands.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn runs: the runs of a folder as a list, one of them in full, several side by side. */
-#include "config.h"
 #include "cli/commands.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn train: trains the model of a configuration and writes weights.bin into a run's folder. */
-#include "config.h"
 #include "cli/commands.h"
 #include "cli/hosts/rank_places.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn weights: shows, compares and converts files of weights. */
-#include "config.h"
 #include "cli/commands.h"
 
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn worker: computes for a coordinator, which starts it. */
-#include "config.h"
 #include "cli/commands.h"
 
 #include <sys/prctl.h>

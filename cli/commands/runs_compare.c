@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Results, configurations and curves of several runs, set beside each other. */
-#include "config.h"
 #include "cli/commands/runs_compare.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn weights convert: weights from one kind of file into another. */
-#include "config.h"
 #include "cli/job/weights_files.h"
 
 #include "cli/job/execution.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn weights diff: where two files of weights differ, and how much. */
-#include "config.h"
 #include "cli/job/weights_files.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Looking up what a word of another program is called here. */
-#include "config.h"
 #include "cli/config/aliases.h"
 
 #include <ctype.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Loading a configuration: the file's tree, changes from the command line, one walk by the schema. */
-#include "config.h"
 #include "cli/config/configuration.h"
 
 #include <math.h>

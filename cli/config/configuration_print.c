@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A resolved configuration as YAML with origins, and as JSON. */
-#include "config.h"
 #include "cli/config/configuration_tree.h"
 
 #include <ctype.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a configuration says about training, in the structs of runtime/train. */
-#include "config.h"
 #include "cli/config/configuration_tree.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Looking up former names. */
-#include "config.h"
 #include "cli/config/former_names.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The rows of schema.def and one check per type of value. */
-#include "config.h"
 #include "cli/config/schema_check.h"
 
 #include <float.h>

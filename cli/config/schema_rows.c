@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Values that name a row of a table in runtime/train, with options of that row. */
-#include "config.h"
 #include "cli/config/schema_check.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Ranges, units and defaults of keys and options in words. */
-#include "config.h"
 #include "cli/config/schema_text.h"
 
 #include <float.h>

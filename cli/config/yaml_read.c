@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * libyaml's events to a tree; scalars resolved by the core schema of YAML 1.2 (chapter 10.3). */
-#include "config.h"
 #include "cli/config/yaml_read.h"
 
 #include <ctype.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * From options to a coordinator with its workers at hand. */
-#include "config.h"
 #include "cli/hosts/cluster.h"
 #include "cli/hosts/cluster_files.h"
 #include "cli/hosts/joined_groups.h"

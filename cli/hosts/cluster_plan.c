@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * One plan, in two forms. */
-#include "config.h"
 #include "cli/hosts/cluster_plan.h"
 
 static const char none_lost[] = "this process does it all: a checkpoint is what is left of it";

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * From the environment to a rank's part. */
-#include "config.h"
 #include "cli/hosts/joined.h"
 
 #include <string.h>

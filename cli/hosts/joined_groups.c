@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Every group has a key of its own; the coordinator gives it to all ranks and keeps none. */
-#include "config.h"
 #include "cli/hosts/joined_groups.h"
 
 #include <stdio.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A rank that was started. */
-#include "config.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

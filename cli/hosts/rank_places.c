@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
 #include "cli/hosts/rank_places.h"
 
 #include <assert.h>

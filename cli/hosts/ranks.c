@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Ranks of a group: each is `qcnn worker --follow`, started as workers are. */
-#include "config.h"
 #include "cli/hosts/ranks.h"
 
 #include <poll.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A parent that waits for two ends. */
-#include "config.h"
 #include "cli/hosts/supervisor.h"
 
 #include <errno.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A group's places are a text: launcher, program, interface, "push", "encrypt" with a word of links, and the hosts of its processes but the first, a line each;
  * "local" is the host of the first. */
-#include "config.h"
 #include "cli/hosts/worker_groups.h"
 
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a worker reports about its machine, and which signals it leaves to others. */
-#include "config.h"
 #include "cli/hosts/worker_start.h"
 
 #include <signal.h>

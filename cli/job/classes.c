@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Classes from labels, loss, metrics and outputs. */
-#include "config.h"
 #include "cli/job/classes.h"
 
 #include <math.h>

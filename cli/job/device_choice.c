@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The choice between processor and GPUs, and the file of its crossover. */
-#include "config.h"
 #include "cli/job/device_choice.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Words of configurations and options, resolved for this machine. */
-#include "config.h"
 #include "cli/job/execution.h"
 
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Joins configuration, model and data. */
-#include "config.h"
 #include "cli/job/job.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * From a path to a verified program, by what the file holds. */
-#include "config.h"
 #include "cli/job/model_file.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Opens the model of a command line, through its configuration where that is what is named. */
-#include "config.h"
 #include "cli/job/named_model.h"
 
 #include "cli/changes.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Predictions as text, JSON, CSV, JSON lines and NPY. */
-#include "config.h"
 #include "cli/job/predictions.h"
 
 #include <string.h>

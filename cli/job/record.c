@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Metadata of weights.bin and run.json. */
-#include "config.h"
 #include "cli/job/record.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Configurations of runs, read again by the schema of this program. */
-#include "config.h"
 #include "cli/job/run_config.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Finding runs, and removing them. */
-#include "config.h"
 #include "cli/job/run_folder.h"
 
 #include <dirent.h>

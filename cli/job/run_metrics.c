@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The results of runs that have finished, are training, or were interrupted. */
-#include "config.h"
 #include "cli/job/run_metrics.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Looks at labels and inputs before they are trained with. */
-#include "config.h"
 #include "cli/job/sample_checks.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Names of columns: into weights, and back. */
-#include "config.h"
 #include "cli/job/sample_names.h"
 
 #include <string.h>

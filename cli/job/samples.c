@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Reads, makes and splits samples as a configuration says. */
-#include "config.h"
 #include "cli/job/samples.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Files, programs and words of callbacks. */
-#include "config.h"
 #include "cli/job/train_callbacks.h"
 
 #include <ctype.h>

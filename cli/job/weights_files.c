@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Opening files of weights, and the model that gives them their paths. */
-#include "config.h"
 #include "cli/job/weights_files.h"
 
 #include <stdlib.h>

@@ -3,7 +3,6 @@
  *
  * manual TEMPLATE copies the template to stdout; a line `.\" @NAME ARGUMENT@` is replaced by
  * the section of that name, written in mdoc from the same rows that the program uses. */
-#include "config.h"
 #include "cli/manual/manual.h"
 
 #include <stdio.h>

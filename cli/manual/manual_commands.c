@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Sections about commands: options, examples, exit statuses, diagnostics, and the words in commands that start workers. */
-#include "config.h"
 #include "cli/manual/manual.h"
 
 #include "cli/command.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Sections about the configuration: its keys, and the tables that some of them choose from. */
-#include "config.h"
 #include "cli/manual/manual.h"
 
 #include <string.h>

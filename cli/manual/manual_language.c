@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Sections about the language: gates, builtins, and the passes of the compiler. */
-#include "config.h"
 #include "cli/manual/manual.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What manual pages are made of: sentences, arguments and items in mdoc. */
-#include "config.h"
 #include "cli/manual/manual.h"
 
 #include <ctype.h>

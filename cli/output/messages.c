@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Messages on stderr and results on stdout, the same way for every command. */
-#include "config.h"
 #include "cli/command.h"
 
 #include <errno.h>

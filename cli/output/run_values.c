@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Outputs, derivatives, states and shots of a model, sample by sample. */
-#include "config.h"
 #include "cli/output/run_values.h"
 
 #include <complex.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Tables of words. */
-#include "config.h"
 #include "cli/output/table.h"
 
 #include <math.h>

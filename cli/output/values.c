@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Arrays of results in three formats. */
-#include "config.h"
 #include "cli/output/values.h"
 
 #include <stdlib.h>

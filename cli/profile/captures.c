@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * An order waits in `order`; the job's thread takes it between two steps, records, and leaves the profile in `result`. */
-#include "config.h"
 #include "cli/profile/captures.h"
 
 #include <pthread.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Each rule looks at one cause, estimates what a change gains, and adds a sentence if that is enough. */
-#include "config.h"
 #include "cli/profile/profile_advice.h"
 
 #include <math.h>

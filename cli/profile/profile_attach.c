@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The other side of profile_server.c. */
-#include "config.h"
 #include "cli/profile/profile_attach.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Each file is made in memory by its writer, and put in place whole. */
-#include "config.h"
 #include "cli/profile/profile_files.h"
 
 #include <fcntl.h>

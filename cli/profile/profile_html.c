@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The page in the style of a run's report. */
-#include "config.h"
 #include "cli/profile/profile_html.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The tables of a profile as text, JSON and CSV. */
-#include "config.h"
 #include "cli/profile/profile_page.h"
 
 #include <math.h>

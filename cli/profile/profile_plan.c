@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A plan as the rows of a profile, in the order of plan_profile_item. */
-#include "config.h"
 #include "cli/profile/profile_plan.h"
 
 #include <stdlib.h>

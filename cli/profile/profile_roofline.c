@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Stages under the limits of the machine (Williams, Waterman, Patterson: Roofline, Communications of the ACM 52(4), 2009). */
-#include "config.h"
 #include "cli/profile/profile_roofline.h"
 
 #include <math.h>

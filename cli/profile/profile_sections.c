@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The tables of a profile. */
-#include "config.h"
 #include "cli/profile/profile_sections.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * One thread waits for connections, and for those that came through the job's port, and serves them one after the other. */
-#include "config.h"
 #include "cli/profile/profile_server.h"
 
 #include <dirent.h>

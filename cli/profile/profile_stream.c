@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Blocking reads and writes over both kinds of connection. */
-#include "config.h"
 #include "cli/profile/profile_stream.h"
 
 #include <errno.h>

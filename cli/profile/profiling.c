@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Counts the steps of a command and takes one capture after the first of them. */
-#include "config.h"
 #include "cli/profile/profiling.h"
 
 #include "cli/machine.h"

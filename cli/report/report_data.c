@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a report needs: the run's history, the model's outputs, the classes of the labels. */
-#include "config.h"
 #include "cli/report/report.h"
 
 #include <math.h>

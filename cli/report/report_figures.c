@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The figures of a report. */
-#include "config.h"
 #include "cli/report/report.h"
 
 #include <math.h>

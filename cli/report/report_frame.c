@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What every part of a report's page is made with: its style, sections, texts. */
-#include "config.h"
 #include "cli/report/report.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * How a run was made: its commands, its machine, its configuration. */
-#include "config.h"
 #include "cli/report/report.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The page of a report: title, numbers, figures, tables. */
-#include "config.h"
 #include "cli/report/report.h"
 
 #include <math.h>

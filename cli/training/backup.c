@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * When to save, what, and what to do when it cannot be saved. */
-#include "config.h"
 #include "cli/training/backup.h"
 
 #include <stdio.h>

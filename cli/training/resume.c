@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Finding a run that has not ended, and reading where it was. */
-#include "config.h"
 #include "cli/training/resume.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Runs of the same configuration but for instruction set and device are known by the digests that it has with each. */
-#include "config.h"
 #include "cli/training/resume_isa.h"
 
 #include <string.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A program as TensorBoard's graph: parameters and inputs, the uses of matrices along the
  * wires, observables and the head; layers are the scopes that the page folds. */
-#include "config.h"
 #include "cli/training/train_log.h"
 
 #include <ctype.h>

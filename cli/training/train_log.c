@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * history.csv and event files of a training run. */
-#include "config.h"
 #include "cli/training/train_log.h"
 
 #include <math.h>

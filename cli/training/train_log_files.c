@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Cutting the files of a run to where its checkpoint was, so that nothing is in them twice. */
-#include "config.h"
 #include "cli/training/train_log.h"
 
 #include <dirent.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Lines and records that could not be written yet, as a vector of a checkpoint: the number of bytes, then six bytes a number. */
-#include "config.h"
 #include "cli/training/train_log.h"
 
 #include <stdint.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Measures steps and validation as training does them, for at most about two seconds each. */
-#include "config.h"
 #include "cli/training/train_preview.h"
 
 #include <math.h>

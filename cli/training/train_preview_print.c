@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a dry run tells, in words or as JSON. */
-#include "config.h"
 #include "cli/training/train_preview_parts.h"
 
 #include <math.h>

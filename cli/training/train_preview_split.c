@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a dry run prints of states that are split over processes. */
-#include "config.h"
 #include "cli/training/train_preview_parts.h"
 
 #include "cli/gpu_limits.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * One training from its folder to its weights: what is written and told while it goes, and at its end. */
-#include "config.h"
 #include "cli/training/train_run.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The lines behind a training: its numbers, why it ended, and where the weights are. */
-#include "config.h"
 #include "cli/training/train_summary.h"
 
 #include "cli/job/train_callbacks.h"

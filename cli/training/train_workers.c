@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Differences of the coordinator's counters. */
-#include "config.h"
 #include "cli/training/train_workers.h"
 
 #include <stdlib.h>

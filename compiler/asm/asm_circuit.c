@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Text to program: circuits, their applies and outputs. */
-#include "config.h"
 #include "compiler/asm/asm.h"
 
 #include <string.h>

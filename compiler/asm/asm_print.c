@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A program as text: complete, so that asm_read gives the same bytes, with comments
  * that say in a model's words what the numbers are. */
-#include "config.h"
 #include "compiler/asm/asm.h"
 
 const char *const asm_init_name[ASM_INITS] = {

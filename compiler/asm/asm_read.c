@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Text to program: the reverse of asm_print.  The first fault ends the reading; what
  * the text says as a whole is the verifier's business. */
-#include "config.h"
 #include "compiler/asm/asm.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Tokens of the assembler's text. */
-#include "config.h"
 #include "compiler/asm/asm.h"
 
 #include <ctype.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A canvas of characters, and what stands for each where only ASCII may. */
-#include "config.h"
 #include "compiler/draw/draw_canvas.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * From one operation to boxes and symbols. */
-#include "config.h"
 #include "compiler/draw/draw_build.h"
 
 #include <stdlib.h>

@@ -3,7 +3,6 @@
  *
  * Text is set in a sans serif whose widths are taken from Helvetica's metrics, with some room
  * for other faces. */
-#include "config.h"
 #include "compiler/draw/draw_ink.h"
 
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The scenes of a program's circuits as JSON: wires, elements with their columns and marks, layers, outputs. */
-#include "config.h"
 #include "compiler/draw/draw_scene.h"
 
 #include "runtime/base/buf.h"

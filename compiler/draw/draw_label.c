@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What stands in the boxes of a drawing: gates, angles and parameters, as short as they stay clear. */
-#include "config.h"
 #include "compiler/draw/draw_scene.h"
 
 #include <ctype.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Columns of a drawing: each element in the first one that has space, as in list scheduling. */
-#include "config.h"
 #include "compiler/draw/draw_build.h"
 
 static enum row_action action_of(enum mark_kind kind)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a drawing says in words: names of wires, outputs, title, head. */
-#include "config.h"
 #include "compiler/draw/draw_build.h"
 
 static void name_rows(struct scene *s)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * From a circuit's operations to a scene: layers, framed or as one box each, in columns of their own. */
-#include "config.h"
 #include "compiler/draw/draw_build.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Circuits as SVG, fit for a paper: thin lines, typeset names, layers on pale grounds; in bands where they are wide. */
-#include "config.h"
 #include "compiler/draw/draw_svg_parts.h"
 
 #include <stdlib.h>

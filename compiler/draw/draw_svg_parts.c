@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The parts of a circuit in SVG: their sizes, boxes and symbols, wires, the grounds of layers. */
-#include "config.h"
 #include "compiler/draw/draw_svg_parts.h"
 
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Circuits as text: two lines a wire, boxes drawn with lines that join where they meet. */
-#include "config.h"
 #include "compiler/draw/draw_canvas.h"
 #include "compiler/draw/draw_scene.h"
 

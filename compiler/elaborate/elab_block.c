@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Elaboration: bodies of blocks, run once for each set of arguments. */
-#include "config.h"
 #include "compiler/elaborate/elab.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Elaboration: functions in expressions: mathematics, len, lists of tuples. */
-#include "config.h"
 #include "compiler/elaborate/elab.h"
 
 #include <math.h>

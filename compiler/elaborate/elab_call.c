@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Elaboration: calls of gates and blocks. */
-#include "config.h"
 #include "compiler/circuit_builder.h"
 #include "compiler/elaborate/elab.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Elaboration: the file, circuits, their instances, and the head. */
-#include "config.h"
 #include "compiler/asm/asm.h"
 #include "compiler/circuit_builder.h"
 #include "compiler/elaborate/elab.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Elaboration: const, int, float, let, assignment, and --const overrides. */
-#include "config.h"
 #include "compiler/elaborate/elab.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Elaboration: expressions of numbers, angles and lists. */
-#include "config.h"
 #include "compiler/elaborate/elab.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Elaboration: elements, slices and ranges. */
-#include "config.h"
 #include "compiler/elaborate/elab.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Elaboration: ctrl, negctrl, inv and pow on what a call does. */
-#include "config.h"
 #include "compiler/circuit_builder.h"
 #include "compiler/elaborate/elab.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Elaboration: observables and `observe`. */
-#include "config.h"
 #include "compiler/elaborate/elab.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Elaboration: qubits, weights, inputs and layers. */
-#include "config.h"
 #include "compiler/circuit_builder.h"
 #include "compiler/elaborate/elab.h"
 

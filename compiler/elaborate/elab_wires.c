@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Elaboration: the qubits of calls, `discard`, `measure` and `amplitudes`. */
-#include "config.h"
 #include "compiler/elaborate/elab.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Elaboration: statements, names, and the reporting of faults. */
-#include "config.h"
 #include "compiler/elaborate/elaborate.h"
 
 #include <stdarg.h>

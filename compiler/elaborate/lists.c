@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Pair lists by positions, as qcnn-lang(7) tabulates them. */
-#include "config.h"
 #include "compiler/elaborate/lists.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Arithmetic of observables. */
-#include "config.h"
 #include "compiler/elaborate/pauli_sum.h"
 
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Principal powers: one-qubit gates by their axis, families of rotations and
  * powers by their angle. */
-#include "config.h"
 #include "compiler/elaborate/principal_power.h"
 
 #include <math.h>

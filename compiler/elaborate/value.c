@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Values of elaboration. */
-#include "config.h"
 #include "compiler/elaborate/value.h"
 
 #include <string.h>

@@ -4,7 +4,6 @@
  * What passes and lowering did is kept; blocks, loops and layers are written out.  Angles
  * that depend on inputs stay expressions.  Measurements are left out: they were deferred, and
  * what followed from them is controlled gates. */
-#include "config.h"
 #include "compiler/export/model_print.h"
 
 #include <math.h>

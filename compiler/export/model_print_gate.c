@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Gates and their angles as statements of a model. */
-#include "config.h"
 #include "compiler/export/model_print.h"
 
 #include <math.h>

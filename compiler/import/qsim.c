@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Reading qsim's circuits line by line; every gate is one row of a table. */
-#include "config.h"
 #include "compiler/import/qsim.h"
 
 #include <ctype.h>

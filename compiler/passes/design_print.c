@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A circuit as text, for looking at what a pass did. */
-#include "config.h"
 #include "compiler/asm/asm.h"
 #include "compiler/passes/pass.h"
 

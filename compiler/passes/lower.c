@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Lowering.  Plain swaps become relabellings; input scalars get their final
  * numbers, now that the sizes of states are known; places become lines. */
-#include "config.h"
 #include "compiler/passes/lower.h"
 
 #include <stdlib.h>

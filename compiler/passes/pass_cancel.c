@@ -4,7 +4,6 @@
  * applies on other wires and repeatedly from the inside out.
  *
  * Requires: nothing.  Keeps: order of what is left, marks.  Breaks: nothing. */
-#include "config.h"
 #include "compiler/passes/pass.h"
 
 #include <stdlib.h>

@@ -4,7 +4,6 @@
  *
  * Requires: nothing.  Keeps: discard and measure marks, outputs.  Breaks: the state
  * itself; a circuit without outputs is left as it is. */
-#include "config.h"
 #include "compiler/passes/pass.h"
 
 #include <stdlib.h>

@@ -4,7 +4,6 @@
  *
  * Requires: nothing.  Keeps: blocks as matrices, order of applies.  Breaks: numbers
  * of expressions and matrices (both are interned anew). */
-#include "config.h"
 #include "compiler/passes/pass.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What the applies of a design use. */
-#include "config.h"
 #include "compiler/passes/pass.h"
 
 #include <stdlib.h>

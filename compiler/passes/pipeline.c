@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * All passes on one screen. */
-#include "config.h"
 #include "compiler/compile.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Warnings about what a model declares and does not need. */
-#include "config.h"
 #include "compiler/passes/warn_unused.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Checked allocation, and arenas as lists of blocks with a bump pointer. */
-#include "config.h"
 #include "runtime/base/arena.h"
 
 #include <stdint.h>

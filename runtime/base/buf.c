@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The growing byte buffer, numbers as text, and the cursor that reads bytes. */
-#include "config.h"
 #include "runtime/base/buf.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Collecting diagnostics, their table, and the nearest of some names. */
-#include "config.h"
 #include "runtime/base/diag.h"
 
 #include <ctype.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Diagnostics as text: for people, one line each, or JSON. */
-#include "config.h"
 #include "runtime/base/diag_print.h"
 
 #include <stdio.h>

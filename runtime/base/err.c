@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Failures of the world, from the rows of err.def. */
-#include "config.h"
 #include "runtime/base/err.h"
 
 #include <stdio.h>

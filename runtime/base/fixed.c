@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Two-limb fixed point; every step of the conversion is exact but the last rounding. */
-#include "config.h"
 #include "runtime/base/fixed.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A hash table of devices and inodes. */
-#include "config.h"
 #include "runtime/base/input_files.h"
 
 #include <dirent.h>

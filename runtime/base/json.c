@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * JSON by jansson, written by ourselves: its reals lose digits or gain noise. */
-#include "config.h"
 #include "runtime/base/json.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * e^(i angle), of one angle or many, and a digest of the functions whose last bits results depend on. */
-#include "config.h"
 #include "runtime/base/maths.h"
 
 #include <math.h>

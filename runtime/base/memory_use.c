@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Two counters a use. */
-#include "config.h"
 #include "runtime/base/memory_use.h"
 
 #include <stdatomic.h>

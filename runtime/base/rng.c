@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Philox4x32-10: ten rounds of two multiplications (Salmon et al., SC'11, section 4). */
-#include "config.h"
 #include "runtime/base/rng.h"
 
 #include <assert.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Texts and places: each text keeps the offsets at which its lines begin. */
-#include "config.h"
 #include "runtime/base/source.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Control characters of C0 and C1, marks of direction (Unicode UAX 9) and other formats without a shape. */
-#include "config.h"
 #include "runtime/base/visible.h"
 
 #include <string.h>

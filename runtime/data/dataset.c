@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Data sets in memory and in files. */
-#include "config.h"
 #include "runtime/data/dataset.h"
 
 #include <stdlib.h>

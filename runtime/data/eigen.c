@@ -4,7 +4,6 @@
  *
  * The products A V are kept beside the basis V: the small matrix is their inner products, and a
  * residue can be had without another product. */
-#include "config.h"
 #include "runtime/data/eigen.h"
 
 #include <math.h>

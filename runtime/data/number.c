@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * One loop for a type that the machine's own order fits, one for all others. */
-#include "config.h"
 #include "runtime/data/number.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Reads rows that lie behind one another at once, others one by one. */
-#include "config.h"
 #include "runtime/data/row_store.h"
 
 #include <math.h>

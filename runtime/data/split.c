@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Splits: which rows train, validate and test. */
-#include "config.h"
 #include "runtime/data/dataset.h"
 
 #include <float.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Splits in which every part has its share of every label. */
-#include "config.h"
 #include "runtime/data/dataset.h"
 
 #include <stdlib.h>

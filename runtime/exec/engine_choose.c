@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Which engines evaluate a program, and why. */
-#include "config.h"
 #include "runtime/exec/engine.h"
 
 #include "runtime/exec/light_cones.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Items of work, besides units, that all workers share. */
-#include "config.h"
 #include "runtime/base/profile/recorder.h"
 #include "runtime/exec/engine.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * An evaluator's life, its weights, and what can be asked of it. */
-#include "config.h"
 #include "runtime/exec/evaluator.h"
 
 #include <float.h>

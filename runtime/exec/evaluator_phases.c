@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A batch in two phases: all forward units, the readouts of all samples and their gradients, all backward
  * units. With this process's threads whatever the pool is: the same bits. */
-#include "config.h"
 #include "runtime/exec/evaluator_state.h"
 
 #include <string.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A batch whose units are done by other processes: samples go out, readouts and sums come back,
  * and the head runs once more here, so that outputs and losses are where they always are. */
-#include "config.h"
 #include "runtime/exec/evaluator_state.h"
 
 #include <stdatomic.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * From weights and samples to readouts and gradients, unit by unit. */
-#include "config.h"
 #include "runtime/exec/evaluator.h"
 
 #include <math.h>

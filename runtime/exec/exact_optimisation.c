@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Names of the optimisations. */
-#include "config.h"
 #include "runtime/exec/exact_optimisation.h"
 
 #include <string.h>

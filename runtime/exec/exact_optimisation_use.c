@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The exact optimisations that were used, in numbers and in words. */
-#include "config.h"
 #include "runtime/exec/exact_optimisation_use.h"
 
 #include <math.h>

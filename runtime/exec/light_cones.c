@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Walking back from outputs: a wire is a token once something seen touches it. */
-#include "config.h"
 #include "runtime/exec/light_cones.h"
 
 #include <math.h>

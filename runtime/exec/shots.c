@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Groups of products that are measured together, and drawing their shots. */
-#include "config.h"
 #include "runtime/exec/shots.h"
 
 #include <math.h>

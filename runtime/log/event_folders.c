@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The folders of event files. */
-#include "config.h"
 #include "runtime/log/event_folders.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Reading metrics.jsonl. */
-#include "config.h"
 #include "runtime/log/history.h"
 
 #include <math.h>

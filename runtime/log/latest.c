@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The folder `latest`: made under a temporary name, then exchanged with the previous one. */
-#include "config.h"
 #include "runtime/log/latest.h"
 
 #include <dirent.h>

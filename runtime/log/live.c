@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A grid of dots, two by four to a character of braille. */
-#include "config.h"
 #include "runtime/log/live.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Lines of metrics.jsonl and history.csv; numbers read back to the same bits. */
-#include "config.h"
 #include "runtime/log/metrics.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Lines of progress: what is known about an epoch or start, and a bar that fits the width. */
-#include "config.h"
 #include "runtime/log/progress.h"
 
 #include <math.h>

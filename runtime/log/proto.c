@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Varints, fixed words and lengths. */
-#include "config.h"
 #include "runtime/log/proto.h"
 
 #include <string.h>

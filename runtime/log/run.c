@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A run's folder: made exclusively, its files written whole. */
-#include "config.h"
 #include "runtime/log/run.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Plots: scales, axes, and the marks between them. */
-#include "config.h"
 #include "runtime/log/svg.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Width of terminals, and wrapping at words. */
-#include "config.h"
 #include "runtime/log/terminal.h"
 
 #include <stdlib.h>

@@ -3,7 +3,6 @@
  *
  * Field numbers are those of tensorflow/core/util/event.proto, framework/summary.proto,
  * tensor.proto, graph.proto and tensorboard/plugins/hparams/{plugin_data,api}.proto. */
-#include "config.h"
 #include "runtime/log/tfevents.h"
 
 #include <errno.h>

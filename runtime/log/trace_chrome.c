@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Chrome's trace event format (JSON), which Perfetto reads too: "Trace Event Format", 2016. Times are microseconds. */
-#include "config.h"
 #include "runtime/log/trace.h"
 
 #include <inttypes.h>

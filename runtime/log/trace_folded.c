@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Folded stacks: a line for each stack, frames between semicolons, then how long. */
-#include "config.h"
 #include "runtime/log/trace.h"
 
 #include <inttypes.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Rows of a trace. Viewers want the slices of a row nested; events of a thread need not be, so each goes to the first lane
  * where it is. */
-#include "config.h"
 #include "runtime/log/trace.h"
 
 #include <inttypes.h>

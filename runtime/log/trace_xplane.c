@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * XSpace, the form of TensorBoard's profile plugin. Field numbers are those of tsl/profiler/protobuf/xplane.proto. */
-#include "config.h"
 #include "runtime/log/trace.h"
 
 #include <inttypes.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * One connection, two threads. */
-#include "config.h"
 #include "runtime/net/worker_process.h"
 
 #include <errno.h>

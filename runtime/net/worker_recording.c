@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A profile of this process as text. */
-#include "config.h"
 #include "runtime/net/worker_recording.h"
 
 #include <unistd.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Small matrices from their definitions: M = I_n ... I_1 is built by row operations on the d x d product, one item after the
  * other. */
-#include "config.h"
 #include "runtime/program/matrix_place.h"
 
 #include "runtime/base/shuffle.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * How items act on the rows of their matrices. */
-#include "config.h"
 #include "runtime/program/matrix_place.h"
 
 #include <string.h>

@@ -10,7 +10,6 @@
  *  - any other turns Y itself.
  * What an item is made of finds its Pauli components of the gradient among them: those of words that are 1 on the other wires. An item under controls
  * takes the part of Y where they are met. */
-#include "config.h"
 #include "runtime/program/matrix_place.h"
 #include "runtime/program/anti_hermitian.h"
 

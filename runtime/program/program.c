@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A program's life, and the fields that follow from the others. */
-#include "config.h"
 #include "runtime/program/program.h"
 
 #include <string.h>

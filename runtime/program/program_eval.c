@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Values of angle expressions, and derivatives back through them. */
-#include "config.h"
 #include "runtime/program/program.h"
 
 #include <math.h>

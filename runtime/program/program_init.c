@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Initial weights: each is a function of (seed, start, its number) alone. */
-#include "config.h"
 #include "runtime/program/program.h"
 
 #include <math.h>

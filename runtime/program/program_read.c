@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Bytes as a program: every length is checked against the bytes that are there
  * before memory is taken, and the verifier has the last word. */
-#include "config.h"
 #include "runtime/program/program.h"
 
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A program as bytes, in the one order that bytecode.h draws. */
-#include "config.h"
 #include "runtime/program/program.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Frequencies of readouts by one weight, counted over the uses of gates. */
-#include "config.h"
 #include "runtime/program/spectrum.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The verifier: slots, expressions, matrices, head and notes. */
-#include "config.h"
 #include "runtime/program/verify.h"
 
 #include <math.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The verifier: circuits, where each wire's life is followed (fresh, in use,
  * measured, discarded), and readouts. */
-#include "config.h"
 #include "runtime/program/verify.h"
 
 #include <math.h>

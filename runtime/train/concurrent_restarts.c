@@ -3,7 +3,6 @@
  *
  * The runner of the head reports to the observer, first what is in its event queue; all others append to their
  * queues.  Only the thread that ends the head moves it on, so that one thread at a time calls the observer. */
-#include "config.h"
 #include "runtime/train/concurrent_restarts.h"
 
 #include <pthread.h>

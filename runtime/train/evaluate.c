@@ -3,7 +3,6 @@
  *
  * Rows go through the evaluator in chunks of bounded memory; a sample's numbers do not
  * depend on its chunk, and the losses are added in the order of the rows. */
-#include "config.h"
 #include "runtime/train/train.h"
 
 #include <stdlib.h>

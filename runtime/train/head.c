@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * One dense layer: the sum, then an activation by table; gradients need outputs alone. */
-#include "config.h"
 #include "runtime/train/head.h"
 
 #include <math.h>

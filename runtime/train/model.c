@@ -3,7 +3,6 @@
  *
  * The memory of a sample holds the readouts, then the outputs of every layer, then two vectors of the
  * widest layer's size for the gradients of the backward pass. */
-#include "config.h"
 #include "runtime/train/model.h"
 
 #include <string.h>

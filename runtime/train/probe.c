@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Losses of a step's batch at any weights: for the step itself, and for optimisers that probe. */
-#include "config.h"
 #include "runtime/train/restart.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A worker's evaluator: samples come as numbers, so it needs no data and no configuration. */
-#include "config.h"
 #include "runtime/train/remote.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Sets below WIRE_SETS_MAX have come by DATA, those from there on are files of the job. */
-#include "config.h"
 #include "runtime/train/remote_rows.h"
 
 #include <stdlib.h>

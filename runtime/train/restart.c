@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Epochs and steps of one restart. */
-#include "config.h"
 #include "runtime/train/restart.h"
 
 #include <math.h>

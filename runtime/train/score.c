@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Head, loss and gradients of one sample, and the checks that come before. */
-#include "config.h"
 #include "runtime/train/score.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A training run: checks, its restarts one after the other or concurrently, and the best of them. */
-#include "config.h"
 #include "runtime/train/train.h"
 
 #include <stdlib.h>

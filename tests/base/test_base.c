@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Hashes, inflate, errors, arenas, clocks, libm's digest, processors, the group of one. */
-#include "config.h"
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>

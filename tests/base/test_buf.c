@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Buffers: numbers as text and back, JSON strings, cursors, files. */
-#include "config.h"
 #include "runtime/base/buf.h"
 
 #include <errno.h>

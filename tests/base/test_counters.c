@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Hardware counters by numbers that a kernel gave, on a machine that has them and on machines that do not: perf_event_open is
  * wrapped, and what is read of a counter comes from a file. */
-#include "config.h"
 #include "runtime/base/profile/counters.h"
 
 #include <errno.h>

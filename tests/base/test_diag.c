@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Sources and diagnostics: places, the three formats as golden texts, limits, suggestions. */
-#include "config.h"
 #include "runtime/base/diag.h"
 
 #include "tests/tap.h"

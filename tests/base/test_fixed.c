@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Two-limb fixed point: edges of the range, rounding, independence of order. */
-#include "config.h"
 #include "runtime/base/fixed.h"
 
 #include "runtime/base/rng.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Files below a folder that others may change: hard links that come and go, access control lists. */
-#include "config.h"
 #include "runtime/base/system/folder.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The pool of one process and its ledger: every unit counts exactly once, whoever computes it, and however often. */
-#include "config.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Profiles: the same after writing and reading, damaged texts, clocks of several processes, messages in order. */
-#include "config.h"
 #include "tests/base/sample_profile.h"
 
 #include <stdlib.h>

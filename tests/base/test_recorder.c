@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What is recorded of phases, regions and items, and hardware counters from numbers that a kernel gave. */
-#include "config.h"
-
 #include <math.h>
 #include <pthread.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Counter-based random numbers: published vectors, moments, shuffles. */
-#include "config.h"
 #include "runtime/base/rng.h"
 
 #include "tests/tap.h"

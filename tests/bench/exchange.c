@@ -6,8 +6,6 @@
  *       Each rank holds a state of MIB MiB, and swaps half of it with a partner, in place: contiguous, or in runs of 64
  *       KiB and 1 KiB.  Prints the best of the rounds in GB/s: bytes that a rank sends over the time of the exchange (as
  *       many arrive in that time).  Then the time of a gather of 8 bytes, and what copying costs. */
-#include "config.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Each dense kernel alone, on blocks in L1 and in L2: its share of the multiply-adds that one thread
  * does at best, as a table of markdown.  A step of training cannot have a larger share than its kernels. */
-#include "config.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,6 @@
  *   recording MODEL BATCH THREADS ROUNDS
  *       Prints for each level the median over the rounds of its time over the time of the call without recording in
  *       the same round, and the least times. */
-#include "config.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 

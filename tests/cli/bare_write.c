@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * bare_write FOLDER BYTES COUNT: what it costs at least to replace a file so that it survives a power failure,
  * COUNT times: write, fsync, rename, fsync of the folder. Prints the seconds of one. */
-#include "config.h"
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

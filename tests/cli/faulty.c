@@ -7,8 +7,6 @@
  * take no room. TERM, INT, ...: the signal comes before the call.
  * FAULT_CALLS=FILE gets the number of calls when the process ends, FAULT_READS=FILE how often a file was opened to be
  * read or was read (no faults come there). Nothing is really synced: a fault is no power cut. */
-#include "config.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

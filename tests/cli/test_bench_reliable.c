@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn bench on a busy machine, with times that are given. */
-#include "config.h"
 #include "cli/bench/bench.h"
 #include "tests/tap.h"
 

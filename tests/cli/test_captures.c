@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a job makes of the profiles that its workers recorded: no message is received before it is sent. */
-#include "config.h"
 #include "cli/profile/captures.h"
 
 #include <stdlib.h>

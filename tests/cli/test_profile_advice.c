@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a profile advises: six slow jobs with numbers as they were measured, the advice that helps each and what it promises,
  * and jobs that nothing helps. */
-#include "config.h"
 #include "cli/profile/profile_advice.h"
 
 #include <math.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The pages of a profile whose names contain markup, quotes, line ends and control sequences, as names of hosts, models and
  * layers from elsewhere may: nothing of them becomes markup, a command for the terminal, or another row. */
-#include "config.h"
 #include "cli/profile/profile_page.h"
 
 #include <jansson.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What becomes of a run that was begun with another instruction set, for machines that this one is not. */
-#include "config.h"
 #include "cli/training/resume_isa.h"
 #include "runtime/exec/target.h"
 #include "tests/tap.h"

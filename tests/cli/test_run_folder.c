@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Removing a run whose folder has become a symbolic link since it was found. */
-#include "config.h"
 #include "cli/job/run_folder.h"
 
 #include <fcntl.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The lines of workers: shares that mean something from an epoch's first moment on. */
-#include "config.h"
 #include "cli/training/train_workers.h"
 
 #include "tests/tap.h"

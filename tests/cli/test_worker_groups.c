@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Processes cut into groups, and the text by which the first of a group learns where the others are: whole, cut off, and with
  * other bytes in it. */
-#include "config.h"
 #include "cli/hosts/worker_groups.h"
 
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A program's text: printing and reading give the same text and bytes; faults are
  * reported at their place. */
-#include "config.h"
 #include "compiler/compile.h"
 
 #include <stdio.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The compiler against golden files: NAME.err is every diagnostic with its carets,
  * NAME.asm the program, NAME.<pass> the circuit as text after that pass. */
-#include "config.h"
-
 #include "tests/compile_file.h"
 #include "tests/lang/golden.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The lists of tuples by their definitions, for every length up to 40. */
-#include "config.h"
 #include "compiler/elaborate/lists.h"
 #include "tests/tap.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The table of paths: every text keeps its number, in the slots that the table has. */
-#include "config.h"
-
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Data sets from CSV: columns by order and by name, every fault with its place, limits. */
-#include "config.h"
 #include "runtime/base/arena.h"
 #include "runtime/data/dataset.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Data sets from arrays, the generators, splits. */
-#include "config.h"
 #include "runtime/data/dataset.h"
 
 #include "runtime/base/maths.h"

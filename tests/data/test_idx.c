@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * IDX files: types, labels beside the images, gzip, what is damaged. */
-#include "config.h"
 #include "runtime/data/format/idx.h"
 
 #include <stdint.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Ground states of chains: energies and order parameters by others, labels of the generators. */
-#include "config.h"
 #include "runtime/data/generate/ising.h"
 
 #include "runtime/data/dataset.h"

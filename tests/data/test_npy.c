@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * .npy arrays: every type of number, orders, limits, damaged headers and sizes. */
-#include "config.h"
 #include "runtime/data/dataset.h"
 
 #include "runtime/data/format/npz.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * .npz archives: round trips, another writer's file, every flipped bit, limits. */
-#include "config.h"
 #include "runtime/data/dataset.h"
 
 #include "runtime/data/format/npz.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Inputs that stay in their files against the same in memory: rows in any order, what is learnt from them, faults. */
-#include "config.h"
 #include "runtime/data/transform/transform.h"
 
 #include <stdint.h>

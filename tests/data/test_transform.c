@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Scaling and principal components against scikit-learn 1.9.1; eigenvalues against formulas. */
-#include "config.h"
 #include "runtime/data/transform/transform.h"
 
 #include "runtime/base/maths.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Bytes of a fuzzer as a body, and as a stream of frames: nothing may be read beyond them.
  * `make check-fuzz` runs it, with libFuzzer of clang. */
-#include "config.h"
 #include "runtime/net/protocol/peer.h"
 
 #include <stdlib.h>

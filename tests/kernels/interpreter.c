@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Stages of a plan, interpreted. */
-#include "config.h"
 #include "tests/kernels/interpreter.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Dice over gates, angles, wires, controls and observables. */
-#include "config.h"
 #include "tests/kernels/random_program.h"
 
 #include <math.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What every backend of the table has to have: names that others rely on, and all functions that are
  * not optional. */
-#include "config.h"
 #include <string.h>
 #include "runtime/exec/statevector/backend.h"
 #include "tests/tap.h"

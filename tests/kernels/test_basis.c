@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The basis of batch rank: which rows span the others, and that no coefficient is large. */
-#include "config.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The bytes that a plan says its passes move are those that they move: kernels that count the rows of a state that they
  * read and write, in place of the backend's own. */
-#include "config.h"
-
 #include <math.h>
 #include <string.h>
 

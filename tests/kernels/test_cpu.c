@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The cpu backend, and an interpreter of plans, against the reference: random programs on every
  * target, precision and shape of this machine, and the same bits for any number of threads. */
-#include "config.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

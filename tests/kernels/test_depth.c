@@ -4,8 +4,6 @@
  * Each kind of circuit runs in single and in double precision with more and more repeats.  Asserted are, for the states,
  * |psi_single - psi_double| <= 1e-7 sqrt(gates) and, fitted over all sizes of a kind, a growth exponent of at most 0.7; and
  * for gradients a largest error of 5e-5 of the largest component.  With QCNN_DEPTH=full: up to 12 qubits and 10,000 repeats. */
-#include "config.h"
-
 #include <stdlib.h>
 
 #include "runtime/exec/statevector/cpu/cpu_target.h"

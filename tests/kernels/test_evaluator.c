@@ -3,7 +3,6 @@
  * and central differences, merged plans against plain ones, and its refusals.
  *
  * test_evaluator [device]: another backend against the reference. */
-#include "config.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

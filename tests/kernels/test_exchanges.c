@@ -4,8 +4,6 @@
  *
  * The search tries all sets of local bits in each segment, and knows nothing of the planner: which steps commute follows
  * from the circuit's gates. It has more freedom than the planner, which keeps the bits in the lanes of vectors local. */
-#include "config.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Small work stays on one thread: how that is decided. */
-#include "config.h"
 #include "runtime/exec/statevector/cpu/cpu_fork.h"
 #include "tests/tap.h"
 

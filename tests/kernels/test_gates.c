@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The gate table: matrices and derivatives against other simulators' numbers, the rows'
  * flags, frequencies, powers and names against the matrices themselves. */
-#include "config.h"
 #include <string.h>
 #include "lang/gates.h"
 #include "runtime/program/matrix.h"

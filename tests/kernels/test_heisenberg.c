@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The exact optimisation heisenberg_tail on random circuits: the same readouts and gradients as without, wherever it is taken. */
-#include "config.h"
-
 #include <stdlib.h>
 
 #include "runtime/exec/statevector/cpu/cpu_target.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Where the bits of the index lie in a state, stage by stage: nothing of it shows in what comes out, places stay within the
  * rows of a stage's blocks, and blocks of large states are made of long runs. */
-#include "config.h"
-
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The null backend: plans, units and sums as everywhere, at sizes that no machine holds, and results that are 0. */
-#include "config.h"
 #include <stdio.h>
 #include <string.h>
 #include "runtime/exec/evaluator.h"

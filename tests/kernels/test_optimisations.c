@@ -3,8 +3,6 @@
  * precision; the same bits for any number of threads; taken where they apply and there alone.
  *
  * test_optimisations [device [units | few]]: batch rank alone: with more states than a device evolves at once, or with few states. */
-#include "config.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Large states lie on whole 2 MiB pages, and the system is asked for such. */
-#include "config.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * One-qubit steps that a stage takes in pairs: random circuits with random plans, which leave many, against ref. */
-#include "config.h"
-
 #include "runtime/exec/statevector/cpu/cpu_target.h"
 #include "tests/kernels/random_program.h"
 #include "tests/tap.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Plans: what is merged, split and relabelled, as text; equal definitions are one
  * matrix; the limits of a state vector. */
-#include "config.h"
 #include <stdlib.h>
 #include <string.h>
 #include "runtime/exec/statevector/backend.h"

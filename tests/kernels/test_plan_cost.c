@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a plan costs: operations and bytes by hand, and steps on qubits that are |0> as the kernels take them. */
-#include "config.h"
 #include <math.h>
 #include <string.h>
 

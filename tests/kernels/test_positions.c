@@ -3,7 +3,6 @@
  * (in a lane, in a row of the block, outside the block), against the reference.
  *
  * test_positions [device]: on that device alone, in an eighth of the positions. */
-#include "config.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The reference backend against dense 2^n matrices: every gate row, under controls and
  * turned around, on every choice of wires; vectors, swaps and readouts. */
-#include "config.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

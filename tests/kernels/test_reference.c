@@ -4,7 +4,6 @@
  *
  * The values lie in $QCNN_SHARED/reference (default: ../shared beside the sources); the
  * smallest file is copied here, so that one comparison always runs. */
-#include "config.h"
 #include <jansson.h>
 #include <math.h>
 #include <unistd.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A batch for workers elsewhere who can do none of its units: all are done here after all, from inputs in memory and
  * from such as are fetched, to the same bits. */
-#include "config.h"
 #include <stdlib.h>
 #include <string.h>
 #include "runtime/base/arena.h"

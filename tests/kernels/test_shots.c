@@ -3,7 +3,6 @@
  * without bias, and the same bits for any number of threads.
  *
  * test_shots [device]: the same bits alone, on that device. */
-#include "config.h"
 #include "runtime/exec/shots.h"
 
 #include <math.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * States that are split over ranks: random programs against the reference, and the same bits for any number of processes
  * that hold the parts. */
-#include "config.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Kernels one against another: the sums of the backward pass against whole reduced transition matrices; matrices that do cx on
  * their way against cx of their own. */
-#include "config.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Every thread does a part: units of a batch where there are as many as threads, blocks of
  * a state that all threads share; and the gradient is the same bits. */
-#include "config.h"
 #include <float.h>
 #include <math.h>
 #include <stdatomic.h>

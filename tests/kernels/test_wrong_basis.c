@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A basis of batch rank that is wrong is found by the samples that are evolved by themselves. */
-#include "config.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The front end against golden files: NAME.ast is the resolved tree, NAME.err the
  * diagnostics with their carets. */
-#include "config.h"
-
 #include "lang/lang.h"
 #include "lang/names.h"
 #include "tests/lang/golden.h"

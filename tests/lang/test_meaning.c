@@ -2,7 +2,6 @@
  * Pairs of models that mean the same: the compiler's way of writing modifiers,
  * powers, phases and pooling against a plainer one, as states of a small simulator
  * that starts from each basis state.  Global phases count. */
-#include "config.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The compiler's limits: what is allowed at the limit is refused one beyond, with the
  * limit's own code, and an endless loop ends soon. */
-#include "config.h"
 #include <time.h>
 #include "compiler/compile.h"
 #include "tests/tap.h"

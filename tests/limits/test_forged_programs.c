@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Bytecode changed by someone who also mends its SHA-256: what the verifier lets through
  * must run to an end, a refusal or a number, and never touch memory that is not its own. */
-#include "config.h"
-
 #include "runtime/base/buf.h"
 #include "runtime/base/crypto/crypto.h"
 #include "runtime/exec/evaluator.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Keras's .h5 files: round trip, the order of symbols, and damage anywhere in a file: an
  * error or numbers, never a crash. */
-#include "config.h"
-
 #include <dlfcn.h>
 #include <unistd.h>
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The limits of the front end, each at the limit and one beyond. */
-#include "config.h"
-
 #include "lang/lang.h"
 #include "lang/parser.h"
 #include "tests/tap.h"

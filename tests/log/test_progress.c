@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Progress: golden text where there is no terminal; a bar that fits where there is one. */
-#include "config.h"
 #include "runtime/log/progress.h"
 
 #include <unistd.h>

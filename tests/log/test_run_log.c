@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The run's folder: kept apart from others, files whole, `latest` the newest; metrics lines. */
-#include "config.h"
 #include "runtime/log/run.h"
 
 #include <fcntl.h>

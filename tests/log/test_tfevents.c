@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Event files: known sums and bytes, records that read back, failures that are kept. */
-#include "config.h"
 #include "runtime/log/tfevents.h"
 
 #include <dirent.h>

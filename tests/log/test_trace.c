@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Traces of profiles: what is in them is nested, named and complete, read back by other means than wrote it. */
-#include "config.h"
 #include "runtime/log/trace.h"
 
 #include <inttypes.h>

@@ -4,8 +4,6 @@
  *
  *   damage to|from flip|swap N COMMAND...   between this process's standard input and output and COMMAND
  *   damage to|from flip|swap N PORT TO      between who connects to PORT of 127.0.0.1, the end that counts, and its port TO */
-#include "config.h"
-
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <poll.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Forks the ranks, and passes their addresses on through shared memory. */
-#include "config.h"
 #include "tests/net/group_ranks.h"
 
 #include <dirent.h>

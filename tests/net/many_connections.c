@@ -2,8 +2,6 @@
  * Pending connections at a port: many_connections PORT N SLOW makes N connections to 127.0.0.1, as many at a time as
  * the system allows, keeps them, and sends a byte a second on the last SLOW of them, until its standard input ends.
  * It prints how many it has made, then how many bytes it has received. */
-#include "config.h"
-
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Loses what comes in by a network interface: net_drop INTERFACE PERCENT says `ready` and does so until its
  * standard input ends.  Exit status 77 where the kernel does not let it. */
-#include "config.h"
-
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>

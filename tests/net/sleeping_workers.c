@@ -13,8 +13,6 @@
  *       One thread seals that many bytes, as a message, or opens them: bytes a second, the best of ten.
  *   sleeping_workers worker US[,US...] HOST COMMAND
  *       One of them: HOST is 127.0.0.(k+1). */
-#include "config.h"
-
 #include <math.h>
 #include <netinet/in.h>
 #include <poll.h>

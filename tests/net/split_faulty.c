@@ -15,8 +15,6 @@
  *   cut         its connections break
  *   mute        nothing more comes by its connections, not even what TCP itself sends
  * The file `struck` is made just before that.  FAULT_DEADLINE_MS is the deadline of the group. */
-#include "config.h"
-
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <pthread.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Offsets of clocks from exchanges of any length, between clocks that drift, and of times that no clock has. */
-#include "config.h"
 #include "runtime/net/cluster/clock_offset.h"
 
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a coordinator decides without any connection: the states of a worker, how many files it may open, and when a job
  * without workers ends. */
-#include "config.h"
 #include "runtime/net/cluster/cluster_state.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A coordinator with workers that are late, slow, silent, wrong or unable: every unit counts once. */
-#include "config.h"
 #include "runtime/net/cluster/coordinator.h"
 
 #include "tests/net/played.h"

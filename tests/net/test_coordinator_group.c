@@ -2,7 +2,6 @@
  * Workers that are ranks of groups: one that follows reads nothing until its group ends, so that
  * all that the coordinator sends on its own stays in its socket. It gets no heartbeats, and takes
  * part in no profile. */
-#include "config.h"
 #include "runtime/net/cluster/coordinator.h"
 
 #include "runtime/base/profile/recorder.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Groups of ranks: what each call moves, between 1 to 16 processes, and what a rank that fails does to the others. */
-#include "config.h"
 #include "runtime/net/comm/group.h"
 
 #include <signal.h>

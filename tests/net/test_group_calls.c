@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Groups of 1 to 16 ranks, by every transport: all calls, with sizes from 0 to many times the buffers, against what has
  * to arrive to the byte. */
-#include "config.h"
-
 #include <time.h>
 
 #include "runtime/net/comm/group.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What goes wrong in a group, by every transport: each fault is an error that names the rank, in all ranks that are
  * left, and nothing is left behind. */
-#include "config.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A coordinator that profiles workers one of which answers wrongly: it is cut off or its answer is left out, by name, the other
  * worker's profile is complete, and the next step is right. */
-#include "config.h"
 #include "runtime/net/cluster/coordinator.h"
 
 #include "runtime/base/profile/recorder.h"

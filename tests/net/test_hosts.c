@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Lists of hosts, files of hosts, what batch systems say, and the command lines that come of them. */
-#include "config.h"
 #include "runtime/net/launch/allocation.h"
 
 #include "runtime/base/buf.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What environments say about processes that were started together, and the files by which these meet. */
-#include "config.h"
 #include "runtime/net/launch/join.h"
 
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A coordinator that waits for its worker, among connections that nothing, who lack its key, who repeat what they have
  * overheard, who say anything at all, and many at a time. */
-#include "config.h"
 #include <stdatomic.h>
 
 #include "tests/net/played.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * When a wait is spent looking, and when it is slept through. */
-#include "config.h"
 #include "runtime/net/protocol/spin.h"
 
 #include "tests/tap.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Every message comes back as it went; cut short, with bytes behind it, or made of noise it is refused. */
-#include "config.h"
 #include "runtime/net/protocol/peer.h"
 
 #include <errno.h>

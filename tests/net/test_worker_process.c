@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A worker and one who says that it is its coordinator, whom this test plays: the real one, one in a hurry, one who
  * has overheard an earlier job, and one who says anything at all. */
-#include "config.h"
 #include "runtime/net/worker_process.h"
 
 #include <arpa/inet.h>

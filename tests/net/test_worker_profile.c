@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A training by workers whose clocks are minutes ahead: profiles of all of them, also when one is killed, joins or is
  * stopped meanwhile; the weights are those of a training without. */
-#include "config.h"
 #include "runtime/net/cluster/coordinator.h"
 
 #include <signal.h>

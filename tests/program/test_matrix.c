@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Small matrices: build against products of embedded items, reverse against central
  * differences, through adjoints, controls, references and expressions. */
-#include "config.h"
 #include "runtime/program/matrix.h"
 #include "runtime/program/anti_hermitian.h"
 

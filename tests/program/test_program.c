@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Programs: expressions and their derivatives, initial weights, bytes there and back, every
  * flipped bit and cut noticed, every limit at it and beyond. */
-#include "config.h"
 #include "runtime/program/program.h"
 
 #include <math.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The frequencies that are counted for a weight are enough: readouts of random programs, rebuilt from
  * 2n + 1 evaluations by Dirichlet's kernel, against evaluations elsewhere. */
-#include "config.h"
 #include "runtime/program/spectrum.h"
 
 #include <math.h>

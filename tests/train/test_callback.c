@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Callbacks against what Keras 3.15.1's own do with the same numbers, each also taken apart and
  * put together from its state after every epoch. */
-#include "config.h"
 #include "runtime/train/callback/callback_parts.h"
 
 #include <unistd.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Callbacks' templates of paths, what is refused, several of a kind, and states that are none. */
-#include "config.h"
 #include "runtime/train/callback/callback_parts.h"
 
 #include "tests/train/callback_run.h"

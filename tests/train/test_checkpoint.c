@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A training that stops after any update and goes on from a checkpoint has the bits of one
  * that never stopped: weights, optimiser, every epoch's numbers; and what no state may say is refused. */
-#include "config.h"
 #include "runtime/train/checkpoint/checkpoint.h"
 #include "runtime/train/train.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Starts side by side: everything that the observer hears, in its order, and every bit are those of
  * starts one after the other; so are what ends a run and where it goes on. */
-#include "config.h"
 #include "runtime/train/concurrent_restarts.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Constraints against Keras's formulas (constraints.txt), shapes, patterns and what is refused. */
-#include "config.h"
 #include "runtime/train/optimizer/constraint.h"
 
 #include "tests/train/numbers.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The dense head: values by hand, gradients against central differences for every activation. */
-#include "config.h"
 #include "runtime/train/model.h"
 
 #include "runtime/base/rng.h"

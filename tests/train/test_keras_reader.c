@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The answer of the process that reads a Keras file: one that is cut, too long or makes no sense is an error, never arrays.
  * The HDF5 library is replaced here by a reader that answers what the test wants. */
-#include "config.h"
 #include "runtime/train/keras/keras_h5.h"
 
 #include <fcntl.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Losses against Keras's own numbers (losses.txt), their gradients also against differences. */
-#include "config.h"
 #include "runtime/train/loss/loss.h"
 
 #include "tests/train/numbers.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Metrics on small sets: counted by hand, or from scikit-learn 1.9.1 (metrics.roc_auc_score, precision_score,
  * recall_score, f1_score and confusion_matrix; several classes: multi_class="ovr", average="macro"). */
-#include "config.h"
 #include "runtime/train/loss/measures.h"
 
 #include <string.h>

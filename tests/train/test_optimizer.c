@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Optimisers against Keras's own numbers (optimizers.txt), four steps on three weights in two groups. */
-#include "config.h"
 #include "runtime/train/optimizer/optimizer.h"
 
 #include "tests/train/numbers.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Schedules against Keras's own numbers (schedules.txt), and what fills in their options. */
-#include "config.h"
 #include "runtime/train/optimizer/learning_rate.h"
 
 #include "tests/train/numbers.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Optimisers that ask for losses against an independent re-implementation (searches.txt), on a loss
  * of three weights that is known in closed form. */
-#include "config.h"
 #include "runtime/train/optimizer/optimizer.h"
 
 #include "tests/train/numbers.h"

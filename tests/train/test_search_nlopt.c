@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The optimisers of NLopt, a question and an answer at a time, against NLopt called directly: the same
  * points in the same order, one step after the other, from a record, with weights that stay. */
-#include "config.h"
 #include "runtime/train/optimizer/optimizer.h"
 
 #include <math.h>

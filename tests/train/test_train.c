@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The step loop on a tiny program: gradients against differences, batches, the same bits for any number
  * of threads, and what ends a run early. */
-#include "config.h"
 #include "runtime/train/train.h"
 
 #include <unistd.h>

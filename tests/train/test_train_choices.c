@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a training may be told, on a tiny program: order, starts, weights of samples and classes, penalties,
  * rates, running means and optimisers that ask for losses. */
-#include "config.h"
 #include "runtime/train/train.h"
 
 #include "runtime/base/arena.h"

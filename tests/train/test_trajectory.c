@@ -3,7 +3,6 @@
  * them: every weight, loss and prediction, in double, on both backends.
  *
  * The values lie in $QCNN_SHARED/reference/tfq (default: ../shared beside the sources). */
-#include "config.h"
 #include "runtime/train/train.h"
 
 #include <unistd.h>

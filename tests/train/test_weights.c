@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * weights.bin: round trips, every flipped bit and every truncation, each field at its limit
  * and one beyond; imports and exports. */
-#include "config.h"
 #include "runtime/train/weights/weights.h"
 
 #include <unistd.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SHA-256 by libsodium, whose hashes need no initialisation; whole blocks by the processor where it can. */
-#include "config.h"
 #include "runtime/base/crypto/crypto.h"
 
 #include <sodium/crypto_hash_sha256.h>

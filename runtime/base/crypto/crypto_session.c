@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Thin names over libsodium's crypto_auth, crypto_scalarmult, crypto_aead and crypto_shorthash. */
-#include "config.h"
 #include "runtime/base/crypto/crypto_session.h"
 
 #include <ctype.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SHA-256's compression by the SHA instructions of x86 (Intel Architecture Instruction Set Extensions, chapter 8;
  * FIPS 180-4, 6.2.2), five times as fast as without. */
-#include "config.h"
 #include "runtime/base/crypto/sha256_blocks.h"
 
 #ifdef __x86_64__

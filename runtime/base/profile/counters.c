@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * One descriptor per counter and thread; threads are those in /proc/self/task, and inherit counts what they start. */
-#include "config.h"
 #include "runtime/base/profile/counters.h"
 
 #include <dirent.h>

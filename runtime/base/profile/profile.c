@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Memory of a profile, and names of phases. */
-#include "config.h"
 #include "runtime/base/profile/profile.h"
 
 #include <stdlib.h>

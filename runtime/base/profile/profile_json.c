@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Writes a profile as JSON. Events are one array of integers per thread: begin, duration, kind, id, peer; kinds and phases
  * by their numbers in the tables "kinds" and "phases". */
-#include "config.h"
 #include "runtime/base/profile/profile_fields.h"
 
 #include <math.h>

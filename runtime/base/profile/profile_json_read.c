@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Reads a profile that profile_json.c has written, or that somebody else has sent: nothing in the text is believed. */
-#include "config.h"
 #include "runtime/base/profile/profile_fields.h"
 
 #include <math.h>

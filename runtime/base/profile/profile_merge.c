@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Joins the profiles of several processes: one clock, and no message that is received before it is sent. */
-#include "config.h"
 #include "runtime/base/profile/profile.h"
 
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Each thread has a record that only it writes. A mark raises the record's `busy` first and then looks whether recording
  * is on; recorder_stop turns recording off first and then waits until no record is busy. */
-#include "config.h"
 #include "runtime/base/profile/recorder.h"
 
 #include <pthread.h>

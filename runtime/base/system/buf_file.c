@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Whole files into a buffer, and a buffer into a file in one atomic step. */
-#include "config.h"
 #include "runtime/base/buf.h"
 
 #include <errno.h>

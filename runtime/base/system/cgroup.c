@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Groups are looked through from this process's own up to the root: the tightest limit counts. */
-#include "config.h"
 #include "runtime/base/system/cgroup.h"
 
 #include <stdio.h>

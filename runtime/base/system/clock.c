@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Clocks of POSIX. */
-#include "config.h"
 #include "runtime/base/system/clock.h"
 
 #include <time.h>

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What /proc, /sys, OpenMP and the processor say about this machine. */
-#include "config.h"
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE      /* sched_getaffinity */
-#endif
 #include "runtime/base/system/cpus.h"
 
 #include <omp.h>

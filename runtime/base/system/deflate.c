@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Gzip files (RFC 1952), by zlib. */
-#include "config.h"
 #include "runtime/base/system/deflate.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Small parts go to the file together, large ones from where they are; a thread makes the digest beside that. */
-#include "config.h"
 #include "runtime/base/system/file_parts.h"
 
 #include <errno.h>

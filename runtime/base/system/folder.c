@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * openat and O_NOFOLLOW, one component of a path after the other. */
-#include "config.h"
 #include "runtime/base/system/folder.h"
 
 #include <dirent.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Raw deflate streams (RFC 1951), gzip files (RFC 1952) and CRC-32, by zlib. */
-#include "config.h"
 #include "runtime/base/system/inflate.h"
 
 #include <stdbool.h>

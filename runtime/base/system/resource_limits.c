@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Room under RLIMIT_AS and RLIMIT_DATA, and threads tried out. */
-#include "config.h"
 #include "runtime/base/system/resource_limits.h"
 
 #include <pthread.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Signals and process group of a child. */
-#include "config.h"
 #include "runtime/base/system/spawn.h"
 
 #include <signal.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * pread and write until all is done. */
-#include "config.h"
 #include "runtime/base/system/temporary_file.h"
 
 #include <errno.h>

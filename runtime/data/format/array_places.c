@@ -2,7 +2,6 @@
  * Where the arrays of an .npz or .npy file lie, without their numbers.
  *
  * Stored members stay in the archive, deflated ones are inflated into temporary files; every CRC-32 is checked. */
-#include "config.h"
 #include "runtime/data/format/array_places.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * One pass over the bytes; fields are places, nothing is copied. */
-#include "config.h"
 #include "runtime/data/format/csv.h"
 #include "runtime/data/format/csv_window.h"
 

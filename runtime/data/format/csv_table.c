@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Which column of a CSV file feeds which number. */
-#include "config.h"
 #include "runtime/data/format/csv_table.h"
 
 #include <stdio.h>

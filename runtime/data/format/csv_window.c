@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Windows of a CSV file. */
-#include "config.h"
 #include "runtime/data/format/csv_window.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Data sets from .npz and .npy files: arrays whose first index is the row. */
-#include "config.h"
 #include "runtime/data/format/reader.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Data sets from CSV files: the rows, in memory or passing by. */
-#include "config.h"
 #include "runtime/data/format/reader.h"
 
 #include <math.h>

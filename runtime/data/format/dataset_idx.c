@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Data sets from IDX files, compressed or not: one file of inputs, one beside it of labels. */
-#include "config.h"
 #include "runtime/data/format/reader.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Which reader a file's name calls for. */
-#include "config.h"
 #include "runtime/data/format/dataset_read.h"
 
 #include <string.h>

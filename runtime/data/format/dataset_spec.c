@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * struct read_options as JSON: {"inputs": [{"name", "count", "state", "any"}], "map": [{"input", "columns"}], "label",
  * "weight", "required", "labels": [{"name", "from", "to"}], "streamed"}. */
-#include "config.h"
 #include "runtime/data/format/dataset_spec.h"
 
 #include <math.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The IDX format, as the page of the MNIST database describes it (LeCun, Cortes, Burges, "The IDX
  * file format"). */
-#include "config.h"
 #include "runtime/data/format/idx.h"
 
 #include <stdbool.h>

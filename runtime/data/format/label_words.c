@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The classes that data.label_map lacks. */
-#include "config.h"
 #include "runtime/data/format/label_words.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Names of columns in alphabetical order. */
-#include "config.h"
 #include "runtime/data/format/name_index.h"
 
 #include <stdlib.h>

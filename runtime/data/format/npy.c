@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * NumPy's .npy format, versions 1 to 3 (numpy.lib.format): a header written as a
  * Python dictionary, then the numbers. */
-#include "config.h"
 #include "runtime/data/format/array_places.h"
 
 #include <stdlib.h>

@@ -4,7 +4,6 @@
  * The reader is strict so that damage shows: members follow one another from the
  * first byte to the directory, each local header agrees with its directory entry,
  * and every CRC-32 is checked. */
-#include "config.h"
 #include "runtime/data/format/array_places.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Writing NumPy's .npz: members stored, one behind the other. */
-#include "config.h"
 #include "runtime/data/format/npz.h"
 
 #include "runtime/base/system/inflate.h"

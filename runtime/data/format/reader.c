@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What the readers of the file formats share. */
-#include "config.h"
 #include "runtime/data/format/reader.h"
 
 #include <stdlib.h>

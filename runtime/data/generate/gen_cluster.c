@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Excitations of a cluster state, as in TensorFlow Quantum's QCNN tutorial: one
  * qubit at a time is rotated; a rotation by more than pi/2 counts as excited. */
-#include "config.h"
 #include "runtime/data/generate/generate.h"
 
 #include <math.h>

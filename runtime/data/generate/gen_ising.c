@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Ground states on both sides of a phase transition: the chain in a transverse field (Pfeuty, Annals of
  * Physics 57 (1970) 79), and the cluster chain of Cong, Choi and Lukin (arXiv 1810.03787, equation 2). */
-#include "config.h"
 #include "runtime/data/generate/generate.h"
 
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Lines of two pixels in pictures of two rows, as in Qiskit Machine Learning's tutorial of a QCNN
  * (generate_dataset): pi/2 on the line, noise up to pi/4 beside it. */
-#include "config.h"
 #include "runtime/data/generate/generate.h"
 
 #include "runtime/base/maths.h"

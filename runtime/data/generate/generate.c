@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The table of generators: sizes are checked here, once for all. */
-#include "config.h"
 #include "runtime/data/generate/generate.h"
 
 #include <string.h>

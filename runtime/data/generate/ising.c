@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Chains as matrices that are never written down: every term flips at most two bits of an index. */
-#include "config.h"
 #include "runtime/data/generate/ising.h"
 
 #include <math.h>

@@ -3,7 +3,6 @@
  *
  * Every entry is the same sum in the same order whatever the width of a vector is, so the widest that the
  * processor has may be taken. */
-#include "config.h"
 #include "runtime/data/transform/covariance.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Principal components as eigenvectors of the covariance matrix (Pearson, Phil. Mag. 2 (1901) 559). */
-#include "config.h"
 #include "runtime/data/transform/pca.h"
 
 #include <math.h>

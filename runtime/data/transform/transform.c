@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Applying the steps of transforms.def. */
-#include "config.h"
 #include "runtime/data/transform/transform.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Learnt steps as JSON: [{"inputs": 4, "kind": "min_max", "outputs": 4, "values": [...]}, ...]. */
-#include "config.h"
 #include "runtime/data/transform/transform.h"
 
 #include <math.h>

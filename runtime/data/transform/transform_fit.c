@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Learning the steps of transforms.def from the training rows, in memory or read from their file chunk by chunk. */
-#include "config.h"
 #include "runtime/data/transform/transform.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The engine of batch rank: its table and life, the basis of a batch, evaluating the batch by it. */
-#include "config.h"
 #include "runtime/exec/basis/basis.h"
 
 #include <stdlib.h>

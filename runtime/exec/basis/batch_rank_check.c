@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A new basis is not believed: a few samples are evolved by themselves. */
-#include "config.h"
 #include "runtime/exec/basis/basis.h"
 
 #include <math.h>

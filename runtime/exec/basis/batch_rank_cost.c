@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * When batch rank applies and what it costs, counted from the plan alone. */
-#include "config.h"
 #include "runtime/exec/basis/basis.h"
 
 #include <math.h>

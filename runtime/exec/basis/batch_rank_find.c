@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * How many dimensions a batch has, by few projections of few samples first. */
-#include "config.h"
 #include "runtime/exec/basis/basis.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Random functionals of the encoding's factors, and their products. */
-#include "config.h"
 #include "runtime/exec/basis/batch_rank_projection.h"
 
 #include <stdlib.h>

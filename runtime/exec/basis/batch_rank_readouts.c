@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Readouts of samples from the overlaps of basis states, and their readout gradients back. */
-#include "config.h"
 #include "runtime/exec/basis/basis.h"
 
 #include <string.h>

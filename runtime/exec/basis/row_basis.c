@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Gram-Schmidt over rows, triangular solution, exchanges. */
-#include "config.h"
 #include "runtime/exec/basis/row_basis.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The backends and their targets by name. */
-#include "config.h"
 #include "runtime/exec/statevector/backend.h"
 
 #include <string.h>

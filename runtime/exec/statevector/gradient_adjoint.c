@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What is done with the reduced transition matrices of the backward pass (anti_hermitian.h). */
-#include "config.h"
 #include "runtime/exec/statevector/gradient_adjoint.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Shifted circuits: one use of one matrix is replaced, the circuit is run again. */
-#include "config.h"
 #include "runtime/exec/statevector/gradient_shift.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A Pauli product flips bits and signs; a probability is a sum over a bin. */
-#include "config.h"
 #include "runtime/exec/statevector/observable.h"
 
 #include <string.h>

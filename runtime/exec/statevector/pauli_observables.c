@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Pauli sums of outputs, and probabilities by Walsh sums over products of Z. */
-#include "config.h"
 #include "runtime/exec/statevector/pauli_observables.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Sizes as text, and the one message that refuses a state. */
-#include "config.h"
 #include "runtime/exec/statevector/state_memory.h"
 
 #include <math.h>

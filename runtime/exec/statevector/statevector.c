@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The engine of state vectors: its table, its life, and units of a batch. */
-#include "config.h"
 #include "runtime/exec/statevector/statevector.h"
 
 #include <math.h>

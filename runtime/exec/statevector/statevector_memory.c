@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Memory of the state vector engine: states, and the scratch of each worker. */
-#include "config.h"
 #include "runtime/exec/statevector/statevector.h"
 
 #include <stdlib.h>

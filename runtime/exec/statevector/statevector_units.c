@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What one unit of state vectors needs: values, matrices and vectors of its samples. */
-#include "config.h"
 #include "runtime/exec/statevector/statevector.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Readouts behind a heisenberg_tail as matrices: made once, absorbed for each set of weights. */
-#include "config.h"
 #include "runtime/exec/statevector/tail_observables.h"
 
 #include <string.h>

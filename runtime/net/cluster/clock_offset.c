@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Offsets of clocks, as the Network Time Protocol finds them (RFC 5905, section 8). */
-#include "config.h"
 #include "runtime/net/cluster/clock_offset.h"
 
 #include <math.h>

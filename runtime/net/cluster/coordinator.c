@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The life of a coordinator, from the start of its workers to their end. */
-#include "config.h"
 #include "runtime/net/cluster/coordinator.h"
 
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Workers that become ranks of groups: the coordinator gives each what all of its group have to know, and gets its
  * address. In a group a worker is PREPARING until that has come, then READY; a worker that leads one gets jobs then. */
-#include "config.h"
 #include "runtime/net/cluster/cluster_state.h"
 
 #include <netdb.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The loop: one thread at a time polls all sockets and handles what has come. */
-#include "config.h"
 #include "runtime/net/cluster/cluster_state.h"
 
 #include <stdlib.h>

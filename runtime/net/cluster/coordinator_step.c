@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The coordinator as a pool: a step is computed by the workers. */
-#include "config.h"
 #include "runtime/net/cluster/cluster_state.h"
 
 static struct coordinator *coordinator_of(struct pool *p) { return (struct coordinator *)p; }

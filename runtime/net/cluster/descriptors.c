@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The limit on open files, raised before the first worker is started. */
-#include "config.h"
 #include "runtime/net/cluster/cluster_state.h"
 
 #include <sys/resource.h>

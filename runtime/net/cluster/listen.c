@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Listens on the addresses by which the hosts reach this machine, and on no other. */
-#include "config.h"
 #include "runtime/net/cluster/cluster_state.h"
 #include "runtime/net/launch/own_address.h"
 

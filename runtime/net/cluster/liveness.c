@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Whether workers are alive: heartbeats, silence, and the ends of their processes. */
-#include "config.h"
 #include "runtime/net/cluster/cluster_state.h"
 
 #include <string.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Pending connections: those that have not proved the job's key yet.  They come to a listener, or are the standard
  * input and output of a worker. */
-#include "config.h"
 #include "runtime/net/cluster/cluster_state.h"
 
 #include <errno.h>

@@ -3,7 +3,6 @@
  * a group of external workers has as long as these.
  * For an external worker the coordinator waits until it has closed its side: its exit status depends on BYE, which would be
  * lost if the connection were reset because of unread heartbeats, or if this host went away. */
-#include "config.h"
 #include "runtime/net/cluster/cluster_state.h"
 
 #include <sys/socket.h>

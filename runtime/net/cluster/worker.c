@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The start of a worker, and its loss. */
-#include "config.h"
 #include "runtime/net/cluster/cluster_state.h"
 
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The job as workers get it: at its start, and when they come later. */
-#include "config.h"
 #include "runtime/net/cluster/cluster_state.h"
 
 #include <string.h>

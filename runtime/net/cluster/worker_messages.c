@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The messages of a worker: what concerns its units is passed to the scheduler. */
-#include "config.h"
 #include "runtime/net/cluster/cluster_state.h"
 
 #include <errno.h>

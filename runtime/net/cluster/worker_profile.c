@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Profiles of workers: each records when it takes work, answers questions about its clock, and sends what it has
  * recorded in the end. Neither the states of workers nor their units depend on any of it. */
-#include "config.h"
 #include "runtime/net/cluster/cluster_state.h"
 
 #include <stdlib.h>

@@ -2,7 +2,6 @@
  * Restarts of lost workers, at growing intervals.
  *
  * A worker that is unable (another version, other bits, no key) is not started again: it would fail in the same way. */
-#include "config.h"
 #include "runtime/net/cluster/cluster_state.h"
 
 #include <math.h>

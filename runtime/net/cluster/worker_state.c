@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The transition table of a worker. */
-#include "config.h"
 #include "runtime/net/cluster/worker_state.h"
 
 #include "runtime/net/cluster/cluster_state.h"

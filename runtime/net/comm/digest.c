@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The lanes depend on nothing but their own words, so that their multiplications overlap. */
-#include "config.h"
 #include "runtime/net/comm/digest.h"
 
 #include <string.h>

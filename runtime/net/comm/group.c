@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Calls above the transports: parts cut into chunks, digests, deadlines, and errors that end the group. */
-#include "config.h"
 #include "runtime/net/comm/group.h"
 
 #include <assert.h>

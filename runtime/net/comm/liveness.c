@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
 #include "runtime/net/comm/liveness.h"
 
 #include <signal.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A module is read before it is loaded: nothing of another build runs. */
-#include "config.h"
 #include "runtime/net/comm/mpi_load.h"
 
 #include <ctype.h>

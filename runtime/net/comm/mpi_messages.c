@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * One request a slot, and what a note changes. */
-#include "config.h"
 #include "runtime/net/comm/mpi_messages.h"
 
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The only file that knows MPI: compiled once with each MPI that configure has found, into qcnn-mpi-NAME.so. */
-#include "config.h"
 #include "runtime/net/comm/mpi_module.h"
 
 #include <mpi.h>

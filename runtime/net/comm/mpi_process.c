@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * MPI wants to be ended by the thread that has started it: that thread sleeps between the two. */
-#include "config.h"
 #include "runtime/net/comm/mpi_process.h"
 
 #include <signal.h>

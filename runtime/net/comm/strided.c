@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Short runs are copied by blocks that stay in the first cache until their digest is taken. */
-#include "config.h"
 #include "runtime/net/comm/strided.h"
 
 #include <stdbool.h>

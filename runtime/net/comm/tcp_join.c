@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Sockets, addresses, and the state of each connection until its rank is known and has proved the key. */
-#include "config.h"
 #include "runtime/net/comm/tcp_join.h"
 
 #include <errno.h>

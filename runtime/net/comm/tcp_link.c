@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Frames are sealed, sent, received and opened where they are; the system's buffers move on while this process
  * computes. */
-#include "config.h"
 #include "runtime/net/comm/tcp_link.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Ranks that an MPI has started. MPI moves messages in wait, and in beat while this process computes. */
-#include "config.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Ranks of one host: a ring of chunks in shared memory for each pair and direction, and a bell for each rank, which is
  * rung when something changed for it and on which it sleeps. */
-#include "config.h"
-
 #include <errno.h>
 #include <linux/futex.h>
 #include <poll.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Ranks of different hosts: a connection for each pair. The system's buffers move on while this
  * process computes, and several chunks for each rank are in its own. */
-#include "config.h"
-
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>

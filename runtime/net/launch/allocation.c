@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Reads what batch systems put into the environment. */
-#include "config.h"
 #include "runtime/net/launch/allocation.h"
 
 #include <ctype.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Reads the first frame, then tries the addresses of the coordinator, staggered. */
-#include "config.h"
 #include "runtime/net/launch/connect.h"
 
 #include <errno.h>

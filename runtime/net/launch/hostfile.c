@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Reads hosts.  A name is checked letter by letter, since it becomes a word of a command line. */
-#include "config.h"
 #include "runtime/net/launch/hostfile.h"
 
 #include <ctype.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Reads the environment, row by row of attach.def. */
-#include "config.h"
 #include "runtime/net/launch/join.h"
 
 #include <ctype.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * From a template to a command line. */
-#include "config.h"
 #include "runtime/net/launch/launch.h"
 
 #include <link.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A worker's process: the socket and pipe to it, what it prints, its end. */
-#include "config.h"
 #include "runtime/net/launch/launch.h"
 
 #include <errno.h>

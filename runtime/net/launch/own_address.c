@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Routes and interfaces of this machine. */
-#include "config.h"
 #include "runtime/net/launch/own_address.h"
 
 #include <ifaddrs.h>

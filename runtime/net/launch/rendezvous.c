@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Files that only their owner may read. */
-#include "config.h"
 #include "runtime/net/launch/rendezvous.h"
 
 #include <ctype.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Two threads that copy, and notice silence while the main thread computes. */
-#include "config.h"
 #include "runtime/net/launch/stdio_tunnel.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Proofs over what was said so far, and the keys that follow from it. */
-#include "config.h"
 #include "runtime/net/protocol/handshake.h"
 
 #include <string.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Buffers around one socket.  The memory for a frame grows with the bytes received, not with the length that it
  * announces. */
-#include "config.h"
 #include "runtime/net/protocol/peer.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Between two polls the core is yielded to other threads. */
-#include "config.h"
 #include "runtime/net/protocol/spin.h"
 
 #include <sched.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Messages before work: one pair of functions a message, fields in order of qcnn-wire(7). */
-#include "config.h"
 #include "runtime/net/protocol/wire_parts.h"
 
 #include <string.h>

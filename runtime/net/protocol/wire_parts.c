@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What all messages are made of. */
-#include "config.h"
 #include "runtime/net/protocol/wire_parts.h"
 
 #include <string.h>

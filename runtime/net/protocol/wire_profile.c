@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Messages of profiles: one pair of functions a message, fields in order of qcnn-wire(7). */
-#include "config.h"
 #include "runtime/base/profile/profile.h"
 #include "runtime/net/protocol/wire_parts.h"
 

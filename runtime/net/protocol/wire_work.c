@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Messages of work and of the end: one pair of functions a message, fields in order of qcnn-wire(7). */
-#include "config.h"
 #include "runtime/net/protocol/wire_parts.h"
 
 void wire_put_weights(struct buf *b, uint64_t version, const double *value, uint32_t n)

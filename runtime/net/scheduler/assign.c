@@ -4,7 +4,6 @@
  * All workers should finish at the same time.  A worker's share of the pending units is what it can compute until the
  * predicted end of the step.  It gets half of its share, so that messages become small towards the end of a step, or
  * all of it where little is left. */
-#include "config.h"
 #include "runtime/base/profile/recorder.h"
 #include "runtime/net/scheduler/scheduler_state.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * One word per unit (open, done, or the worker that has it) and one running sum. */
-#include "config.h"
 #include "runtime/net/scheduler/ledger.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A ledger behind one mutex. */
-#include "config.h"
 #include "runtime/net/scheduler/pool_threads.h"
 
 #include <pthread.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Messages that answer WORK: RESULT and FAILED. */
-#include "config.h"
 #include "runtime/net/scheduler/scheduler_state.h"
 
 static int malformed(struct err *e, const char *what)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Workers that come and go, and a step from its beginning to its sums. */
-#include "config.h"
 #include "runtime/net/scheduler/scheduler_state.h"
 
 #include <stdlib.h>

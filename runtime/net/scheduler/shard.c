@@ -2,7 +2,6 @@
  * Inputs that workers keep: each row of the data is sent to a worker at most once, and no row of a file that it reads.
  *
  * Kept rows take at most a part of the worker's free memory; further rows are sent with the work, each time. */
-#include "config.h"
 #include "runtime/net/scheduler/scheduler_state.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The callbacks of callback.def: their rows, and whether they fit a job. */
-#include "config.h"
 #include "runtime/train/callback/callback_parts.h"
 
 #include <float.h>

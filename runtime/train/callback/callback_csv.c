@@ -2,7 +2,6 @@
  * The callback csv: a file as Keras's CSVLogger writes it.  Columns are epoch, from 0, and all
  * numbers in the order of their names.  A resumed run first truncates its file to what it had
  * written when its state was saved. */
-#include "config.h"
 #include "runtime/train/callback/callback_parts.h"
 
 #include <errno.h>

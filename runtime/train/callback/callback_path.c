@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Templates of paths, "saved/{epoch:04d}-{val_loss:.2f}.bin": names in braces with a format of
  * Python's kind, [0][width][.precision][d, e, f or g]; doubled braces stand for themselves. */
-#include "config.h"
 #include "runtime/train/callback/callback_parts.h"
 
 #include <stdio.h>

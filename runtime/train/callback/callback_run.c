@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What callbacks do while a restart runs.  Formulas: Keras 3.15, keras/src/callbacks; a number that
  * is NaN never improves on anything here. */
-#include "config.h"
 #include "runtime/train/callback/callback_parts.h"
 
 #include <stdlib.h>

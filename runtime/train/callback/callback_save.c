@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The callback checkpoint: files of the weights.  Those that cannot be written are kept and written later. */
-#include "config.h"
 #include "runtime/train/callback/callback_parts.h"
 
 #include <stdlib.h>

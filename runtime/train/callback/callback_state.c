@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The state of callbacks as a flat list of doubles, and back; one walk over the fields writes and reads. */
-#include "config.h"
 #include "runtime/train/callback/callback_parts.h"
 
 #include <stdlib.h>

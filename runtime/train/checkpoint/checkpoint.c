@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Training states as vectors of doubles, and back; counts are far below 2^53. */
-#include "config.h"
 #include "runtime/train/checkpoint/checkpoint.h"
 
 #include <math.h>

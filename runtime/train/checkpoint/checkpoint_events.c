@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Messages of an event queue as numbers: an observer that writes them, and a reader that reports to a queue. */
-#include "config.h"
 #include "runtime/train/checkpoint/checkpoint_events.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Does a state belong to a job?  Its numbers are checked here, the sizes of its vectors by those who made it. */
-#include "config.h"
 #include "runtime/train/checkpoint/train_state.h"
 
 #include <math.h>

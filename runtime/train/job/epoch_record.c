@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The record of an epoch as numbers and as named values. */
-#include "config.h"
 #include "runtime/train/job/epoch_record.h"
 
 #include <math.h>

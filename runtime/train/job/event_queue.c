@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A queue of events: an observer that appends copies, and their delivery to another one. */
-#include "config.h"
 #include "runtime/train/job/event_queue.h"
 
 #include <stdlib.h>

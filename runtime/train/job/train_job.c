@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Epochs, steps and samples of a training job. */
-#include "config.h"
 #include "runtime/train/job/train_job.h"
 
 /* Is the epoch in the list?  Its place there does not matter. */

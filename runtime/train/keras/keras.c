@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Weights by circuit instance and dense layer, from and to Keras's arrays. */
-#include "config.h"
 #include "runtime/train/keras/keras.h"
 
 #include <math.h>

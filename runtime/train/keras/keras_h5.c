@@ -3,7 +3,6 @@
  *
  * The library sees bytes in memory only, never a path: files are read and written by us, and
  * what lies outside a file (external links, raw data elsewhere) is refused. */
-#include "config.h"
 #include "runtime/train/keras/keras_h5.h"
 
 #include <stdbool.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Reading in a process of its own: a damaged file may make the HDF5 library crash or loop,
  * and that must end as an error.  The arrays come back through a pipe. */
-#include "config.h"
 #include "runtime/train/keras/keras_h5.h"
 
 #include <errno.h>

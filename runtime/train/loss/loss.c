@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The losses of loss.def, one function each. */
-#include "config.h"
 #include "runtime/train/loss/loss.h"
 
 #include <float.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Metrics one after the other in one vector. */
-#include "config.h"
 #include "runtime/train/loss/measures.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The metrics of metric.def, one function each, and the losses as metrics. */
-#include "config.h"
 #include "runtime/train/loss/loss.h"
 
 #include <float.h>

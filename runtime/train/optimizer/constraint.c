@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The constraints of constraint.def, and which weights they are for. */
-#include "config.h"
 #include "runtime/train/optimizer/constraint.h"
 
 #include <float.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The learning rate of a step, from the optimizer, its schedule and the callbacks. */
-#include "config.h"
 #include "runtime/train/optimizer/learning_rate.h"
 
 #include <math.h>

@@ -3,7 +3,6 @@
  *
  * Operations stand in the order of Keras's update_step, so that results differ from it by
  * nothing but the precision. */
-#include "config.h"
 #include "runtime/train/optimizer/optimizer.h"
 
 #include <float.h>

@@ -3,7 +3,6 @@
  *
  * Order and formulas are those of Keras, optimizers/base_optimizer.py: apply(), where a
  * weight group is a variable; frozen groups are left out of everything. */
-#include "config.h"
 #include "runtime/train/optimizer/optimizer.h"
 
 #include <assert.h>

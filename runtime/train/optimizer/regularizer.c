@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The regularisers of regularizer.def, and which weights they are for. */
-#include "config.h"
 #include "runtime/train/optimizer/regularizer.h"
 
 #include <math.h>

@@ -5,7 +5,6 @@
  * (Wierichs et al., arXiv:2107.12390, eq. 12), and with them the loss on the whole circle, whatever
  * loss and head make of the readouts.  With one frequency and a loss linear in the readouts its
  * minimum is that of Ostaszewski et al., Quantum 5 (2021) 391, eq. 4. */
-#include "config.h"
 #include "runtime/train/optimizer/search.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The schedules of schedule.def, one function each. */
-#include "config.h"
 #include "runtime/train/optimizer/schedule.h"
 
 #include <float.h>

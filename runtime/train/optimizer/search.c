@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Searches along one direction: simultaneous perturbation and the bold driver. */
-#include "config.h"
 #include "runtime/train/optimizer/search.h"
 
 #include <math.h>

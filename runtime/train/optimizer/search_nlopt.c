@@ -4,7 +4,6 @@
  * NLopt calls a function that returns losses, while a step of training computes one: so NLopt runs in a thread of its
  * own, which sleeps in that function until the next step has the loss.  NLopt is deterministic: given the losses of the
  * record again, it calls for the same weights, which is how a search continues after a resume. */
-#include "config.h"
 #include "runtime/train/optimizer/search.h"
 
 #if QCNN_NLOPT

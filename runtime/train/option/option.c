@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Words of options, "auto|min|max". */
-#include "config.h"
 #include "runtime/train/option/option.h"
 
 #include <stdio.h>

@@ -3,7 +3,6 @@
  *
  * Layout (safetensors): u64 length of the header, the header (JSON, padded by spaces to
  * a multiple of 8), then the data: all weights in their order, the vectors of a checkpoint, then the bytecode. */
-#include "config.h"
 #include "runtime/train/weights/weights.h"
 
 #include <inttypes.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Weights from and to other files: weights.bin, .npz, .json and .h5 in, the last three out. */
-#include "config.h"
 #include "runtime/train/weights/weights.h"
 
 #include <math.h>

@@ -3,7 +3,6 @@
  *
  * Nothing is taken on trust: no memory beyond what the file's own length allows, every
  * field checked and named when it is wrong. */
-#include "config.h"
 #include "runtime/train/weights/weights.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The cpu backend: its table, its memory, its one parallel region over units. */
-#include "config.h"
 #include <malloc.h>
 #include <omp.h>
 #include <stdlib.h>

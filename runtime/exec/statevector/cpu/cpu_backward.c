@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The backward pass: blocks of psi and lambda together, and the sums of their reduced transition matrices. */
-#include "config.h"
 #include <string.h>
 #include "runtime/exec/statevector/cpu/cpu_record.h"
 #include "runtime/program/anti_hermitian.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * From a plan's stages to lists of kernel calls: where every bit of an amplitude's
  * index lies inside a block. */
-#include "config.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,6 @@
  * A thread exchanges pieces of a state one after the other. The others compute the chunks of the stage before in the order in which pieces
  * need them, and a chunk of the stage behind when its rows have arrived. Each chunk is computed as always, and sums are of
  * chunks: neither depends on when that is. */
-#include "config.h"
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Which rows of a state a stage's blocks are made of, and where the bits of the index are in them. */
-#include "config.h"
 #include <string.h>
 #include "runtime/exec/statevector/cpu/cpu_layout.h"
 #include "runtime/exec/statevector/plan/plan_stage.h"

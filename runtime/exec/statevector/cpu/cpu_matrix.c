@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Matrices and phases in the kernels' precision and layout. */
-#include "config.h"
 #include <string.h>
 #include "runtime/base/rng.h"
 #include "runtime/exec/statevector/cpu/cpu_sweep.h"

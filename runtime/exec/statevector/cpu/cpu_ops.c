@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What the steps of a stage do together: diagonal ones and those on one qubit that share a visit of the rows, and
  * cx that a later step does in its matrix. */
-#include "config.h"
 #include "runtime/exec/statevector/cpu/cpu_state.h"
 #include "runtime/exec/statevector/plan/plan_stage.h"
 

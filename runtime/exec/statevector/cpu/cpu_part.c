@@ -5,7 +5,6 @@
  * Row j of a part is row first ^ spread(j) of the block, where spread puts the bits of j on those of the part's mask.
  * Permutations in the transfer to the state, whose place[k] is linear in the bits of k, take it to such a set of the state's rows, which
  * has a mask of its own. */
-#include "config.h"
 #include <stdlib.h>
 #include "runtime/exec/statevector/cpu/cpu_sweep.h"
 

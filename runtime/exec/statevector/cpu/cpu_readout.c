@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Readouts of a state, the state they make of their readout gradients, and its norm. */
-#include "config.h"
 #include <math.h>
 #include <string.h>
 #include "runtime/exec/statevector/cpu/cpu_state.h"

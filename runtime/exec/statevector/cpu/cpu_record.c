@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * While a profile with layers is taken: the time of ops and steps, to items of the plan (plan_profile_item). */
-#include "config.h"
 #include "runtime/exec/statevector/cpu/cpu_record.h"
 
 #include "runtime/exec/statevector/plan/plan_build.h"

@@ -3,7 +3,6 @@
  *
  * Overlaps are cut into tiles of states and parts of rows, both of fixed size; each is
  * summed in one order and the parts are added in theirs. */
-#include "config.h"
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>

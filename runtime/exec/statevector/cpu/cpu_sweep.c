@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Running a circuit forward: chunks, blocks, stages. */
-#include "config.h"
 #include <omp.h>
 #include <string.h>
 #include "runtime/exec/statevector/cpu/cpu_record.h"

@@ -2,7 +2,6 @@
  * The exact optimisation heisenberg_tail (tail_observables.h): outputs and lambda from the state before the tail U.
  *
  * P is a kernel's reduced transition matrix of psi with itself. */
-#include "config.h"
 #include <string.h>
 #include "runtime/exec/statevector/cpu/cpu_sweep.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * One target for each instruction set. */
-#include "config.h"
 #include "runtime/exec/statevector/cpu/cpu_target.h"
 
 #include <stddef.h>

@@ -3,7 +3,6 @@
  *
  * As a block lies after the stage's steps, bits of the state's index are bits of its rows and lanes or of its first row,
  * and permutations of the transfer to the state are still to come: signs are those of the state, seen through both. */
-#include "config.h"
 #include <string.h>
 #include "runtime/exec/statevector/cpu/cpu_sweep.h"
 

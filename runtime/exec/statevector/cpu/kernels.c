@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Which tables of kernels this build has, and the mode of the floating-point unit. */
-#include "config.h"
 #include "runtime/exec/statevector/cpu/kernels.h"
 
 #if defined __SSE2__

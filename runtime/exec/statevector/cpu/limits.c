@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Measuring the machine: the best of several short runs of each loop, all threads
  * starting together. */
-#include "config.h"
 #include "runtime/exec/statevector/cpu/limits.h"
 #include "runtime/exec/statevector/cpu/cpu_target.h"
 

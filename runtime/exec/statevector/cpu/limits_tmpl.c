@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The loops that measure a machine, compiled once per precision (REAL) and
  * instruction set; KERNEL is the suffix of the one table this file exports. */
-#include "config.h"
 #include "runtime/exec/statevector/cpu/limits.h"
 
 #include "runtime/exec/statevector/cpu/vectors_tmpl.h"

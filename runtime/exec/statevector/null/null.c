@@ -4,7 +4,6 @@
  * It serves tests of planner, network and command line at sizes that no machine holds, and shows what a step costs
  * besides its states. Its target has the properties of the cpu backend's middle kernel set, without optional
  * capabilities. */
-#include "config.h"
 #include "runtime/exec/statevector/backend.h"
 
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * From a program to steps on index bits: swaps become relabellings, vectors are
  * prepared first, and every step knows whether the gradient needs its reduced transition matrix. */
-#include "config.h"
 #include "runtime/exec/statevector/plan/plan.h"
 
 #include <stdlib.h>

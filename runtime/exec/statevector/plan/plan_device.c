@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a plan is expected to take on a device with memory of its own: kernels over the limits of the device, launches that cannot be
  * shorter than it takes to ask for them, copies, and the host's waits. */
-#include "config.h"
 #include "runtime/exec/statevector/plan/plan.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What the ranks of a split state send each other, and the time that this takes beside what they compute. */
-#include "config.h"
 #include "runtime/exec/statevector/plan/plan.h"
 
 #include <math.h>

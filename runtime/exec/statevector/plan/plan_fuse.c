@@ -6,7 +6,6 @@
  * that were last on theirs; nothing that lies between can then touch those bits.  The
  * merged matrix is a product that refers to the program's matrices, so its derivatives
  * run through the definition, and equal products are one matrix. */
-#include "config.h"
 #include "runtime/exec/statevector/plan/plan_build.h"
 
 #include <math.h>

@@ -4,7 +4,6 @@
  * With U their product on qubits T, all of an output's qubits among T, and P[k,c] = sum over the other qubits of
  * conj(psi[k]) psi[c] before them, <O> = sum_kc (U^+ O U)[k,c] P[k,c]: one matrix for all samples.  On the backward pass
  * lambda = U^+ (sum dreadout O) U psi, where U had to be undone twice and its reduced transition matrix summed. */
-#include "config.h"
 #include "runtime/exec/statevector/plan/plan_build.h"
 #include "runtime/exec/statevector/plan/plan_stage.h"
 

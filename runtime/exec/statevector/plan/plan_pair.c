@@ -4,7 +4,6 @@
  * A block is visited once for each step, and a one-qubit matrix is done before its rows have come and gone;
  * two of them on different bits, as one matrix on both, cost hardly more than one.  Found after the stages,
  * so that it binds nothing before. */
-#include "config.h"
 #include "runtime/exec/statevector/plan/plan_build.h"
 #include "runtime/exec/statevector/plan/plan_stage.h"
 

@@ -4,7 +4,6 @@
  * A stage puts its blocks back into the rows that they came from, in any order of the bits that are rows of its blocks.
  * Those that the next stages have in their blocks too go to the lowest places: a block is then made of few long runs of
  * memory, which come several times as fast as single rows.  Bits in the lanes keep their places. */
-#include "config.h"
 #include "runtime/exec/statevector/plan/plan_stage.h"
 #include <math.h>
 #include <stdlib.h>

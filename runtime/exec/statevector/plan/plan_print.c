@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A plan as a table. */
-#include "config.h"
 #include "runtime/exec/statevector/plan/plan.h"
 
 #include <math.h>

@@ -9,7 +9,6 @@
  * Such gates exchange half of the state, with one other rank, whatever the number of targets is.
  * They stay done: later products are read behind them too, and the backward pass, which begins
  * with the last segment, undoes them in turn. */
-#include "config.h"
 #include "runtime/exec/statevector/plan/plan_stage.h"
 
 #include <stdlib.h>

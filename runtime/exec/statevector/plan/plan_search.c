@@ -4,7 +4,6 @@
  * A greedy cut takes as much as it can into each stage.  But bits that the first stages leave for later ones are |0> until then,
  * and with each of them all that is there of the state is half as large: with fewer local bits in the first stages, whole passes
  * become smaller ones. */
-#include "config.h"
 #include "runtime/exec/statevector/plan/plan_build.h"
 #include "runtime/exec/statevector/plan/plan_stage.h"
 

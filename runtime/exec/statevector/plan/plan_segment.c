@@ -9,7 +9,6 @@
  * then their bytes. A beam search goes from segment to segment and tries sets of local bits: those that steps want first, and
  * others that differ in single bits, while that is better. Each set is judged by the whole plan in which the segments behind take
  * the bits that steps want first; the best of these plans is the result. */
-#include "config.h"
 #include "runtime/exec/statevector/plan/plan_build.h"
 #include "runtime/exec/statevector/plan/plan_stage.h"
 

@@ -5,7 +5,6 @@
  * A definition is cut into runs of one-wire items before and after everything else on
  * their wire, and a core.  A step is split when its core is cheap and the runs that find
  * no dense neighbour cost less than the block. */
-#include "config.h"
 #include "runtime/exec/statevector/plan/plan_build.h"
 
 #include <math.h>

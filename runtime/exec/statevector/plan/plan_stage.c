@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Stages: a list schedule over the steps of one circuit, one stage after the other, each with the local
  * bits that take the most work into it. */
-#include "config.h"
 #include "runtime/exec/statevector/plan/plan_stage.h"
 #include "runtime/exec/statevector/plan/plan_build.h"
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a plan is expected to take: of every stage the arithmetic and the visits of its blocks, and the bytes
  * between memory and blocks, over the limits of a machine. */
-#include "config.h"
 #include "runtime/exec/statevector/plan/plan.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a plan costs, counted: floating-point operations, passes, bytes. */
-#include "config.h"
 #include "runtime/exec/statevector/plan/plan_work.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * States as arrays of complex128 and loops over all of their amplitudes. */
-#include "config.h"
 #include "runtime/exec/statevector/ref/ref.h"
 
 #include <stdlib.h>

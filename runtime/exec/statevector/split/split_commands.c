@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What the leader and the ranks that follow do alike for a command. */
-#include "config.h"
 #include "runtime/exec/statevector/split/split_commands.h"
 
 #include <stdlib.h>

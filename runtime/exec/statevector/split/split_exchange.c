@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Exchanges of rank bits for local bits, and sums gathered from all ranks. */
-#include "config.h"
 #include "runtime/exec/statevector/split/split.h"
 
 #include <stdlib.h>

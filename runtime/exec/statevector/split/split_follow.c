@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A rank that follows: it does what the leader's commands say with its part. */
-#include "config.h"
 #include "runtime/exec/statevector/split/split_group.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The leader of a group: a backend that sends each call to the other ranks, and does the same with its own part. */
-#include "config.h"
 #include "runtime/exec/statevector/split/split_group.h"
 
 #include <stdio.h>

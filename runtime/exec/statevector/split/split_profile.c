@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Clocks are read between a broadcast and a gathering, of which the leader knows begin and end. A profile is sent as JSON, in place of
  * as many bytes of the leader. */
-#include "config.h"
 #include "runtime/exec/statevector/split/split_profile.h"
 
 #include <stdlib.h>

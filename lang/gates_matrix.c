@@ -23,7 +23,8 @@ struct gate_word gate_word_of(uint8_t word)
 	return w;
 }
 
-void add_word(uint8_t word, cplx factor, cplx *u)
+/* u += factor P for a word. */
+static void add_word(uint8_t word, cplx factor, cplx *u)
 {
 	struct gate_word w = gate_word_of(word);
 	unsigned n = gate_word_length(word);

@@ -19,8 +19,7 @@
 	void name(MAY_IGNORE uint8_t word, MAY_IGNORE const double *a, MAY_IGNORE unsigned k, \
 		MAY_IGNORE cplx *du)
 
-/* u += factor P for a word; u += factor on 2^n rows of the diagonal. */
-void add_word(uint8_t word, cplx factor, cplx *u);
+/* u += factor on 2^n rows of the diagonal. */
 void add_identity(unsigned n, cplx factor, cplx *u);
 
 /* Powers of an involution G: one + g G = (1+e)/2 + (1-e)/2 G with e = e^(i pi t); and their derivatives by t. */

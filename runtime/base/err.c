@@ -6,11 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct err_row { int status; const char *text, *name; };
+struct err_row {
+	int status;
+	const char *name;
+};
 
 static const struct err_row row[ERR_COUNT] = {
-	[ERR_NONE] = { 0, "success", "NONE" },
-#define ERR(name, status, text) [ERR_##name] = { status, text, #name },
+	[ERR_NONE] = { 0, "NONE" },
+#define ERR(name, status, text) [ERR_##name] = { status, #name },
 #include "runtime/base/err.def"
 #undef ERR
 };
@@ -62,8 +65,6 @@ static const struct err_row *row_of(int code)
 }
 
 int err_exit_status(int code) { return row_of(code)->status; }
-
-const char *err_text(int code) { return row_of(code)->text; }
 
 const char *err_name(int code) { return row_of(code)->name; }
 

@@ -32,9 +32,8 @@ int err_set(struct err *e, int code, const char *fmt, ...) __attribute__((format
 /* Put "prefix: " before the text of *e (unless NULL). Nothing is returned: who passed no *e has the code alone. */
 void err_prefix(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The process's exit status for a code (0 for 0), and the row's text. */
+/* The process's exit status for a code (0 for 0). */
 int err_exit_status(int code);
-const char *err_text(int code);
 const char *err_name(int code);      /* "NO_INPUT" */
 
 /* Our own fault: prints file, line and text to stderr and aborts (70 from the

@@ -166,9 +166,6 @@ int evaluator_run(struct evaluator *ev, struct pool *pool, double *gradient, str
 /* After evaluator_run with a gradient: the exact sums [evaluator_vector()]. */
 const struct fixed *evaluator_sums(const struct evaluator *ev);
 
-/* The second half for those who collected the sums themselves: sums -> gradient[nweight]. */
-int evaluator_finish(struct evaluator *ev, const struct fixed *sum, double *gradient, struct err *e);
-
 /* Was the exact optimisation light_cone taken?  Its circuits are counted by the plan. */
 bool evaluator_cones(const struct evaluator *ev);
 /* States that are evolved for the prepared batch: fewer than it has samples where an engine combines them. */

@@ -158,6 +158,17 @@ static int run_here(struct evaluator *ev, struct pool *pool, struct err *e)
 	return code;
 }
 
+/* From sums to the gradient. */
+static int finish(struct evaluator *ev, double *gradient, struct err *e)
+{
+	ev->on->engine->finish(ev->on->state, ev->sum, gradient);
+	for (uint32_t i = 0; i < ev->p->nweight; i++)
+		if (!isfinite(gradient[i]))
+			return err_set(e, -ERR_NOT_FINITE,
+				"the gradient by weight %u is not finite", i);
+	return 0;
+}
+
 int evaluator_run(struct evaluator *ev, struct pool *pool, double *gradient, struct err *e)
 {
 	int code;
@@ -169,16 +180,7 @@ int evaluator_run(struct evaluator *ev, struct pool *pool, double *gradient, str
 	else
 		code = pool->threads ? run_here(ev, pool, e) : evaluator_run_far(ev, pool, e);
 	if (!code && ev->gradient && gradient)
-		code = evaluator_finish(ev, ev->sum, gradient, e);
+		code = finish(ev, gradient, e);
 	recorder_mark(PHASE_CHAIN);
 	return code;
-}
-
-int evaluator_finish(struct evaluator *ev, const struct fixed *sum, double *gradient, struct err *e)
-{
-	ev->on->engine->finish(ev->on->state, sum, gradient);
-	for (uint32_t i = 0; i < ev->p->nweight; i++)
-		if (!isfinite(gradient[i]))
-			return err_set(e, -ERR_NOT_FINITE, "the gradient by weight %u is not finite", i);
-	return 0;
 }

@@ -75,7 +75,8 @@ void optimisation_use_add(struct optimisation_use *u, const struct optimisation_
 	u->plain_flops += more->plain_flops;
 }
 
-double optimisation_use_gain(const struct optimisation_use *u)
+/* How many times more operations there were without; 1 where no exact optimisation was used. */
+static double gain_of(const struct optimisation_use *u)
 {
 	return (u->nrank || u->ncone || u->ntail) && u->flops > 0 ? u->plain_flops / u->flops : 1;
 }
@@ -123,10 +124,7 @@ static void cone_text(const struct optimisation_use *u, struct buf *out)
 }
 
 /* As it is printed, with one decimal. */
-static double rounded_gain(const struct optimisation_use *u)
-{
-	return round(10 * optimisation_use_gain(u)) / 10;
-}
+static double rounded_gain(const struct optimisation_use *u) { return round(10 * gain_of(u)) / 10; }
 
 void optimisation_use_text(const struct optimisation_use *u, struct buf *out)
 {

@@ -23,8 +23,6 @@ struct optimisation_use {
 void evaluator_use(const struct evaluator *ev, struct optimisation_use *out);
 /* Another evaluator of the same job. */
 void optimisation_use_add(struct optimisation_use *u, const struct optimisation_use *more);
-/* How many times more operations there were without; 1 where no exact optimisation was used. */
-double optimisation_use_gain(const struct optimisation_use *u);
 /* "batch_rank: 9 states instead of 112 in every batch; 6.3 times fewer operations", without an end of line. Nothing
  * where they did not reduce the number of operations by a twentieth or more. */
 void optimisation_use_text(const struct optimisation_use *u, struct buf *out);

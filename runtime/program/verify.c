@@ -368,7 +368,7 @@ static int check_notes(struct verifier *v)
 	return rc ? rc : verify_count(v, "spans", p->nspan, PROGRAM_APPLIES_MAX);
 }
 
-int verify_slots(struct verifier *v)
+static int verify_slots(struct verifier *v)
 {
 	static int (*const check[])(struct verifier *) = {
 		check_weights, check_inputs, check_split, check_exprs, check_matrices, check_notes

@@ -19,6 +19,5 @@ void verify_at(struct verifier *v, const char *fmt, ...) __attribute__((format(p
 int verify_text(struct verifier *v, const char *what, const char *text);
 int verify_count(struct verifier *v, const char *what, uint64_t n, uint64_t max);
 
-/* Weights, inputs, expressions, matrices, head and notes; then circuits and readouts. */
-int verify_slots(struct verifier *v);
+/* Circuits and readouts. */
 int verify_circuits(struct verifier *v);

@@ -103,7 +103,7 @@ static void errors(void)
 	tap_is_int(err_exit_status(-ERR_TERMINATED), 143, "status of TERM");
 	tap_is_int(err_exit_status(-9999), 70, "an unknown code is a bug");
 	for (int i = 1; i < ERR_COUNT; i++)
-		tap_ok(err_exit_status(-i) > 0 && *err_text(-i), "row %d is complete", i);
+		tap_ok(err_exit_status(-i) > 0 && *err_name(-i), "row %d is complete", i);
 }
 
 static void arenas(void)

@@ -52,8 +52,9 @@ static void test_states(void)
 		for (int to = 0; to < WORKER_STATE_COUNT; to++) {
 			bool next = is_next(from, to);
 
-			tap_ok(worker_state_allows(from, to) == next && makes_transition(from, to) == next, "%s to %s %s",
-				worker_state_name(from), worker_state_name(to), next ? "is a transition" : "aborts");
+			tap_ok(makes_transition(from, to) == next, "%s to %s %s",
+				worker_state_name(from), worker_state_name(to),
+				next ? "is a transition" : "aborts");
 		}
 }
 

@@ -75,8 +75,6 @@ struct statevector {
 
 /* ---- memory (statevector_memory.c) ---- */
 
-/* Bytes that the engine takes besides the backend. */
-uint64_t scratch_bytes(const struct statevector *sv);
 /* Memory of all workers; the lists of *sv are made. */
 int scratch_new(struct statevector *sv, struct err *e);
 /* Do the states alone fit, by their number; do they with all that comes on top?  -ERR_CONFIG, naming needed and

@@ -41,7 +41,8 @@ static uint64_t shot_bytes(const struct statevector *sv)
 	return most;
 }
 
-uint64_t scratch_bytes(const struct statevector *sv)
+/* Bytes that the engine takes besides the backend. */
+static uint64_t scratch_bytes(const struct statevector *sv)
 {
 	const struct plan *pl = sv->pl;
 	const struct program *p = pl->program;

@@ -52,8 +52,6 @@ static const bool allowed[WORKER_STATE_COUNT][WORKER_STATE_COUNT] = {
 
 const char *worker_state_name(enum worker_state s) { return name[s]; }
 
-bool worker_state_allows(enum worker_state from, enum worker_state to) { return allowed[from][to]; }
-
 void worker_set_state(struct worker *w, enum worker_state to)
 {
 	if (!allowed[w->state][to])

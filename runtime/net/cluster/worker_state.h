@@ -2,8 +2,6 @@
  * The states of a worker as the coordinator sees it, and the one function that changes them. */
 #pragma once
 
-#include <stdbool.h>
-
 /* A worker advances from WAITING to READY in this order; it can be lost in each state. */
 enum worker_state {
 	WORKER_WAITING = 0,          /* not started yet, or waiting to be started again */
@@ -20,7 +18,5 @@ enum worker_state {
 struct worker;
 
 const char *worker_state_name(enum worker_state s);
-/* Whether the transition table of worker_state.c has this transition. */
-bool worker_state_allows(enum worker_state from, enum worker_state to);
 /* The only assignment of w->state.  A transition that is not in the table is a bug and aborts. */
 void worker_set_state(struct worker *w, enum worker_state to);

@@ -14,14 +14,11 @@
 #include "runtime/base/crypto/crypto.h"
 #include "runtime/train/weights/weights_file.h"
 
-const char weights_made_here[WEIGHTS_MADE_HERE][8] = { "format", "order", "sha256" };
+enum { MADE_HERE = 3 }; /* metadata that the writer makes itself */
 
 static bool made_here(const char *key)
 {
-	for (size_t i = 0; i < WEIGHTS_MADE_HERE; i++)
-		if (!strcmp(key, weights_made_here[i]))
-			return true;
-	return false;
+	return !strcmp(key, "format") || !strcmp(key, "order") || !strcmp(key, "sha256");
 }
 
 static int by_key(const void *x, const void *y)
@@ -41,7 +38,7 @@ static void format_order(const struct program *p, struct buf *out)
 static void format_metadata(const struct program *p, const struct metadata *meta, unsigned nmeta, struct buf *out)
 {
 	char version[16], zeros[SHA256_HEX + 1];
-	mem_auto struct metadata *all = mem_alloc(nmeta + WEIGHTS_MADE_HERE, sizeof *all);
+	mem_auto struct metadata *all = mem_alloc(nmeta + MADE_HERE, sizeof *all);
 	buf_auto order = BUF_INIT;
 	size_t n = 0;
 

@@ -31,7 +31,9 @@ static bool starts_group(const struct plan_step *s, uint64_t targets, uint64_t i
 	return !(i & targets) && (i & s->control_mask) == s->control_value;
 }
 
-void ref_apply(const struct plan_step *s, unsigned nbit, const cplx *u, bool inverse, cplx *psi)
+/* psi <- V psi for one unitary step on 2^nbit amplitudes; V = u, its conjugate transpose
+ * where `inverse` and s->adjoint differ. */
+static void apply(const struct plan_step *s, unsigned nbit, const cplx *u, bool inverse, cplx *psi)
 {
 	unsigned d = 1u << s->ntarget;
 	uint64_t targets = spread(s, d - 1), place[MATRIX_DIM_MAX];
@@ -106,7 +108,7 @@ static void evolve(struct backend_state *b, uint32_t c, const struct unit_input 
 		const struct plan_step *s = &pc->step[k];
 
 		if (s->op == STEP_UNITARY)
-			ref_apply(s, pc->nbit, matrix_of(b, in, sample, s->matrix), false, b->psi);
+			apply(s, pc->nbit, matrix_of(b, in, sample, s->matrix), false, b->psi);
 		else
 			ref_load(s, pc->nbit, in->vector[c][(size_t)s->matrix * in->nsample + sample],
 				in->length[c][s->matrix], b->psi);
@@ -203,8 +205,8 @@ static void ref_backward(struct backend_state *b, unsigned worker, uint32_t c,
 
 		if (s->transition && !s->adjoint)
 			add_anti_hermitian(s, pc->nbit, b->psi, b->lambda, 1, anti_hermitian);
-		ref_apply(s, pc->nbit, u, true, b->psi);
-		ref_apply(s, pc->nbit, u, true, b->lambda);
+		apply(s, pc->nbit, u, true, b->psi);
+		apply(s, pc->nbit, u, true, b->lambda);
 		if (s->transition && s->adjoint) /* before U^+ is behind U, and d(U^+) = -U^+ dU U^+ */
 			add_anti_hermitian(s, pc->nbit, b->psi, b->lambda, -1, anti_hermitian);
 	}

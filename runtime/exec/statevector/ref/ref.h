@@ -6,9 +6,5 @@
 
 #include "runtime/exec/statevector/backend.h"
 
-/* psi <- V psi for one unitary step on 2^nbit amplitudes; V = u, its conjugate transpose
- * where `inverse` and s->adjoint differ. */
-void ref_apply(const struct plan_step *s, unsigned nbit, const cplx *u, bool inverse, cplx *psi);
-
 /* The vector v[length], zero-padded, on the step's bits; they hold 0 before. */
 void ref_load(const struct plan_step *s, unsigned nbit, const cplx *v, uint32_t length, cplx *psi);

@@ -3,7 +3,6 @@
 #include "compiler/elaborate/elab.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const op_text[] = {

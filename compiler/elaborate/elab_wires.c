@@ -2,8 +2,6 @@
  * Elaboration: the qubits of calls, `discard`, `measure` and `amplitudes`. */
 #include "compiler/elaborate/elab.h"
 
-#include <stdlib.h>
-
 /* ---- operands ---- */
 
 static bool operand_on(struct elab *e, const struct node *n, struct wire_list *out)

@@ -2,8 +2,6 @@
  * Warnings about what a model declares and does not need. */
 #include "compiler/passes/warn_unused.h"
 
-#include <stdlib.h>
-
 #include "runtime/base/diag.h"
 
 enum { GROUPS_MAX = 4096, NAMES_MAX = 4 };

@@ -3,7 +3,6 @@
 #include "runtime/base/system/file_parts.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>

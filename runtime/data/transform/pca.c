@@ -3,7 +3,6 @@
 #include "runtime/data/transform/pca.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "runtime/base/arena.h"
 #include "runtime/data/eigen.h"

@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

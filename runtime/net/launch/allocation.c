@@ -2,7 +2,6 @@
  * Reads what batch systems put into the environment. */
 #include "runtime/net/launch/allocation.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

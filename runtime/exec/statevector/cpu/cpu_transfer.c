@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Permutations in transfers between state and block: those at a stage's beginning and end cost nothing where they are affine, that is
  * XORs of bits: they are put into the tables by which blocks are fetched and put back.  So are the new places of bits. */
-#include <stdlib.h>
 #include <string.h>
 #include "runtime/exec/statevector/cpu/cpu_state.h"
 #include "runtime/exec/statevector/plan/plan_stage.h"

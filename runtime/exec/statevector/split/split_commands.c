@@ -2,7 +2,6 @@
  * What the leader and the ranks that follow do alike for a command. */
 #include "runtime/exec/statevector/split/split_commands.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/comm.h"

@@ -133,9 +133,7 @@ static int emit_program(struct cli *c, const struct model_file *m)
 		program_write(p, &b);
 	else
 		asm_print(p, &b);
-	if (!status)
-		status = cli_write(c, &b, path);
-	return status;
+	return status ? status : cli_write(c, &b, path);
 }
 
 static int compile(struct cli *c)

@@ -38,9 +38,7 @@ static int write_bin(struct cli *c, const struct named_model *m, const struct we
 	buf_auto b = BUF_INIT;
 	int status = format_bin(c, m, f, &b);
 
-	if (!status)
-		status = cli_write(c, &b, target);
-	return status;
+	return status ? status : cli_write(c, &b, target);
 }
 
 /* A weights.bin that has its own model keeps all its metadata. */

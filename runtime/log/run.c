@@ -230,9 +230,7 @@ int run_open(const char *dir, const char *name, struct run **out, struct err *e)
 		code = make_own(dir, name, &base, &path, e);
 	if (!code && (folder = folder_open(path.data, false)) < 0)
 		code = err_set(e, -ERR_CANT_CREATE, "cannot open the folder %s: %s", path.data, strerror(errno));
-	if (!code)
-		code = take_folder(path.data, folder, out, e);
-	return code;
+	return code ? code : take_folder(path.data, folder, out, e);
 }
 
 const char *run_path(const struct run *r) { return r->path; }

@@ -76,9 +76,7 @@ static int look(const struct data_file *f, struct array_place *p, struct array *
 	mem_auto char *head = mem_alloc(have + 1, 1);
 	int code = file_read(p->fd, f->path, p->at, head, have, e);
 
-	if (!code)
-		code = npy_look(head, have, p->size, a, p, e);
-	return code;
+	return code ? code : npy_look(head, have, p->size, a, p, e);
 }
 
 static int own_descriptor(const struct data_file *f, struct array_place *p, struct err *e)

@@ -168,9 +168,7 @@ static int read_array(const struct entry *m, const uint8_t *data, struct array *
 	}
 	if (!code)
 		code = unpack(m, data, bytes, e);
-	if (!code)
-		code = npy_parse(bytes, m->size, out, e);
-	return code;
+	return code ? code : npy_parse(bytes, m->size, out, e);
 }
 
 static int read_member(struct rd *members, struct rd *directory, struct npz *z, struct err *e)

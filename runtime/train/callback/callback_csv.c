@@ -139,9 +139,7 @@ static int write_waiting(const struct callbacks *c, struct callback_part *p, con
 	buf_auto path = BUF_INIT;
 	int code = callback_path(c->job, o->text[CSV_PATH], &(struct epoch_record){ .restart = c->restart }, 0, &path, e);
 
-	if (!code)
-		code = write_rows(c, &p->csv, path.data, o, r, e);
-	return code;
+	return code ? code : write_rows(c, &p->csv, path.data, o, r, e);
 }
 
 int callback_csv(struct callbacks *c, struct callback_part *p, const struct epoch_record *r, struct err *e)

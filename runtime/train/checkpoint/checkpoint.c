@@ -301,9 +301,7 @@ static int read_start(const struct reader *r, struct restart_state *s, struct ev
 		code = get(r, "training/gradient", p->nweight, &s->gradient);
 	if (!code && s->nbatch)
 		code = get(r, "training/readouts", (size_t)s->nbatch * p->nreadout, &s->readout);
-	if (!code)
-		code = read_callbacks(r, s);
-	return code;
+	return code ? code : read_callbacks(r, s);
 }
 
 static int read_result(const struct reader *r, struct epoch_record *last)

@@ -167,7 +167,7 @@ static void put_processor(const json_t *root, const char *path, struct buf *out)
 /* Results of a file of --json, borrowed from *root, or NULL. */
 static const json_t *open_results(const char *path, json_t **root, struct err *e)
 {
-	struct buf text = BUF_INIT;
+	buf_auto text = BUF_INIT;
 	const json_t *results = NULL;
 
 	*root = NULL;
@@ -181,7 +181,6 @@ static const json_t *open_results(const char *path, json_t **root, struct err *e
 	}
 	if (!results)
 		err_prefix(e, "%s", path);
-	buf_release(&text);
 	return results;
 }
 

@@ -247,7 +247,7 @@ static int read_part(struct inference *f, enum sample_part k)
 static int open_described(struct inference *f)
 {
 	const char *text = weights_meta(f->weights, "split");
-	json_t *split = text ? json_read(text, strlen(text), NULL) : NULL;
+	json_auto_t *split = text ? json_read(text, strlen(text), NULL) : NULL;
 	enum sample_part k;
 
 	if (!text)
@@ -259,7 +259,6 @@ static int open_described(struct inference *f)
 		status = read_part(f, k);
 	if (!status)
 		status = same_samples(f, k, json_object_get(split, sample_part_name(k)));
-	json_decref(split);
 	return status;
 }
 

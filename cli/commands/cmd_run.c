@@ -281,7 +281,7 @@ static int write_values(struct cli *c, const struct run_values *r)
 	static void (*const one[])(const struct values *, struct buf *) = { NULL, values_npy, values_csv };
 	const struct options *o = &c->options;
 	unsigned format = options_choice(o, OPT_FORMAT);
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 
 	if (!format)
 		values_json(r->v, r->nv, &b);
@@ -289,9 +289,7 @@ static int write_values(struct cli *c, const struct run_values *r)
 		one[format](r->v, &b);
 	else
 		return cli_usage(c, "the states of several circuits do not fit into one array; use --format=json");
-	int status = cli_write(c, &b, o->value[OPT_VALUES_OUT]);
-	buf_release(&b);
-	return status;
+	return cli_write(c, &b, o->value[OPT_VALUES_OUT]);
 }
 
 /* All is open: the values, and their way out. */

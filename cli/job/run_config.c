@@ -53,14 +53,14 @@ void run_config_digest(const struct run_folder *f, char hex[SHA256_HEX + 1])
 void run_config_complete(const char *text, struct buf *out)
 {
 	json_t *stored = json_read(text, strlen(text), NULL), *run = json_object_get(stored, "run");
-	json_t *v = read_text(text, strlen(text), json_string_value(json_object_get(run, "device")),
-		json_string_value(json_object_get(run, "isa")));
+	json_auto_t *v =
+		read_text(text, strlen(text), json_string_value(json_object_get(run, "device")),
+			json_string_value(json_object_get(run, "isa")));
 
 	if (v)
 		json_write(v, out);
 	else
 		buf_str(out, text);
-	json_decref(v);
 	json_decref(stored);
 }
 

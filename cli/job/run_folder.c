@@ -149,11 +149,10 @@ static bool name_run(const char *real, struct buf *path)
 	buf_auto beside = BUF_INIT;
 
 	buf_printf(&beside, "%.*s%s", slash ? (int)(slash - path->data) + 1 : 0, path->data, name);
-	char *same = realpath(beside.data, NULL);
+	mem_auto char *same = realpath(beside.data, NULL);
 	buf_clear(path);
 	bool away = !same || strcmp(same, real);
 	buf_str(path, away ? real : beside.data);
-	free(same);
 	return away;
 }
 
@@ -258,14 +257,13 @@ int run_remove(const struct run_folder *r, struct err *e)
 {
 	if (r->away)
 		return err_set(e, -ERR_USAGE, "a link leads to %s, in another folder; it is not followed: name the folder of the run itself", r->path);
-	char *real = real_folder(r->path);
+	mem_auto char *real = real_folder(r->path);
 	if (!real)
 		return err_set(e, -ERR_IO, "cannot remove %s: %s", r->path, folder_reason(errno));
 	int code = folder_remove(AT_FDCWD, real, e);
 	char *slash = strrchr(real, '/');
 	*slash = 0;
 	point_latest(*real ? real : "/");
-	free(real);
 	return code;
 }
 

@@ -153,7 +153,7 @@ static int state_of_circuit(struct run_values *r, uint32_t c, bool squares, stru
 	uint64_t size = code->nwire < 34 ? (uint64_t)1 << code->nwire : UINT64_MAX, dim[2] = { r->nsample, size };
 	const char *name = *code->name ? code->name : squares ? "probabilities" : "state";
 	struct values *v = result(r, name, 2, dim, !squares, e);
-	cplx *psi = v ? mem_try(size, sizeof *psi) : NULL;
+	mem_auto cplx *psi = v ? mem_try(size, sizeof *psi) : NULL;
 	int status = 0;
 
 	if (!psi)
@@ -171,7 +171,6 @@ static int state_of_circuit(struct run_values *r, uint32_t c, bool squares, stru
 			out[2 * i + 1] = cimag(psi[i]);
 		}
 	}
-	free(psi);
 	return status;
 }
 
@@ -183,7 +182,7 @@ static int samples_of_circuit(struct run_values *r, uint32_t c, struct err *e)
 	uint64_t dim[3] = { r->nsample, shots, code->nwire };
 	struct values *v = result(r, *code->name ? code->name : "samples", 3, dim, false, e);
 	mem_auto cplx *psi = v ? mem_try(size, sizeof *psi) : NULL;
-	double *p = psi ? mem_try(size, sizeof *p) : NULL;
+	mem_auto double *p = psi ? mem_try(size, sizeof *p) : NULL;
 	int status = 0;
 
 	if (!p)
@@ -201,7 +200,6 @@ static int samples_of_circuit(struct run_values *r, uint32_t c, struct err *e)
 		squares(psi, size, p);
 		shot_bits(p, code->nwire, shots, &stream, v->array.value + s * shots * code->nwire);
 	}
-	free(p);
 	return status;
 }
 

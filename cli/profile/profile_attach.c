@@ -205,7 +205,7 @@ static int refused(const json_t *error, struct err *e)
 
 static int read_profile(struct profile_stream *from, size_t n, struct profile **out, struct err *e)
 {
-	char *text = n <= JSON_BYTES_MAX ? mem_try(n + 1, 1) : NULL;
+	mem_auto char *text = n <= JSON_BYTES_MAX ? mem_try(n + 1, 1) : NULL;
 	size_t at = 0;
 	int code = 0;
 
@@ -222,7 +222,6 @@ static int read_profile(struct profile_stream *from, size_t n, struct profile **
 	}
 	if (!code)
 		code = profile_read_json(text, n, out, e);
-	free(text);
 	return code;
 }
 

@@ -113,7 +113,7 @@ static uint32_t slot(const struct elab *e, const struct node *key)
 static void grow_names(struct elab *e)
 {
 	uint32_t old = e->names.size;
-	const struct node **key = e->names.key;
+	mem_auto const struct node **key = e->names.key;
 	mem_auto struct value *value = e->names.value;
 
 	e->names.size = old ? 2 * old : 64;
@@ -126,7 +126,6 @@ static void grow_names(struct elab *e)
 		e->names.key[k] = key[i];
 		e->names.value[k] = value[i];
 	}
-	free(key);
 }
 
 void elab_bind(struct elab *e, const struct node *decl, struct value v)

@@ -67,7 +67,7 @@ static void write_value(const json_t *v, int printed, struct buf *out);
 
 static void write_object(const json_t *v, int printed, struct buf *out)
 {
-	const char **key = keys_of(v, printed);
+	mem_auto const char **key = keys_of(v, printed);
 
 	buf_char(out, '{');
 	for (size_t i = 0; i < json_object_size(v); i++) {
@@ -77,7 +77,6 @@ static void write_object(const json_t *v, int printed, struct buf *out)
 		write_value(json_object_get(v, key[i]), printed, out);
 	}
 	buf_char(out, '}');
-	free(key);
 }
 
 static void write_array(const json_t *v, int printed, struct buf *out)

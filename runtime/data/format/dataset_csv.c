@@ -93,13 +93,12 @@ static bool read_named_label(struct csv_table *t, size_t field)
 
 	if (!m->name || csv_number(&t->csv, field, &(double){ 0 }))
 		return false;
-	char *text = csv_text(&t->csv, field);
+	mem_auto char *text = csv_text(&t->csv, field);
 	for (unsigned i = 0; !known && i < m->n; i++)
 		if (!strcmp(m->name[i], text)) {
 			t->y[t->nrow] = m->to[i];
 			known = true;
 		}
-	free(text);
 	return known;
 }
 

@@ -51,12 +51,12 @@ static json_t *labels_json(const struct label_map *m)
 
 void dataset_spec_format(const struct read_options *o, struct buf *out)
 {
-	json_t *all = json_pack("{s:o, s:o, s:o, s:o, s:b, s:o, s:b}", "inputs", inputs_json(o), "map", map_json(o),
-		"label", word_or_null(o->label), "weight", word_or_null(o->weight), "required", (int)o->label_required,
-		"labels", labels_json(&o->label_map), "streamed", (int)o->streamed);
+	json_auto_t *all = json_pack("{s:o, s:o, s:o, s:o, s:b, s:o, s:b}", "inputs",
+		inputs_json(o), "map", map_json(o), "label", word_or_null(o->label), "weight",
+		word_or_null(o->weight), "required", (int)o->label_required, "labels",
+		labels_json(&o->label_map), "streamed", (int)o->streamed);
 
 	json_write(all, out);
-	json_decref(all);
 }
 
 /* ---- from text; words are borrowed from the tree ---- */

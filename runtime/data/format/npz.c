@@ -355,7 +355,7 @@ void npz_entries_free(struct npz_entry *entry, unsigned n)
 
 int npz_read(const char *path, struct npz *out, struct err *e)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 	int code = npz_check_file(path, e);
 
 	if (!code)
@@ -365,7 +365,6 @@ int npz_read(const char *path, struct npz *out, struct err *e)
 	code = npz_parse(b.data, b.len, out, e);
 	if (code)
 		err_prefix(e, "%s", path);
-	buf_release(&b);
 	return code;
 }
 

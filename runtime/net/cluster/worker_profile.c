@@ -475,7 +475,7 @@ int worker_profile_recorded(struct coordinator *c, struct profile *into, struct 
 	answer = mem_alloc(c->nworker + 1, sizeof *answer);
 	for (unsigned i = 0; i < c->nworker; i++)
 		answer[i] = take_answer(&c->worker[i]);
-	struct capture_loss *lost = c->capture.lost;
+	mem_auto struct capture_loss *lost = c->capture.lost;
 	size_t nlost = c->capture.nlost;
 	c->capture = (struct capture){ .number = c->capture.number };
 	pthread_mutex_unlock(&c->loop.lock);
@@ -485,7 +485,6 @@ int worker_profile_recorded(struct coordinator *c, struct profile *into, struct 
 		into->process[0].messages += traffic.messages;
 	}
 	add_all(c, into, answer, lost, nlost);
-	free(lost);
 	free(answer);
 	return 0;
 }

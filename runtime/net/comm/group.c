@@ -543,7 +543,7 @@ static int run(struct group *c, enum call_kind kind, const struct strided *part,
 static int group_exchange(struct comm *comm, const struct comm_part *part, unsigned npart,
 	const struct comm_work *work, struct err *e)
 {
-	struct strided *p = mem_alloc(npart + (size_t)1, sizeof *p);
+	mem_auto struct strided *p = mem_alloc(npart + (size_t)1, sizeof *p);
 
 	for (unsigned k = 0; k < npart; k++) {
 		p[k] = (struct strided){ .peer = part[k].peer,
@@ -555,9 +555,7 @@ static int group_exchange(struct comm *comm, const struct comm_part *part, unsig
 		comm->statistics.sent_bytes += part_bytes(&p[k]);
 	}
 	comm->statistics.nexchange++;
-	int code = run(group_of(comm), CALL_EXCHANGE, p, npart, work, e);
-	free(p);
-	return code;
+	return run(group_of(comm), CALL_EXCHANGE, p, npart, work, e);
 }
 
 static int group_gather(struct comm *comm, const void *mine, size_t bytes, void *all, struct err *e)

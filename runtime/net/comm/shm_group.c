@@ -341,7 +341,7 @@ static int answer_all(struct host *h, int memory, const char *failed, struct err
 static int host_group(const struct shm_offer *offer, const struct group_opening *g, size_t nbyte,
 	int own_alive, struct shm_group *out, struct err *e)
 {
-	struct host *h = mem_alloc(1, sizeof *h);
+	mem_auto struct host *h = mem_alloc(1, sizeof *h);
 	struct err why = { 0 };
 
 	h->offer = offer;
@@ -369,7 +369,6 @@ static int host_group(const struct shm_offer *offer, const struct group_opening 
 		close_all(h->alive + 1, g->size - 1);
 	else
 		memcpy(out->alive, h->alive, sizeof out->alive);
-	free(h);
 	return code;
 }
 

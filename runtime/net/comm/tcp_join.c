@@ -308,7 +308,7 @@ static int take_welcome(struct join *j, unsigned i, const uint8_t *body, size_t 
 
 static int take_message(struct join *j, unsigned i, const uint8_t *body, size_t len, struct err *e)
 {
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 	int code = 0;
 
 	switch (j->at[i].state) {
@@ -318,14 +318,13 @@ static int take_message(struct join *j, unsigned i, const uint8_t *body, size_t 
 	case JOIN_PROOF: code = take_proof(j, i, body, len, &b, e); break;
 	case JOIN_WELCOME: code = take_welcome(j, i, body, len, e); break;
 	}
-	buf_release(&b);
 	return code;
 }
 
 static int has_connected(struct join *j, unsigned i, struct err *e)
 {
 	struct joining *at = &j->at[i];
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 	int fault = 0;
 	socklen_t len = sizeof fault;
 
@@ -334,7 +333,6 @@ static int has_connected(struct join *j, unsigned i, struct err *e)
 	handshake_hello(at->h, &b);
 	at->state = JOIN_CHALLENGE;
 	put(at, &b);
-	buf_release(&b);
 	return 0;
 }
 

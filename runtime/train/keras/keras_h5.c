@@ -182,7 +182,7 @@ static void put_text(struct buf *out, const char *s)
 
 static int put_values(struct source *s, const char *name, hid_t data, uint64_t count)
 {
-	double *value = mem_try(count + 1, sizeof *value);
+	mem_auto double *value = mem_try(count + 1, sizeof *value);
 
 	if (!value)
 		return err_set(s->e, -ERR_CONFIG, "%s: no memory for %llu numbers", name, (unsigned long long)count);
@@ -190,7 +190,6 @@ static int put_values(struct source *s, const char *name, hid_t data, uint64_t c
 		return err_set(s->e, -ERR_BAD_DATA, "%s: its numbers cannot be read: the file is damaged, or they need more memory than its size accounts for", name);
 	for (uint64_t i = 0; i < count; i++)
 		buf_f64(s->out, value[i]);
-	free(value);
 	return 0;
 }
 

@@ -174,7 +174,8 @@ static double mean_over_classes(const struct metric_set *s, double (*of)(const s
 {
 	struct binary_rule rule = s->n == 1 ? rule_of(s, s->opt[0]) : (struct binary_rule){ 0 };
 	double sum = 0;
-	struct tally *t = mem_alloc((size_t)s->n + 1, sizeof *t);    /* no more than a sample's labels and outputs */
+	mem_auto struct tally *t = mem_alloc((size_t)s->n + 1,
+		sizeof *t); /* no more than a sample's labels and outputs */
 
 	for (uint32_t i = 0; i < s->nsample; i++) {
 		uint32_t answer = answer_class(s, &rule, i), label = label_class(s, i);
@@ -185,7 +186,6 @@ static double mean_over_classes(const struct metric_set *s, double (*of)(const s
 	}
 	for (uint32_t c = s->n == 1; c < (s->n == 1 ? 2 : s->n); c++)
 		sum += of(&t[c]);
-	free(t);
 	return sum / s->n;
 }
 

@@ -358,14 +358,13 @@ struct cutting {
 static void cut_segment(struct cutting *t, struct point *p, uint64_t local)
 {
 	struct segments *s = t->s;
-	bool *before = copy_done(s, p->done);
+	mem_auto bool *before = copy_done(s, p->done);
 
 	advance(s, p, local);
 	for (uint32_t k = 0; k < s->c->nstep; k++)
 		if (p->done[k] && !before[k])
 			t->order[t->norder++] = s->c->step[k];
 	add(t->g, t->norder, (s->all & ~local) | t->spare);
-	free(before);
 }
 
 /* The segments that led to a point. */

@@ -49,7 +49,7 @@ static void put_opening(const struct plan *pl, uint64_t devices, bool gradient, 
 		.split = 1u << pl->nrank_bit,
 		.own_matrices = pl->options.own_matrices,
 		.random_plan = pl->options.random };
-	struct buf program = BUF_INIT;
+	buf_auto program = BUF_INIT;
 
 	snprintf(o.version, sizeof o.version, "%s", PACKAGE_VERSION);
 	snprintf(o.device, sizeof o.device, "%s", pl->target->device);
@@ -58,7 +58,6 @@ static void put_opening(const struct plan *pl, uint64_t devices, bool gradient, 
 	o.program_bytes = program.len;
 	buf_add(b, &o, sizeof o);
 	buf_add(b, program.data, program.len);
-	buf_release(&program);
 }
 
 static int split_prepare(const struct plan *pl, unsigned nthread, uint64_t devices, bool gradient,

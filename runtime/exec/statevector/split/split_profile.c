@@ -41,7 +41,7 @@ void split_give_profile(struct split_rank *r, size_t text_max)
 	struct profile_process own = { .role = "rank", .pid = (uint32_t)getpid() };
 	char host[256] = "localhost";
 	uint64_t length[SPLIT_RANKS_MAX];
-	struct buf text = BUF_INIT;
+	buf_auto text = BUF_INIT;
 
 	gethostname(host, sizeof host - 1);
 	own.host = host;
@@ -55,7 +55,6 @@ void split_give_profile(struct split_rank *r, size_t text_max)
 		r->code = comm_exchange(r->comm,
 			&(struct comm_part){ 0, text.data, text.len, 1, text.len }, text.len > 0,
 			&r->error);
-	buf_release(&text);
 }
 
 /* What cannot be read is left out. */

@@ -321,13 +321,13 @@ check-local: $(fault_programs) $(net_programs) $(emulated_programs)
 endif
 
 # The whole matrix of faults, on hosts of a lab.
-net_programs = tests/net/many_connections tests/net/damage tests/net/no_reader tests/net/net_drop tests/net/split_faulty
+net_programs = tests/net/many_connections tests/net/damage tests/net/no_reader tests/net/net_drop tests/net/ports tests/net/split_faulty
 tests_net_split_faulty_SOURCES = cli/main.c tests/net/split_faulty.c
 tests_net_split_faulty_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=group_open,--wrap=group_offer,--wrap=backup_save
 EXTRA_PROGRAMS += $(net_programs)
 net_tests = tests/net/matrix_faults.sh tests/net/matrix_split.sh tests/net/matrix_bits.sh tests/net/slurm_jobs.sh
 EXTRA_DIST += tests/net/README.md tests/net/played.h
-EXTRA_DIST += tests/net/slurm.sh tests/net/lab.sh tests/net/link_faults.sh tests/net/held_training.sh tests/net/launched.sh tests/net/split_job.sh tests/net/split_cells.sh $(net_tests)
+EXTRA_DIST += tests/net/slurm.sh tests/net/lab.sh tests/net/link_faults.sh tests/net/held_training.sh tests/net/launched.sh tests/net/ports.sh tests/net/split_job.sh tests/net/split_cells.sh $(net_tests)
 check-net: check-programs
 	@$(run_tests) -j 1 -t 3600 $(net_tests)
 

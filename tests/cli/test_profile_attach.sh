@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # qcnn profile --attach: profiles of a training that runs, whose results stay the same bits.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
+. "$top_srcdir/tests/net/ports.sh"
 export OMP_NUM_THREADS=2 XDG_RUNTIME_DIR="$PWD/sockets"
 mkdir -m 700 sockets
 "$QCNN" init -q
@@ -114,16 +115,18 @@ tap_is "$(grep -o '"role": "[a-z]*"' out | tr '\n' ' ')" '"role": "coordinator" 
 stop
 
 # ---- through the port of a job whose processes have a key file ----
-port=$((20000 + $$ % 20000))
+take_ports || tap_note "no ports are free"
 "$QCNN" worker --new-key key
 "$QCNN" worker --new-key other
 rm -rf runs
 "$QCNN" train -q -o alone.bin $long --set train.epochs=300 config.yaml
 ranks() { # EPOCHS
 	rm -rf runs
+	pids=
 	for rank in 1 0; do
 		RANK=$rank WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port "$QCNN" train -q -o ranks.bin $long \
 			--set train.epochs="$1" --key-file key config.yaml >log.$rank 2>&1 &
+		pids="$pids $!"
 	done
 	job=$!
 	tap_until '[ -S "$(socket)" ]'
@@ -165,10 +168,10 @@ kill -KILL $client
 wait $client 2>/dev/null
 tap_exit 0 "after a profiler that was killed" by_port --key-file key -o again.port
 stop
-wait
+wait $pids
 ranks 300
 by_port --key-file key --steps 100 -o again.port >out 2>err
-wait
+wait $pids
 "$QCNN" weights diff alone.bin ranks.bin >out 2>&1
 tap_is "$?" 0 "the weights are those of a training that nobody looked at"
 tap_done

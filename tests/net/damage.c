@@ -118,9 +118,12 @@ static int run_command(char **argv)
 static int relay(char **argv)
 {
 	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(argv[4])), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	int listener = socket(AF_INET, SOCK_STREAM, 0), there = socket(AF_INET, SOCK_STREAM, 0), here;
+	int listener = socket(AF_INET, SOCK_STREAM, 0), there = socket(AF_INET, SOCK_STREAM, 0),
+	    here, yes = 1;
 	bool to = !strcmp(argv[1], "to");
 
+	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes,
+		sizeof yes); /* one of an earlier test may still be closing */
 	if (bind(listener, (struct sockaddr *)&a, sizeof a) || listen(listener, 1))
 		return 1;
 	here = accept(listener, NULL, NULL);

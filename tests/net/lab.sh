@@ -5,6 +5,7 @@
 # lab_unshare="--net --mount" gives each a view of the files, too, which lab_at K changes.
 # Everything ends with the test: by its trap, and by a leash (file descriptor 9) when it is killed.
 
+. "$top_srcdir/tests/net/ports.sh"
 lab_why=
 
 # lab_config NAME ADDRESS PORT [yes: passwords alone]: SHLVL keeps bash from the user's .bashrc, which may take its time.
@@ -92,14 +93,13 @@ lab_open_net() {
 lab_open_loopback() {
 	lab_kind=loopback
 	lab_k=1
-	for lab_port in $(seq $((20000 + $$ % 20000)) 37 60000); do
-		lab_config 1 127.0.0.1 $lab_port
-		"$lab_sshd" -D -e -f "$lab/sshd_config.1" >"$lab/hold.1" 2>&1 9>&- &
-		lab_holders=$!
-		tap_until 'grep -q "Server listening" "$lab/hold.1" || ! kill -0 $lab_holders'
-		! grep -q 'Server listening' "$lab/hold.1" || return 0
-	done
-	return 1
+	take_ports || return 1
+	lab_port=$port
+	lab_config 1 127.0.0.1 $lab_port
+	"$lab_sshd" -D -e -f "$lab/sshd_config.1" >"$lab/hold.1" 2>&1 9>&- &
+	lab_holders=$!
+	tap_until 'grep -q "Server listening" "$lab/hold.1" || ! kill -0 $lab_holders'
+	grep -q 'Server listening' "$lab/hold.1"
 }
 
 # lab_open N: leaves lab_kind (net, loopback) and lab_why (why it is not net); 1 where not even sshd starts.

@@ -4,10 +4,11 @@
 # there by this test.  The same bits as one process; only rank 0 prints and writes; none is left, however it ends.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/net/launched.sh"
+. "$top_srcdir/tests/net/ports.sh"
 
 cp "$top_srcdir"/examples/cluster-hybrid/* .
 "$QCNN" worker --new-key key
-port=$((20000 + $$ % 20000))
+take_ports || tap_note "no ports are free"
 few="--set log.report=false --set log.tensorboard=false --no-progress --set train.restarts=1"
 
 # start_ranks N NAME COMMAND...: leaves NAME.RANK.out and .err.

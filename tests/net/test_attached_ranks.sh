@@ -4,11 +4,12 @@
 # plays the launcher, as test_attached.sh does. The same bits as one process; only rank 0 prints and writes; none is left, however it ends.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/net/launched.sh"
+. "$top_srcdir/tests/net/ports.sh"
 . "$top_srcdir/tests/net/held_training.sh"
 
 cp "$top_srcdir"/examples/cluster/* .
 "$QCNN" worker --new-key key
-port=$((20000 + $$ % 20000))
+take_ports || tap_note "no ports are free"
 few="-q --fresh --set=train.epochs=2 --set=train.restarts=2 --set=data.rounds=1 --set=run.split=8 --set=run.threads=1"
 
 # Of ranks in one place: shared memory. Of others: those that connect to 127.0.0.2 do so from 127.0.0.1, and are taken for ranks of

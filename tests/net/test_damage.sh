@@ -5,6 +5,7 @@
 # were started together, by TCP, where the others go on.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/net/held_training.sh"
+. "$top_srcdir/tests/net/ports.sh"
 
 cp "$top_srcdir"/examples/cluster/* .
 train() {
@@ -44,7 +45,7 @@ hold_options 1000
 long="--set log.dir=$PWD/runs.tcp --set log.report=false --set log.tensorboard=false --set run.threads=1 --fresh --no-progress $hold_options"
 release_training
 timeout 100 "$QCNN" train config.yaml $long -o want.bin >out 2>err || tap_note "$(tail -3 err)"
-port=$((20000 + $$ % 20000))
+take_ports || tap_note "no ports are free"
 for case in "to flip 9000 on" "from swap 1500 on" "to swap 9001 off" "from flip 1501 off"; do
 	how=${case% *} encrypt=${case##* }
 	port=$((port + 2))

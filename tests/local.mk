@@ -310,6 +310,15 @@ EXTRA_DIST += tests/compile_file.h tests/check-format tests/tap.h tests/tap.sh t
 	$(shell_tests) $(soak_tests) $(perf_tests) tests/cli/compare_examples.sh
 
 all_tests = $(check_PROGRAMS) $(shell_tests)
+# The longest first, so that no other waits for one at the end.
+long_tests = tests/gpu/test_split_ranks.sh tests/net/test_mpi.sh tests/gpu/test_emulated.sh tests/net/test_group_faults \
+	tests/cli/test_man.sh tests/net/test_split_faults.sh tests/net/test_attached_ranks.sh tests/cli/test_split_hosts.sh \
+	tests/net/test_group tests/cli/test_profile.sh tests/net/test_worker_profile tests/gpu/test_emulated_fast.sh \
+	tests/cli/test_split_states.sh tests/cli/test_link.sh tests/cli/test_faults.sh tests/cli/test_bench.sh \
+	tests/net/test_local.sh tests/cli/test_readme.sh tests/kernels/test_positions tests/kernels/test_cpu \
+	tests/gpu/test_choice.sh tests/net/test_attached.sh tests/cli/test_profile_attach.sh tests/cli/test_split_groups.sh \
+	tests/net/test_group_calls tests/gpu/test_predictions.sh tests/cli/test_resume.sh
+longest_first = $(filter $(all_tests),$(long_tests)) $(filter-out $(long_tests),$(all_tests))
 run_tests = CC='$(CC)' $(SHELL) $(srcdir)/tests/run-tests -s $(srcdir) -b .
 
 if SMOKE_CHECK
@@ -317,7 +326,7 @@ check-local:
 	@$(run_tests) $(smoke_tests)
 else
 check-local: $(fault_programs) $(net_programs) $(emulated_programs)
-	@$(run_tests) $(all_tests)
+	@$(run_tests) $(longest_first)
 endif
 
 # The whole matrix of faults, on hosts of a lab.
@@ -411,7 +420,7 @@ check-programs: all
 
 check-sanitized:
 	@skip=" $(unsanitized_tests) "; run=; \
-	for t in $(all_tests); do case $$skip in *" $$t "*) ;; *) run="$$run $$t";; esac; done; \
+	for t in $(longest_first); do case $$skip in *" $$t "*) ;; *) run="$$run $$t";; esac; done; \
 	$(run_tests) -t 600 $$run
 
 CLEANFILES += $(EXTRA_PROGRAMS)

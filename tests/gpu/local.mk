@@ -49,7 +49,8 @@ AM_V_CXX = $(am__v_CXX_$(V))
 am__v_CXX_ = $(am__v_CXX_$(AM_DEFAULT_VERBOSITY))
 am__v_CXX_0 = @echo "  CXX     " $@;
 
-emu_link = $(CXX) -pthread -rdynamic $(SANITIZE_CFLAGS) $(OPENMP_CFLAGS) $(LDFLAGS) -Wl,-u,backend_cuda
+emu_link = $(CXX) -pthread -rdynamic $(SANITIZE_CFLAGS) $(OPENMP_CFLAGS) $(LDFLAGS) -Wl,-u,backend_cuda \
+	-Wl,--wrap=cpus_memory_available
 emu_libs = $(room_libs) libgpu.a $(room_libs) \
 	$(YAML_LIBS) $(ZLIB_LIBS) $(JANSSON_LIBS) $(SODIUM_LIBS) $(LIBS)
 states_objects = $(tests_gpu_test_states_OBJECTS)

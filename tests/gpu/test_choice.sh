@@ -68,7 +68,7 @@ mv out chosen
 "$emu" run --device=cuda bell.qcnn >given
 tap_same chosen given "and gives the GPU's numbers"
 rm cache/qcnn/gpu.json
-tap_exit 0 "info --measure" "$emu" info --measure --threads=1
+EMU_HOST_BYTES=200000000 tap_exit 0 "info --measure" "$emu" info --measure --threads=1
 says out 'crossover     none: the processor is faster than the GPU (stored in .*/cache/qcnn/gpu.json)' "measures the crossover"
 tap_is "$(cat cache/qcnn/gpu.json)" '{"schema": 1, "gpu": "emulated GPU", "threads": 1, "operations": null}' "and stores it"
 printf 'QCNN 1;\nqubit[30] q;\nparam float w;\nh q;\nry(w) q[0];\nobserve z(q[0]);\n' >large.qcnn

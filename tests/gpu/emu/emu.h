@@ -8,6 +8,7 @@
  *   EMU_COUNT=1      counts sectors and bank conflicts
  *   EMU_REPORT=file  calls, launches, and what was counted by place in the program, in addresses of addr2line and nm
  *   EMU_HOST=letter  the machine, of which the numbers of devices are (default: one without a letter)
+ *   EMU_HOST_BYTES=n  the memory of the machine that is left, of which qcnn measures a quarter
  *   EMU_NCCL=fault   there is an NCCL, with that fault: see emu_nccl.cpp
  *   EMU_WITHOUT=file:line  a barrier that is left out, to see that it is missed
  *

@@ -766,3 +766,13 @@ template<class T> static cudaError_t destroy(std::set<T *> &all, T *x, const cha
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t x) { return destroy(execs, x, __func__); }
 
 cudaError_t cudaGraphDestroy(cudaGraph_t g) { return destroy(graphs, g, __func__); }
+
+/* ---- the machine ---- */
+
+extern "C" uint64_t __real_cpus_memory_available(void) __attribute__((weak)); /* faults-emu has none */
+extern "C" uint64_t __wrap_cpus_memory_available(void)
+{
+	const char *const bytes = getenv("EMU_HOST_BYTES");
+
+	return bytes ? strtoull(bytes, nullptr, 0) : __real_cpus_memory_available();
+}

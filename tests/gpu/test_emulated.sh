@@ -86,7 +86,7 @@ for precision in single double; do
 		END { exit bad || n != 39 }' want first
 	tap_result $? "as ref has them"
 	different=0
-	for seed in 2 3 4; do
+	for seed in 2 3; do
 		EMU_SEED=$seed "$emu/qcnn-emu" run -q --device=cuda --seed=3 --emit=jacobian --format=csv --precision=$precision turns.qcnn >other
 		cmp first other || different=1
 	done
@@ -189,9 +189,9 @@ tap_is "$(sed -n 's/.*"copied_bytes": \([0-9]*\), "launches": \([0-9]*\).*/\2 \1
 EMU_REPORT=report-1 sh "$top_srcdir/tests/gpu/golden.sh" "$emu/qcnn-emu" | grep -v MATHS >golden
 grep '^GOLDEN' "$top_srcdir/cli/bench/selftest.def" >want
 tap_same golden want "the self-test's digits are those of selftest.def (else: tests/gpu/golden.sh)"
-EMU_DEVICES=2 tap_exit 0 "also with threads that share the samples of a unit" "$emu/qcnn-fast" info --selftest --device=cuda --threads=4
-# Units with fewer samples than a unit may have: each GPU has some of them. The circuits have matrices and vectors of each sample.
-EMU_DEVICES=2 EMU_REPORT=report-2 tap_exit 0 "the digits on two GPUs that share units" "$emu/qcnn-fast" info --selftest --device=cuda
+# Units with fewer samples than a unit may have: each GPU has some of them, and threads share them. The circuits have matrices and
+# vectors of each sample.
+EMU_DEVICES=2 EMU_REPORT=report-2 tap_exit 0 "the digits on two GPUs that share units" "$emu/qcnn-fast" info --selftest --device=cuda --threads=4
 EMU_DEVICES=3 EMU_REPORT=report-3 tap_exit 0 "and on three" "$emu/qcnn-emu" info --selftest --device=cuda
 waits() { sed -n 's/^call cudaStreamSynchronize //p' "report-$1"; }
 tap_ok "two GPUs do more than one" test "$(waits 2)" -gt "$(waits 1)"

@@ -2,6 +2,7 @@
 # Slurm for a test: munged, slurmctld and three slurmd on this machine, with ports, keys and folders of their own.
 # start_slurm: leaves SLURM_CONF in the environment, or returns 1 with the reason in $slurm_why; end_slurm ends all.
 
+. "$top_srcdir/tests/net/ports.sh"
 slurm_here=$PWD/slurm
 slurm_wait() { tap_until "$* >/dev/null"; }
 slurm_alive() { [ "$(sinfo -h -p low -N -o '%t' 2>/dev/null | grep -c idle)" = 3 ]; }
@@ -13,7 +14,8 @@ start_slurm() {
 	done
 	[ "$(id -u)" = 0 ] || { slurm_why="slurmd needs root"; return 1; }
 	mkdir -p "$slurm_here/state" && chmod 755 "$slurm_here"
-	base=$((20000 + $$ % 20000))
+	take_ports || { slurm_why="no ports are free"; return 1; }
+	base=$port
 	head -c 128 /dev/urandom >"$slurm_here/munge.key" && chmod 400 "$slurm_here/munge.key"
 	munged --force --key-file="$slurm_here/munge.key" --socket="/tmp/qcnn-munge.$$" --pid-file="$slurm_here/munged.pid" \
 		--log-file="$slurm_here/munged.log" --seed-file="$slurm_here/munged.seed" 2>"$slurm_here/munged.err" ||

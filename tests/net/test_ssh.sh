@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Workers by ssh, through a real sshd that this test starts on the loopback interface with keys of its own.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
+. "$top_srcdir/tests/net/ports.sh"
 
 sshd=$(PATH=$PATH:/usr/sbin:/usr/local/sbin command -v sshd) || tap_skip_all "sshd is not installed"
 command -v ssh >/dev/null || tap_skip_all "ssh is not installed"
@@ -14,30 +15,23 @@ ssh-keygen -q -t ed25519 -N '' -f host_key && ssh-keygen -q -t ed25519 -N '' -f 
 cp user_key.pub authorized_keys
 chmod 600 authorized_keys
 
-# start_sshd: on the first port that is free; leaves $port and the process's number in sshd.pid.
+# start_sshd: leaves $port and the process's number in sshd.pid.
 start_sshd() {
-	for port in $(seq $((20000 + $$ % 20000)) 37 60000); do
-		cat >sshd_config <<-END
-		Port $port
-		ListenAddress 127.0.0.1
-		HostKey $here/host_key
-		PidFile $here/sshd.pid
-		AuthorizedKeysFile $here/authorized_keys
-		StrictModes no
-		PasswordAuthentication no
-		UsePAM no
-		PermitRootLogin yes
-		MaxStartups 4:60:10
-		END
-		"$sshd" -f "$here/sshd_config" -E "$here/sshd.log" 2>sshd.err
-		for i in $(seq 400); do
-			[ -s sshd.pid ] && return 0
-			grep -q 'Cannot bind' sshd.log 2>/dev/null && break
-			sleep 0.05
-		done
-		rm -f sshd.log
-	done
-	return 1
+	take_ports || return 1
+	cat >sshd_config <<-END
+	Port $port
+	ListenAddress 127.0.0.1
+	HostKey $here/host_key
+	PidFile $here/sshd.pid
+	AuthorizedKeysFile $here/authorized_keys
+	StrictModes no
+	PasswordAuthentication no
+	UsePAM no
+	PermitRootLogin yes
+	MaxStartups 4:60:10
+	END
+	"$sshd" -f "$here/sshd_config" -E "$here/sshd.log" 2>sshd.err && tap_until '[ -s sshd.pid ] || grep -q "Cannot bind" sshd.log'
+	[ -s sshd.pid ]
 }
 end_sshd() { [ -s sshd.pid ] && kill "$(cat sshd.pid)" 2>/dev/null; }
 trap end_sshd EXIT

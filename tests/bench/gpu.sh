@@ -85,8 +85,8 @@ cat <<'END'
 
 A range is what arithmetic and memory take at the same time (the first number) and one after the other (the second). Launches, copies,
 waits and memory are those of a call of the whole batch, in and out of the device's memory. The last column is the part of the time on an
-H100 that readouts take, with what the backward pass begins with, their copies and waits: sums over the state in double precision, for
-each product of Pauli matrices.
+H100 that readouts take in launches of their own, with what the backward pass begins with, their copies and waits. Products of Z have no
+such launches: the last stage sums them, and the first one of the backward pass makes lambda of them.
 
 The work of the host comes on top: encoding, matrices and the chain rule. With `--device=null`, which does that work alone, a call takes
 19 ms for the 65,536 samples of 8 qubits on two processors (an AMD EPYC, as of [the page of the cpu](README.md)), 9 µs for 32 samples,

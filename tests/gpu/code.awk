@@ -90,7 +90,7 @@ $1 ~ /^REG:/ {
 		mads[kernel]++
 	if (class == "DMUL" && kernel ~ /single$/)
 		mads[kernel]--
-	if (class == "F2I")
+	if (op ~ (kernel ~ /single$/ ? "^F2I[.]S64$" : "^F2I[.]S64[.]F64$"))
 		conversions[kernel]++
 	if (one != "" && case_line != "") {
 		used_here = class ~ (kernel ~ /single$/ ? "^F(FMA|MUL)$" : "^D(FMA|MUL)$")
@@ -112,7 +112,7 @@ END {
 		print kernel "\tstate stores of 128 bits\t" access[kernel, "STG", 1] + 0
 		print kernel "\tnarrower state accesses\t" access[kernel, "LDG", 0] + access[kernel, "STG", 0]
 		# A sum that becomes an integer is multiplied once more.
-		print kernel "\tmultiply-adds\t" mads[kernel] - (kernel ~ /double$/ ? conversions[kernel] : 0)
+		print kernel "\tmultiply-adds\t" mads[kernel] - conversions[kernel]
 		if (kernel ~ /^stage_backward/) {
 			printf "%s\tpercent multiply-adds\t%.1f\n", kernel, 100 * whole_used[kernel] / whole_all[kernel]
 			continue

@@ -35,17 +35,21 @@ cat >products.qcnn <<'END'
 QCNN 1;
 const int n = 14;
 qubit[n] q;
+input float[2] v;
 param float[n] w;
+amplitudes(v) q[0];
 ry(each w) on q;
 cx on ring(q);
-observe x(q[2]) * x(q[5]), x(q[7]) * x(q[8]) * x(q[10]) * x(q[11]), z(q[12]);
+observe x(q[2]) * x(q[5]), x(q[7]) * x(q[8]) * x(q[10]) * x(q[11]), z(q), z(q[1]) * z(q[12]);
 observe x(q[0]) * x(q[1]), y(q[3]) * x(q[4]), x(q[6]) * x(q[9]), x(q[12]) * y(q[13]);
 END
 
+printf 'a,b\n1,2\n' >products.csv
+
 nm "$emu" | sed -n 's/^0*\([0-9a-f]*\) [A-Za-z] _Z[0-9]*\([a-z_]*\)I\([df]\).*cuda_.*/0x\1 \2_\3/p' >names
-# count FILE: what the kernels do for the circuit and its gradients, to `report`.
+# count FILE OPTION...: what the kernels do for the circuit and its gradients, to `report`.
 count() {
-	EMU_COUNT=1 EMU_REPORT=raw "$emu" run -q --device=cuda --seed=3 --emit=jacobian --precision=$precision "$1" >out 2>err ||
+	EMU_COUNT=1 EMU_REPORT=raw "$emu" run -q --device=cuda --seed=3 --emit=jacobian --precision=$precision "$@" >out 2>err ||
 		tap_note "$(cat err)"
 	awk 'FILENAME == "names" { name[$1] = $2; next } /^kernel/ { $2 = name[$2] } $16 == "kernel" { $17 = name[$17] } { print }' names raw >report
 }
@@ -65,10 +69,11 @@ for letter in f d; do
 		read=$(sum $kernel global '$3 == "read" && $5 == 16' '$9')
 		written=$(sum $kernel global '$3 == "write" && $5 == 16' '$9')
 		tap_ok "$kernel: $blocks blocks" test "${blocks:-0}" -ge 8
-		bar "bytes of the state read, of those that it has" $kernel "$(ratio "$read" $((states * blocks * 32768)))" = 1.000
-		if [ $states = 1 ]; then
+		if [ $states = 1 ]; then # what is known to be 0 is not read
+			bar "bytes of the state read, of those that it has" $kernel "$(ratio "$read" $((blocks * 32768)))" '<=' 0.800
 			bar "bytes of the state written, of those that it has" $kernel "$(ratio "$written" $((blocks * 32768)))" = 1.000
 		else # the last pass writes nothing
+			bar "bytes of the state read, of those that it has" $kernel "$(ratio "$read" $((states * blocks * 32768)))" = 1.000
 			bar "bytes of the state written, of those that it has" $kernel "$(ratio "$written" $((states * blocks * 32768)))" '<=' 1.000
 		fi
 		bar "percent of other bytes" $kernel "$(share "$(sum $kernel global '$5 != 16' '$9')" $((read + written)))" '<=' 0.5
@@ -78,6 +83,7 @@ for letter in f d; do
 			"$(ratio "$(sum $kernel shared "\$9 >= 98304" '$13')" "$(sum $kernel shared "\$9 >= 98304" '$15')")" = 1.000
 		bar "wavefronts of all, of the least" $kernel "$(ratio "$(sum $kernel shared 1 '$13')" "$(sum $kernel shared 1 '$15')")" '<=' 1.05
 	done
+	count products.qcnn --data=products.csv
 	# The state: what each lane reads or writes for itself.
 	for kernel in start_$letter expect_$letter lambda_terms_$letter; do
 		own='$3 != "atomic" && $9 == $19'
@@ -86,7 +92,8 @@ for letter in f d; do
 	done
 	bar "wavefronts of all, of the least" expect_$letter \
 		"$(ratio "$(sum expect_$letter shared 1 '$13')" "$(sum expect_$letter shared 1 '$15')")" '<=' 1.05
-	count products.qcnn
+	bar "wavefronts of all, of the least, with products of z" stage_forward_$letter \
+		"$(ratio "$(sum stage_forward_$letter shared 1 '$13')" "$(sum stage_forward_$letter shared 1 '$15')")" '<=' 1.05
 	state=$(sum start_$letter global '$3 == "write"' '$9')
 	own='$9 == $19 && $3 =='
 	bar "times that products of many bits read the state" expect_$letter \

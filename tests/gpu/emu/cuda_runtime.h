@@ -110,7 +110,9 @@ double emu_mad(double a, double b, double c);
 #define fma(a, b, c) emu_mad(a, b, c)
 #endif
 
+static __forceinline__ long long __float2ll_rn(float x) { return llrintf(x); }
 static __forceinline__ long long __double2ll_rn(double x) { return llrint(x); }
+static __forceinline__ int __ffs(int x) { return __builtin_ffs(x); }
 static __forceinline__ int __popc(unsigned x) { return __builtin_popcount(x); }
 
 /* ---- the host's side ---- */

@@ -45,14 +45,22 @@ template <class R> DEVICE amplitude<R> product(R re, R im, const amplitude<R> &x
 /* Of the number of its bits that are 1. */
 DEVICE bool is_odd(size_t x) { return (__popc((unsigned)x) ^ __popc((unsigned)(x >> 32))) & 1; }
 
-/* Adds a part to a sum; nothing where it is bad. */
-DEVICE long long fixed_of(double x, unsigned *bad)
+/* In units of sums: of what is finite and less than CUDA_FIXED_LIMIT. */
+DEVICE long long fixed(float x) { return __float2ll_rn(x * (float)(1ll << CUDA_FIXED_BITS)); }
+DEVICE long long fixed(double x) { return __double2ll_rn(x * (double)(1ll << CUDA_FIXED_BITS)); }
+template <class R> DEVICE bool is_bad(R x)
 {
-	if (!(x < CUDA_FIXED_LIMIT && x > -CUDA_FIXED_LIMIT)) {
+	return !(x < (R)CUDA_FIXED_LIMIT && x > -(R)CUDA_FIXED_LIMIT);
+}
+
+/* Adds a part to a sum; nothing where it is bad. */
+template <class R> DEVICE long long fixed_of(R x, unsigned *bad)
+{
+	if (is_bad(x)) {
 		atomicAdd(bad, 1u);
 		return 0;
 	}
-	return __double2ll_rn(x * (double)(1ll << CUDA_FIXED_BITS));
+	return fixed(x);
 }
 
 DEVICE void add_fixed(long long *sum, long long x)

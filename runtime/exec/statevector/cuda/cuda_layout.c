@@ -21,6 +21,8 @@ struct tile {
 	int8_t at[64];             /* tile bit of a circuit's bit, or -1 */
 	int8_t outer[64];          /* its bit in the block's number, or -1 */
 	unsigned nouter;
+	uint64_t bits; /* of the circuit, with either */
+	uint64_t zero; /* of the index: what is 0 before the stage, whatever memory has */
 	uint8_t outer_at[CUDA_BITS_MAX]; /* index bits of these */
 	/* Split states: places from nlocal on number parts, and are never tile bits; those from nown on number processes. */
 	unsigned nlocal, nown;
@@ -120,7 +122,8 @@ static const uint8_t *places_after(const struct tile *t, const struct plan_circu
 	return k + 1 < c->nstage ? c->stage[k + 1].place : c->place;
 }
 
-static void lay_out_tile(struct tile *t, const struct plan_circuit *c, uint32_t k, enum cuda_sweep pass)
+static void lay_out_tile(struct tile *t, const struct plan_circuit *c, uint32_t k,
+	enum cuda_sweep pass, uint64_t stored)
 {
 	const struct plan_stage *s = &c->stage[k];
 	bool back = cuda_goes_back(pass);
@@ -155,6 +158,10 @@ static void lay_out_tile(struct tile *t, const struct plan_circuit *c, uint32_t 
 			t->outer[b] = (int8_t)t->nouter;
 			t->outer_at[t->nouter++] = before[b];
 		}
+	}
+	for (unsigned b = 0; b < t->nstored; b++) {
+		t->bits |= t->at[b] >= 0 || t->outer[b] >= 0 ? bit(b) : 0;
+		t->zero |= stored >> b & 1 ? 0 : bit(before[b]);
 	}
 	if (n != t->nbit)
 		BUG("a block of %u bits in a tile of %u", n, t->nbit);
@@ -666,14 +673,15 @@ static struct cuda_launch *make_launch(struct todo *w, struct arena *arena)
 	set_transfers(&w->t, &r[0], &r[a->nround - 1], to, a);
 	a->save = !w->back || changes(l, &w->t, to);
 	l->idle = w->t.idle;
+	l->bits = w->t.bits;
 	free(r);
 	return l;
 }
 
 static bool moves_places(const struct tile *t) { return memcmp(t->from, t->to, t->nbit) != 0; }
 
-struct cuda_launch *cuda_layout_stage(const struct plan *pl, const struct plan_circuit *c,
-	uint32_t k, enum cuda_sweep pass, struct cuda_process process, struct arena *arena)
+struct cuda_launch *cuda_layout_stage(const struct plan *pl, const struct plan_circuit *c, uint32_t k,
+	enum cuda_sweep pass, uint64_t stored, struct cuda_process process, struct arena *arena)
 {
 	struct todo w = { .t = { .pl = pl,
 				  .twice = is_twice(pl),
@@ -689,7 +697,7 @@ struct cuda_launch *cuda_layout_stage(const struct plan *pl, const struct plan_c
 	w.t.nstate = w.t.nstored + cuda_sample_bits(pl, c->nbit);
 	w.t.nlocal = w.t.nstored - pl->nrank_bit;
 	w.t.nown = w.t.nstored - process.nbit;
-	lay_out_tile(&w.t, c, k, pass);
+	lay_out_tile(&w.t, c, k, pass, stored);
 	list_items(&w, c, &c->stage[k]);
 	while (w.left || (!first && moves_places(&w.t))) {
 		*next = make_launch(&w, arena);
@@ -697,6 +705,10 @@ struct cuda_launch *cuda_layout_stage(const struct plan *pl, const struct plan_c
 			first->args.lambda_from =
 				pass == CUDA_TAIL_SUMS ? CUDA_LAMBDA_TURNED : CUDA_LAMBDA_PSI;
 		next = &(*next)->next;
+	}
+	if (first && !w.back) {
+		first->args.zero = w.t.zero;
+		first->args.start = !stored;
 	}
 	free(w.item);
 	return first;

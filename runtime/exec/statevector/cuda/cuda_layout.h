@@ -30,6 +30,7 @@ struct cuda_launch {
 	bool makes_lambda; /* one of its steps does, by a matrix of each sample */
 	struct cuda_placed placed[CUDA_OPS_MAX];
 	bool idle; /* the process' part of the state is 0 still: it is left out */
+	uint64_t bits; /* of the circuit that its blocks have: amplitudes where another is 1 are left out */
 	struct cuda_launch *next;
 };
 
@@ -43,7 +44,8 @@ struct cuda_process {
 /* Samples that are computed together, as a power of two: as many as the plan's units have, and at least a tile of them. */
 unsigned cuda_sample_bits(const struct plan *pl, unsigned nbit);
 
-/* Launches of a stage. The backward pass goes from behind the stage to before it. TAIL: of a last stage, without the step that is
+/* Launches of a stage. Forward, memory has the amplitudes where no other bits of the circuit are 1 than those in `stored`; the others
+ * are 0, and with no bits there is no state yet. The backward pass goes from behind the stage to before it. TAIL: of a last stage, without the step that is
  * a heisenberg_tail; back, they begin with what makes lambda of psi. TAIL_SUMS: P alone, of the states that TAIL_FORWARD leaves. */
 enum cuda_sweep {
 	CUDA_FORWARD = 0,
@@ -58,5 +60,5 @@ static inline bool cuda_goes_back(enum cuda_sweep pass)
 }
 
 /* The launches of stage k of circuit c, in the order in which they are done, in memory of the arena; NULL: there is nothing to do. */
-struct cuda_launch *cuda_layout_stage(const struct plan *pl, const struct plan_circuit *c,
-	uint32_t k, enum cuda_sweep pass, struct cuda_process process, struct arena *arena);
+struct cuda_launch *cuda_layout_stage(const struct plan *pl, const struct plan_circuit *c, uint32_t k,
+	enum cuda_sweep pass, uint64_t stored, struct cuda_process process, struct arena *arena);

@@ -44,6 +44,18 @@ static void set_tail_pointers(const struct cuda_state *b, const struct cuda_circ
 	l->args.sum = l->args.sample_sum = sum + 1;
 }
 
+static void set_products(const struct cuda_state *b, const struct cuda_circuit *c,
+	struct cuda_launch *l, uint32_t count)
+{
+	if (!l)
+		return;
+	l->args.products.sum = b->sum + c->readout_sum;
+	l->args.products.factor = b->factor + c->factor;
+	l->args.products.stride = (uint32_t)c->nsum_readout;
+	l->args.products.first = c->npauli - c->nproduct;
+	l->args.products.nsample = count;
+}
+
 static void place_inputs(const struct cuda_state *b, struct cuda_circuit *c, bool back, size_t *at)
 {
 	c->input = *at;
@@ -107,6 +119,8 @@ void cuda_place(struct cuda_state *b, uint32_t count, bool back, bool whole)
 		}
 		if (c->takes_tail)
 			set_tail_pointers(b, c);
+		set_products(b, c, c->reads, count);
+		set_products(b, c, c->makes, count);
 	}
 }
 

@@ -39,20 +39,21 @@ static void compile_output(struct cuda_circuit *c, const struct output *o, uint3
 }
 
 /* Moves the products of one launch behind the first n, and returns how many there are then: of one segment, those
- * that stay in the same chunks, and those that leave any. */
+ * that stay in the same chunks, those that leave any, or those that flip nothing. */
 static uint32_t fill_group(struct cuda_circuit *c, const struct cuda_pauli *from, bool *done,
 	uint32_t n)
 {
 	uint32_t end = n + CUDA_TERMS_MAX;
-	uint32_t segment = UINT32_MAX;
+	const struct cuda_pauli *first = NULL;
 	uint64_t flip = 0;
 
 	for (uint32_t k = 0; k < c->npauli && n < end; k++) {
 		bool fits;
 
-		if (done[k] || (segment != UINT32_MAX && from[k].segment != segment))
+		if (done[k]
+			|| (first && (from[k].segment != first->segment || !from[k].flip != !first->flip)))
 			continue;
-		segment = from[k].segment;
+		first = first ? first : &from[k];
 		fits = cuda_flips_fit(flip | from[k].flip, c->nbit);
 		if (!fits && cuda_flips_fit(from[k].flip, c->nbit))
 			continue;
@@ -63,23 +64,71 @@ static uint32_t fill_group(struct cuda_circuit *c, const struct cuda_pauli *from
 	return n;
 }
 
-/* Orders the products by launches. */
+/* Orders the products by launches, the last ones of Z at the end. */
 static void group_terms(struct arena *arena, struct cuda_circuit *c)
 {
 	struct cuda_pauli *from = arena_copy(arena, c->pauli, c->npauli, sizeof *from);
 	bool *done = arena_alloc(arena, c->npauli, sizeof *done);
 
-	c->group = arena_alloc(arena, (size_t)c->npauli + 1, sizeof *c->group);
-	while (c->group[c->ngroup] < c->npauli) {
+	for (uint32_t k = c->npauli; k-- > 0 && c->nproduct < CUDA_PRODUCTS_MAX;)
+		if (!from[k].flip) {
+			c->pauli[c->npauli - ++c->nproduct] = from[k];
+			done[k] = true;
+		}
+	c->group = arena_alloc(arena, (size_t)c->npauli + 2, sizeof *c->group);
+	while (c->group[c->ngroup] < c->npauli - c->nproduct) {
 		uint32_t n = fill_group(c, from, done, c->group[c->ngroup]);
 
 		c->group[++c->ngroup] = n;
+	}
+	c->group[c->ngroup + 1] = c->npauli;
+}
+
+/* The last launch of the last stage that has any; back, the first one. */
+static void find_launches(const struct cuda_state *b, struct cuda_circuit *c)
+{
+	if (plan_deep(c->plan) || b->plan->nrank_bit)
+		return;
+	for (uint32_t k = 0; k < c->plan->nstage; k++) {
+		for (struct cuda_launch *l = c->forward[k]; l; l = l->next)
+			c->reads = l;
+		c->makes = c->back[k] ? c->back[k] : c->makes;
+	}
+}
+
+static uint32_t gather(uint64_t bits, const uint8_t *at, unsigned n)
+{
+	uint32_t out = 0;
+
+	for (unsigned k = 0; k < n; k++)
+		out |= (uint32_t)(bits >> at[k] & 1) << k;
+	return out;
+}
+
+/* By the index's bits before or after the launch. */
+static void put_products(const struct cuda_circuit *c, struct cuda_stage_args *a,
+	const uint8_t *thread, const uint8_t *reg, unsigned nreg)
+{
+	unsigned samples = a->round[a->nround - 1].sample_regs, s = 0;
+
+	for (uint32_t k = 0; k < c->nproduct; k++) {
+		struct cuda_product *p = &a->products.product[k];
+		uint64_t sign = c->pauli[c->npauli - c->nproduct + k].sign;
+
+		*p = (struct cuda_product){ gather(sign, a->outer, a->nouter),
+			(uint8_t)gather(sign, thread, CUDA_THREAD_BITS),
+			(uint8_t)gather(sign, reg, nreg) };
+		do {
+			a->products.regs |= (uint16_t)(1u << (p->reg | s));
+			s = (s - samples) & samples;
+		} while (s);
 	}
 }
 
 void cuda_compile_readouts(struct cuda_state *b, struct cuda_circuit *c)
 {
 	const struct plan_circuit *pc = c->plan;
+	unsigned nreg = b->twice ? CUDA_REGS_DOUBLE : CUDA_REGS_SINGLE;
 	uint32_t nterm = 0, readout = 0;
 
 	for (uint32_t k = 0; k < pc->noutput; k++)
@@ -88,7 +137,14 @@ void cuda_compile_readouts(struct cuda_state *b, struct cuda_circuit *c)
 	c->probs = arena_alloc(&b->arena, pc->noutput, sizeof *c->probs);
 	for (uint32_t k = 0; k < pc->noutput; k++)
 		compile_output(c, &pc->output[k], &readout);
+	find_launches(b, c);
 	group_terms(&b->arena, c);
+	if (c->reads)
+		put_products(c, &c->reads->args, c->reads->args.save_thread,
+			c->reads->args.save_reg, nreg);
+	if (c->makes)
+		put_products(c, &c->makes->args, c->makes->args.load_thread,
+			c->makes->args.load_reg, nreg);
 	c->nsum_readout = c->npauli;
 	for (uint32_t k = 0; k < c->nprobs; k++) {
 		c->probs[k].sum = c->nsum_readout;
@@ -136,13 +192,19 @@ struct cuda_bins cuda_bins_of(const struct cuda_state *b, const struct cuda_circ
 
 /* ---- readouts ---- */
 
+void cuda_read_products(const struct cuda_circuit *c, bool read)
+{
+	if (c->reads)
+		c->reads->args.products.n = (uint16_t)(read && !c->takes_tail ? c->nproduct : 0);
+}
+
 void cuda_sum_readouts(struct cuda_state *b, const struct cuda_circuit *c, uint32_t count)
 {
 	if (c->takes_tail) {
 		cuda_tail_sum(b, c);
 		return;
 	}
-	for (uint32_t k = 0; k < c->ngroup; k++) {
+	for (uint32_t k = 0; k < cuda_groups(c); k++) {
 		struct cuda_terms a = cuda_terms_of(b, c, count, k);
 
 		cuda_launch_expect(b->stream, &a, b->twice);
@@ -237,11 +299,18 @@ static double bound(const struct cuda_circuit *c, const double *dreadout)
 	return most;
 }
 
+double cuda_factor(const struct cuda_pauli *p, double dreadout, int exponent)
+{
+	double f = ldexp(dreadout * p->coefficient, -exponent);
+
+	return p->flip ? f : ldexp(rint(ldexp(f, 52)), -52);
+}
+
 static void put_factors(const struct cuda_circuit *c, const double *dreadout, int exponent,
 	double *factor)
 {
 	for (uint32_t k = 0; k < c->npauli; k++)
-		factor[k] = ldexp(dreadout[c->pauli[k].readout] * c->pauli[k].coefficient, -exponent);
+		factor[k] = cuda_factor(&c->pauli[k], dreadout[c->pauli[k].readout], exponent);
 	for (uint32_t k = 0; k < c->nprobs; k++)
 		for (size_t n = 0; n < (size_t)1 << c->probs[k].nbin; n++)
 			factor[c->probs[k].sum + n] =
@@ -275,23 +344,45 @@ void cuda_put_factors(struct cuda_state *b, struct cuda_circuit *c, uint32_t cou
 			to + s * c->nsum_readout);
 }
 
+void cuda_take_lambda(const struct cuda_circuit *c, enum cuda_lambda from)
+{
+	if (!c->makes)
+		return;
+	c->makes->args.lambda_from = (uint16_t)from;
+	c->makes->args.products.n = (uint16_t)(from >= CUDA_LAMBDA_PRODUCTS ? c->nproduct : 0);
+}
+
+static void lambda_of_group(struct cuda_state *b, const struct cuda_circuit *c, uint32_t k, bool add)
+{
+	struct cuda_terms a = cuda_terms_of(b, c, c->nsample, k);
+
+	a.to.add = add;
+	cuda_launch_lambda(b->stream, &a, b->twice);
+}
+
+/* Products of Z are added last, as the first launch of the backward pass adds them. */
 void cuda_lambda(struct cuda_state *b, const struct cuda_circuit *c)
 {
-	bool add = c->takes_tail; /* the first launch of the backward pass makes it */
+	bool add = false;
 
-	for (uint32_t k = 0; k < c->ngroup && !c->takes_tail; k++, add = true) {
-		struct cuda_terms a = cuda_terms_of(b, c, c->nsample, k);
-
-		a.to.add = add;
-		cuda_launch_lambda(b->stream, &a, b->twice);
-	}
-	for (uint32_t k = 0; k < c->nprobs && !c->takes_tail; k++, add = true) {
+	if (c->takes_tail) /* the first launch makes it by itself */
+		return;
+	for (uint32_t k = 0; k < c->ngroup; k++, add = true)
+		lambda_of_group(b, c, k, add);
+	for (uint32_t k = 0; k < c->nprobs; k++, add = true) {
 		struct cuda_bins a = cuda_bins_of(b, c, c->nsample, &c->probs[k]);
 
 		a.to.add = add;
 		cuda_launch_lambda_bins(b->stream, &a, b->twice);
 	}
-	if (!add)
+	if (cuda_stages_read(c)) {
+		cuda_take_lambda(c, add ? CUDA_LAMBDA_ADDED : CUDA_LAMBDA_PRODUCTS);
+		return;
+	}
+	cuda_take_lambda(c, CUDA_LAMBDA_STORED);
+	if (c->nproduct)
+		lambda_of_group(b, c, c->ngroup, add);
+	else if (!add)
 		cuda_clear(b->stream, b->lambda,
 			((size_t)c->nsample << c->nbit) * (b->twice ? 16 : 8));
 }

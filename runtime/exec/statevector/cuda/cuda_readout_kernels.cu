@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels on whole states: starts, expectations, probabilities, lambda, scaling. Sums are made in double precision.
+// Kernels on whole states: starts, expectations, probabilities, lambda, scaling. Sums are of integers; lambda is made in double
+// precision.
 //
 // A block works on at most 2^CHUNK_BITS amplitudes of one sample, thread t on number t, t + 256, ...
 #include "config.h"
@@ -98,22 +99,22 @@ __global__ void __launch_bounds__(CUDA_THREADS) start(const cuda_start __grid_co
 /* ---- expectations ---- */
 
 /* Re conj(x) (-i)^ny y */
-template <class A> DEVICE double overlap(const A &x, const A &y, uint32_t ny)
+template <class R> DEVICE R overlap(const amplitude<R> &x, const amplitude<R> &y, uint32_t ny)
 {
-	const double re = mad((double)x.x, (double)y.x, (double)x.y * y.y);
-	const double im = mad((double)x.x, (double)y.y, -(double)x.y * y.x);
-	const double z = ny & 1 ? im : re;
+	const R z = ny & 1 ? mad(x.x, y.y, -x.y * y.x) : mad(x.x, y.x, x.y * y.y);
 
 	return ny & 2 ? -z : z;
 }
 
-template <class R> DEVICE void set_lambda(const cuda_readout &a, amplitude<R> &lambda, double2 x)
+/* x, added to lambda where it is. */
+template <class R>
+DEVICE amplitude<R> new_lambda(const cuda_readout &a, const amplitude<R> &lambda, double2 x)
 {
 	if (a.add) {
 		x.x += lambda.x;
 		x.y += lambda.y;
 	}
-	lambda = amp_of((R)x.x, (R)x.y);
+	return amp_of((R)x.x, (R)x.y);
 }
 
 /* P psi at amplitude k of the chunk, without phase and sign. tile: psi of the chunk. */
@@ -126,16 +127,17 @@ DEVICE A flipped(const A *tile, const A *psi, const cuda_chunk &chunk, const cud
 	return psi[(first | scatter(k, chunk.at, CHUNK_BITS)) ^ m.flip];
 }
 
-/* Amplitudes `begin` to `end` of the chunk, over the lanes of a warp. */
-template <class A>
-DEVICE double warp_overlap(const A *tile, const A *psi, const cuda_chunk &chunk, const cuda_term &m,
-	size_t first, uint32_t begin, uint32_t end, unsigned lane)
+/* Amplitudes `begin` to `end` of the chunk, over the lanes of a warp: sums of integers, so that no order matters. */
+template <class R>
+DEVICE long long warp_overlap(const amplitude<R> *tile, const amplitude<R> *psi,
+	const cuda_chunk &chunk, const cuda_term &m, size_t first, uint32_t begin, uint32_t end,
+	unsigned lane, unsigned *bad)
 {
-	double sum = 0;
+	long long sum = 0;
 
 	for (uint32_t k = begin + lane; k < end; k += 32) {
-		const A x = tile[k], y = flipped(tile, psi, chunk, m, first, k);
-		const double part = overlap(x, y, m.ny);
+		const amplitude<R> x = tile[k], y = flipped(tile, psi, chunk, m, first, k);
+		const long long part = fixed_of(overlap<R>(x, y, m.ny), bad);
 
 		sum += __popc(k & m.near_sign) & 1 ? -part : part;
 	}
@@ -164,7 +166,7 @@ __global__ void __launch_bounds__(CUDA_THREADS) expect(const cuda_terms __grid_c
 	typedef amplitude<R> amp;
 	const uint32_t bits = chunk_bits(a.to.nbit), n = (1u << bits) >> a.parts;
 	amp *const tile = (amp *)smem_raw;
-	double *const part = (double *)(tile + ((size_t)1 << bits)); /* (nterm, 2^parts) */
+	long long *const part = (long long *)(tile + ((size_t)1 << bits)); /* (nterm, 2^parts) */
 	const unsigned t = threadIdx.x, lane = t & 31;
 	const chosen c = chosen_chunk(a.chunk, a.to.nbit);
 	const amp *const psi = (const amp *)a.to.psi + (c.sample << a.to.nbit);
@@ -173,19 +175,19 @@ __global__ void __launch_bounds__(CUDA_THREADS) expect(const cuda_terms __grid_c
 	fill_tile(tile, psi, a.chunk, bits, c);
 	for (uint32_t k = t >> 5; k < a.nterm << a.parts; k += CUDA_WARPS) {
 		const uint32_t from = (k & ((1u << a.parts) - 1)) * n;
-		const double x = warp_overlap(tile, psi, a.chunk, a.term[k >> a.parts], c.first,
-			from, from + n, lane);
+		const long long x = warp_overlap<R>(tile, psi, a.chunk, a.term[k >> a.parts],
+			c.first, from, from + n, lane, (unsigned *)sums);
 
 		if (lane == 0)
 			part[k] = x;
 	}
 	__syncthreads();
 	for (uint32_t k = t; k < a.nterm; k += CUDA_THREADS) {
-		double sum = 0;
+		long long sum = 0;
 
 		for (uint32_t i = 0; i < 1u << a.parts; i++)
 			sum += part[(k << a.parts) + i];
-		add_fixed(sums + 1 + a.to.first + k, fixed_of(sum, (unsigned *)sums));
+		add_fixed(sums + 1 + a.to.first + k, sum);
 	}
 }
 
@@ -205,6 +207,7 @@ __global__ void __launch_bounds__(CUDA_THREADS) lambda_terms(const cuda_terms __
 	fill_tile(tile, psi, a.chunk, bits, c);
 	for (uint32_t k = threadIdx.x; k < 1u << bits; k += CUDA_THREADS) {
 		double2 sum = make_double2(0, 0);
+		double own = 0; /* of products that flip nothing: exact (cuda_factor) */
 
 		for (uint32_t n = 0; n < a.nterm; n++) {
 			const cuda_term &m = a.term[n];
@@ -213,10 +216,17 @@ __global__ void __launch_bounds__(CUDA_THREADS) lambda_terms(const cuda_terms __
 				^ (m.ny >> 1 & 1);
 			const double f = minus ? -factor[n] : factor[n];
 
+			if (!m.flip) {
+				own += f;
+				continue;
+			}
 			sum.x = mad(f, m.ny & 1 ? (double)y.y : (double)y.x, sum.x);
 			sum.y = mad(f, m.ny & 1 ? -(double)y.x : (double)y.y, sum.y);
 		}
-		set_lambda<R>(a.to, lambda[index_of(c, a.chunk, k)], sum);
+		amp &to = lambda[index_of(c, a.chunk, k)];
+		const amp x = tile[k], w = new_lambda<R>(a.to, to, sum);
+
+		to = amp_of(mad((R)own, x.x, w.x), mad((R)own, x.y, w.y));
 	}
 }
 
@@ -298,7 +308,7 @@ __global__ void __launch_bounds__(CUDA_THREADS) lambda_bins(const cuda_bins __gr
 	for (size_t i = c.begin; i < c.end; i += CUDA_THREADS) {
 		const double f = factor[gather(i, a.bit, a.nbin)];
 
-		set_lambda<R>(a.to, lambda[i], make_double2(f * psi[i].x, f * psi[i].y));
+		lambda[i] = new_lambda<R>(a.to, lambda[i], make_double2(f * psi[i].x, f * psi[i].y));
 	}
 }
 
@@ -400,7 +410,7 @@ void cuda_launch_expect(struct cuda_stream *s, const struct cuda_terms *a, bool 
 	while (b.nterm << b.parts < CUDA_WARPS && bits > 5 + b.parts)
 		b.parts++;
 	const size_t nbyte =
-		tile_bytes(b.to.nbit, twice) + sizeof(double) * ((size_t)b.nterm << b.parts);
+		tile_bytes(b.to.nbit, twice) + sizeof(long long) * ((size_t)b.nterm << b.parts);
 
 	launch(s, twice ? expect<double> : expect<float>, &b, chunks(b.to.nbit, b.to.nsample), nbyte);
 }

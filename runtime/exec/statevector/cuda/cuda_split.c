@@ -249,7 +249,7 @@ void cuda_split_forward(struct cuda_state *b, uint32_t number, const struct unit
 		cuda_launch_bins(b->stream, &a, b->twice);
 	}
 	for (uint32_t segment = first_reading(c); segment <= last; segment++) {
-		for (uint32_t k = 0; k < c->ngroup; k++) {
+		for (uint32_t k = 0; k < cuda_groups(c); k++) {
 			struct cuda_terms a = cuda_terms_of(b, c, cuda_nparts(b), k);
 
 			if (is_read(c, k, segment))
@@ -277,7 +277,7 @@ static void upload_factors(struct cuda_state *b, const struct cuda_circuit *c,
 
 		for (uint32_t k = 0; k < c->npauli; k++) {
 			const struct cuda_pauli *p = &c->pauli[k];
-			double f = ldexp(dreadout[p->readout] * p->coefficient, -exponent);
+			double f = cuda_factor(p, dreadout[p->readout], exponent);
 
 			to[k] = is_minus(c, p, number) ? -f : f;
 		}
@@ -325,6 +325,13 @@ static void make_lambda(struct cuda_state *b, uint32_t number, const double *dre
 
 		a.to.add = add;
 		cuda_launch_lambda_bins(b->stream, &a, b->twice);
+	}
+	if (c->nproduct) { /* last, as where states are not split */
+		struct cuda_terms a = cuda_terms_of(b, c, cuda_nparts(b), c->ngroup);
+
+		a.to.add = add;
+		cuda_launch_lambda(b->stream, &a, b->twice);
+		add = true;
 	}
 	if (!add)
 		clear_state(b, c, b->lambda);

@@ -24,7 +24,8 @@ enum {
 	CUDA_OPS_MAX = 160,
 	CUDA_SUMS_MAX = 256, /* sums of a launch of the backward pass */
 	CUDA_MATRIX_BYTES = 24 << 10,
-	CUDA_BITS_MAX = 40 /* bits of the index of a state as stored */
+	CUDA_PRODUCTS_MAX = 128, /* products of Z that a launch reads, or makes lambda of */
+	CUDA_BITS_MAX = 40       /* bits of the index of a state as stored */
 };
 
 /* Sums are integers in units of 2^-CUDA_FIXED_BITS, so that their order does not matter; a part of magnitude CUDA_FIXED_LIMIT
@@ -69,9 +70,34 @@ struct cuda_op {
 	uint32_t block_mask, block_value;
 };
 
-/* Lambda, before the first op of a launch of the backward pass: what is stored; psi; or -i psi: sums are then those of all of P
- * (tail_observables.h). */
-enum cuda_lambda { CUDA_LAMBDA_STORED = 0, CUDA_LAMBDA_PSI, CUDA_LAMBDA_TURNED };
+/* Lambda, before the first op of a launch of the backward pass: what is stored; psi; -i psi: sums are then those of all of P
+ * (tail_observables.h); the sum of the products times psi; or that and what is stored. */
+enum cuda_lambda {
+	CUDA_LAMBDA_STORED = 0,
+	CUDA_LAMBDA_PSI,
+	CUDA_LAMBDA_TURNED,
+	CUDA_LAMBDA_PRODUCTS,
+	CUDA_LAMBDA_ADDED
+};
+
+/* A product of Z: the amplitudes where an odd number of these bits are 1 change their sign. The bits are those of the block's
+ * number, of the thread's, and register bits; none of them numbers samples. */
+struct cuda_product {
+	uint32_t block;
+	uint8_t thread, reg;
+};
+
+/* Forward: sums of psi as the launch leaves it. Backward: lambda, of psi as the launch finds it. Samples behind nsample have no
+ * sums, and factors of 0. A sample has `stride` sums or factors, those of the products from `first` on; before its sums is a count
+ * of parts that are not numbers, or too large. */
+struct cuda_products {
+	long long *sum;       /* forward: (nsample, 1 + stride), added to */
+	const double *factor; /* backward: (samples, stride) */
+	uint32_t nsample, stride, first;
+	uint16_t n;
+	uint16_t regs; /* forward: bit j is 1 where a product has the register bits j */
+	struct cuda_product product[CUDA_PRODUCTS_MAX];
+};
 
 struct cuda_stage_args {
 	void *psi, *lambda; /* amplitudes (re, im) by their index as stored; lambda: backward */
@@ -89,6 +115,10 @@ struct cuda_stage_args {
 	uint16_t nround, nsum, nsample_entry, nsample_sum;
 	uint16_t save;        /* does it write the states? */
 	uint16_t lambda_from; /* of enum cuda_lambda */
+	/* Forward: bits of the index that were 0 so far. Amplitudes where one of them is 1 are 0, whatever memory has. */
+	uint64_t zero;
+	uint32_t start; /* forward: the states are |0...0>, and memory has nothing yet */
+	struct cuda_products products;
 	struct cuda_round round[CUDA_ROUNDS_MAX];
 	struct cuda_op op[CUDA_OPS_MAX];
 	union {

@@ -108,6 +108,42 @@ DEVICE void load(float2 (&v)[16], const float2 *p, const uint8_t *reg)
 	}
 }
 
+/* Amplitudes of psi, of which this thread's begin at index `at`. Those that are known to be 0 are not read; the first state is not
+ * read at all. */
+DEVICE void load_forward(float2 (&v)[16], const cuda_stage_args &a, size_t at)
+{
+#pragma unroll
+	for (int j = 0; j < 16; j += 2) {
+		const size_t k = at | reg_index<4>(a.load_reg, j, 1);
+		float4 x = make_float4(0, 0, 0, 0);
+
+		if (!(k & a.zero)) {
+			if (a.start)
+				x.x = 1;
+			else
+				x = __ldcs((const float4 *)((const float2 *)a.psi + k));
+		}
+		v[j] = make_float2(x.x, x.y);
+		v[j + 1] = make_float2(x.z, x.w);
+	}
+}
+
+DEVICE void load_forward(double2 (&v)[8], const cuda_stage_args &a, size_t at)
+{
+#pragma unroll
+	for (int j = 0; j < 8; j++) {
+		const size_t k = at | reg_index<3>(a.load_reg, j, 0);
+
+		v[j] = make_double2(0, 0);
+		if (!(k & a.zero)) {
+			if (a.start)
+				v[j].x = 1;
+			else
+				v[j] = __ldcs((const double2 *)a.psi + k);
+		}
+	}
+}
+
 DEVICE void save(const float2 (&v)[16], float2 *p, const uint8_t *reg)
 {
 #pragma unroll
@@ -339,7 +375,135 @@ DEVICE void forward_op(amplitude<R> (&v)[N], const cuda_stage_args &a, const cud
 		apply_any<R, false>(v, r, o, one_matrix<R>(a, o));
 }
 
-/* Reads and writes 2^nbit amplitudes once. */
+/* ---- products of Z ---- */
+
+/* Walsh-Hadamard transform in the bits of the register's number, but those that number samples: x[m] becomes the sum over k of
+ * (-1)^popcount(k & m) x[k]. */
+template <class T, int N> DEVICE void transform(T (&x)[N], unsigned samples)
+{
+#pragma unroll
+	for (int s = 1; s < N; s *= 2)
+		if (!(samples & s))
+#pragma unroll
+			for (int k = 0; k < N; k++)
+				if (!(k & s)) {
+					const T y = x[k];
+
+					x[k] = y + x[k | s];
+					x[k | s] = y - x[k | s];
+				}
+}
+
+/* The same in the bits of the lane's number. */
+DEVICE long long transform_lanes(long long x, unsigned samples, unsigned lane)
+{
+#pragma unroll
+	for (unsigned s = 1; s < 32; s *= 2)
+		if (!(samples & s)) {
+			const long long y = __shfl_xor_sync(0xffffffffu, x, s);
+
+			x = lane & s ? y - x : x + y;
+		}
+	return x;
+}
+
+/* The bits where sample s of the tile is; add[nbit]: what they add to its number. */
+DEVICE unsigned sample_bits(const uint16_t *add, int nbit, unsigned s)
+{
+	unsigned bits = 0;
+
+#pragma unroll
+	for (int k = 0; k < nbit; k++)
+		bits |= (add[k] & s ? 1u : 0) << k;
+	return bits;
+}
+
+/* Of one product and one sample: part (register bits, threads) is transformed in all bits but the warps'. */
+DEVICE long long product_sum(const cuda_product &p, const cuda_round &r, unsigned s,
+	const long long *part)
+{
+	const unsigned every = sample_bits(r.sample_thread, CUDA_THREAD_BITS, 0xffff) >> 5;
+	const unsigned thread = sample_bits(r.sample_thread, CUDA_THREAD_BITS, s);
+	const unsigned reg = p.reg | sample_bits(r.sample_reg, CUDA_REGS_MAX, s);
+	const long long *const x = part + reg * CUDA_THREADS + ((thread | p.thread) & 31);
+	long long sum = 0;
+
+	for (unsigned w = 0; w < CUDA_WARPS; w++)
+		if ((w & every) == thread >> 5)
+			sum += __popc(w & p.thread >> 5) & 1 ? -x[w * 32] : x[w * 32];
+	return __popc(blockIdx.x & p.block) & 1 ? -sum : sum;
+}
+
+/* Adds <v|P|v> of the block to the sums of each product: of integers, so that no order matters. part: shared memory, (register
+ * bits, threads). */
+template <class R, int N>
+DEVICE void sum_products(const amplitude<R> (&v)[N], const cuda_stage_args &a, const cuda_round &r,
+	long long *part, unsigned t)
+{
+	const cuda_products &p = a.products;
+	const unsigned first = (blockIdx.x >> a.nouter) << a.nnear;
+	const size_t mine = thread_sample(a, r, t);
+	long long x[N];
+
+#pragma unroll
+	for (int j = 0; j < N; j++) {
+		const size_t s = mine + reg_sample(r, j); /* behind the last: as the first */
+
+		x[j] = fixed_of(mad(v[j].x, v[j].x, v[j].y * v[j].y),
+			(unsigned *)(p.sum + (s < p.nsample ? s * (1 + p.stride) : 0)));
+	}
+	transform(x, r.sample_regs);
+#pragma unroll
+	for (int j = 0; j < N; j++)
+		part[j * CUDA_THREADS + t] = x[j];
+	for (unsigned regs = p.regs; regs; regs &= regs - 1) {
+		long long *const y = part + (__ffs((int)regs) - 1) * CUDA_THREADS + t;
+
+		*y = transform_lanes(*y, r.sample_lanes, t & 31);
+	}
+	__syncthreads();
+	for (unsigned i = t; i < (unsigned)p.n << a.nnear; i += CUDA_THREADS) {
+		const unsigned s = i / p.n, k = i % p.n;
+		if (first + s < p.nsample)
+			add_fixed(p.sum + (size_t)(first + s) * (1 + p.stride) + 1 + p.first + k,
+				product_sum(p.product[k], r, s, part));
+	}
+}
+
+/* lambda += the sum of factor P psi. Sums of factors are exact (cuda_factor). */
+template <class R, int N>
+DEVICE void add_products(const amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_stage_args &a,
+	const cuda_round &r, unsigned t)
+{
+	const cuda_products &p = a.products;
+	const double *const first = p.factor + thread_sample(a, r, t) * p.stride + p.first;
+	int samples = 0; /* register bits */
+	double x[N] = {};
+
+	do {
+		const double *const factor = first + (size_t)reg_sample(r, samples) * p.stride;
+
+		for (unsigned k = 0; k < p.n; k++) {
+			const cuda_product &o = p.product[k];
+			const bool minus = (__popc(blockIdx.x & o.block) + __popc(t & o.thread)) & 1;
+			const double f = minus ? -factor[k] : factor[k];
+
+#pragma unroll
+			for (int j = 0; j < N; j++)
+				if (opaque(o.reg | samples) == (unsigned)j) /* else x were in memory */
+					x[j] += f;
+		}
+		samples = (samples - r.sample_regs) & r.sample_regs;
+	} while (samples);
+	transform(x, r.sample_regs);
+#pragma unroll
+	for (int j = 0; j < N; j++)
+		w[j] = amp_of(mad((R)x[j], v[j].x, w[j].x), mad((R)x[j], v[j].y, w[j].y));
+}
+
+/* ---- forward ---- */
+
+/* Reads and writes each amplitude once. */
 template <class R, int MINBLOCKS>
 __global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
 	stage_forward(const cuda_stage_args __grid_constant__ a)
@@ -350,7 +514,7 @@ __global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
 	const unsigned t = threadIdx.x;
 	amp v[1 << numbers<R>::nreg];
 
-	load(v, (const amp *)a.psi + (block_index(a) | thread_index(a.load_thread, t)), a.load_reg);
+	load_forward(v, a, block_index(a) | thread_index(a.load_thread, t));
 	for (uint32_t r = 0; r < a.nround; r++) {
 		if (r) {
 			if (r > 1)
@@ -364,9 +528,12 @@ __global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
 		for (uint32_t k = a.round[r].first; k < end; k++)
 			forward_op<R>(v, a, a.round[r], a.op[k], t);
 	}
-	if (a.nround == 1)
-		__syncthreads(); /* amplitudes change places, and all must have been read */
+	/* All have read: amplitudes change places, and sums take the tile's memory. */
+	if (a.nround == 1 || a.products.n)
+		__syncthreads();
 	save(v, (amp *)a.psi + (block_index(a) | thread_index(a.save_thread, t)), a.save_reg);
+	if (a.products.n)
+		sum_products<R>(v, a, a.round[a.nround - 1], (long long *)smem_raw, t);
 }
 
 /* ---- backward ---- */
@@ -643,20 +810,22 @@ DEVICE void backward_op(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_s
 	}
 }
 
-template <class A, int N>
-DEVICE void load_both(A (&v)[N], A (&w)[N], const cuda_stage_args &a, unsigned t)
+template <class R, int N>
+DEVICE void load_both(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_stage_args &a, unsigned t)
 {
 	const size_t at = block_index(a) | thread_index(a.load_thread, t);
-	const bool turned = a.lambda_from == CUDA_LAMBDA_TURNED;
+	const unsigned from = a.lambda_from;
 
-	load(v, (const A *)a.psi + at, a.load_reg);
-	if (a.lambda_from == CUDA_LAMBDA_STORED) {
-		load(w, (const A *)a.lambda + at, a.load_reg);
+	load(v, (const amplitude<R> *)a.psi + at, a.load_reg);
+	if (from == CUDA_LAMBDA_STORED || from == CUDA_LAMBDA_ADDED) {
+		load(w, (const amplitude<R> *)a.lambda + at, a.load_reg);
 		return;
 	}
 #pragma unroll
 	for (int j = 0; j < N; j++)
-		w[j] = turned ? amp_of(v[j].y, -v[j].x) : v[j];
+		w[j] = from == CUDA_LAMBDA_TURNED ? amp_of(v[j].y, -v[j].x)
+			: from == CUDA_LAMBDA_PSI ? v[j]
+						  : amp_of((R)0, (R)0);
 }
 
 template <class A, int N>
@@ -685,7 +854,7 @@ __global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
 	for (uint32_t i = t & 31; i < a.nsum; i += 32)
 		mine[i] = 0;
 	__syncwarp();
-	load_both(v, w, a, t);
+	load_both<R>(v, w, a, t);
 	for (uint32_t r = 0; r < a.nround; r++) {
 		if (r) {
 			if (r > 1)
@@ -696,10 +865,14 @@ __global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
 			get(v, tile, a.round[r].get, t);
 			get(w, tile_lambda, a.round[r].get, t);
 		}
-		const uint32_t end = a.round[r].first + a.round[r].count;
+		const int first = a.round[r].first, end = first + a.round[r].count;
 
-		for (uint32_t k = a.round[r].first; k < end; k++)
-			backward_op<R>(v, w, a, a.round[r], a.op[k], mine, t);
+		/* Before the first op: among them it takes no registers from those. */
+		for (int k = r || !a.products.n ? first : -1; k < end; k++)
+			if (k < 0)
+				add_products<R>(v, w, a, a.round[0], t);
+			else
+				backward_op<R>(v, w, a, a.round[r], a.op[k], mine, t);
 	}
 	__syncthreads(); /* for the sums; and amplitudes may change places */
 	for (uint32_t i = t; i < a.nsum; i += CUDA_THREADS) {

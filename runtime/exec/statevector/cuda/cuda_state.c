@@ -162,6 +162,27 @@ static const struct plan_circuit *in_one_stage(struct cuda_state *b, const struc
 	return one;
 }
 
+/* Launches forward, of which the first one starts, or of states that are there. Returns whether all amplitudes are in memory in the
+ * end. */
+static bool compile_forward(struct cuda_state *b, struct cuda_circuit *c, bool starts)
+{
+	const struct plan_circuit *pc = c->plan;
+	uint64_t every = (UINT64_C(1) << plan_stored_bits(b->plan, pc->nbit)) - 1;
+	uint64_t stored = starts ? 0 : every, before = stored;
+	const struct cuda_launch *last;
+
+	for (uint32_t k = 0; k < pc->nstage; k++) {
+		before = stored;
+		c->forward[k] = cuda_layout_stage(b->plan, pc, k, CUDA_FORWARD, before, b->process,
+			&b->arena);
+		if (starts && c->forward[k])
+			stored = c->forward[k]->bits;
+	}
+	cuda_compile_tail(b, c, before);
+	last = c->tail ? c->tail->last[false] : NULL;
+	return stored == every && (!c->tail || !starts || (last ? last->bits : before) == every);
+}
+
 static void compile(struct cuda_state *b, const struct plan_circuit *pc, uint32_t *nstep,
 	struct cuda_circuit *c)
 {
@@ -176,13 +197,13 @@ static void compile(struct cuda_state *b, const struct plan_circuit *pc, uint32_
 	for (uint32_t k = 0; k < pc->nstage; k++) {
 		const struct plan_stage *s = &pc->stage[k];
 
-		c->forward[k] =
-			cuda_layout_stage(b->plan, pc, k, CUDA_FORWARD, b->process, &b->arena);
 		if (b->gradient && s->first + s->count > pc->first_transition)
-			c->back[k] = cuda_layout_stage(b->plan, pc, k, CUDA_BACKWARD, b->process,
+			c->back[k] = cuda_layout_stage(b->plan, pc, k, CUDA_BACKWARD, 0, b->process,
 				&b->arena);
 	}
-	cuda_compile_tail(b, c);
+	c->starts = !pc->nprepare && !b->plan->nrank_bit && compile_forward(b, c, true);
+	if (!c->starts)
+		compile_forward(b, c, false);
 	count_all_launches(c);
 	leave_last(c);
 	c->takes_tail = c->tail; /* the other launches of the last stage */
@@ -421,12 +442,14 @@ static void range_end(const struct cuda_state *b)
 		cuda_range_end();
 }
 
-/* With inputs that are on the device. */
-static void evolve(struct cuda_state *b, uint32_t number, const struct unit_input *in)
+/* With inputs that are on the device; read: the products that stages read are added to their sums. */
+static void evolve(struct cuda_state *b, uint32_t number, const struct unit_input *in, bool read)
 {
 	struct cuda_circuit *c = &b->circuit[number];
 
-	start_states(b, number, in);
+	cuda_read_products(c, read);
+	if (!c->starts)
+		start_states(b, number, in);
 	cuda_mark(b, EVENT_PHASE, PHASE_ENCODING);
 	for (uint32_t k = 0; k < c->plan->nstage; k++) {
 		range_begin(b, "forward stage", k);
@@ -457,8 +480,8 @@ void cuda_state_forward(struct cuda_state *b, uint32_t number, const struct unit
 	put_inputs(b, number, in, false);
 	cuda_mark(b, EVENT_PHASE, PHASE_NONE);
 	upload_inputs(b, c->input, c->matrix[1]);
-	evolve(b, number, in);
 	cuda_clear_sums(b, c->readout_sum, c->readout_end);
+	evolve(b, number, in, true);
 	cuda_sum_readouts(b, c, in->count);
 	cuda_mark(b, EVENT_PHASE, PHASE_FORWARD);
 	cuda_fetch_sums(b, c->readout_sum, c->readout_end);
@@ -632,7 +655,7 @@ bool cuda_state_backward(struct cuda_state *b, uint32_t number, const struct uni
 	if (b->plan->nrank_bit)
 		return cuda_split_backward(b, number, in, dreadout, exponent);
 	if (b->holds != number) /* another circuit took the place: once more */
-		evolve(b, number, in);
+		evolve(b, number, in, false);
 	cuda_begin_backward(b, number, in);
 	cuda_range_begin("circuit, backward", number);
 	c->exponent = exponent;
@@ -672,7 +695,7 @@ static void ask_forward(struct cuda_state *b, const struct unit_input *in)
 	cuda_clear_sums(b, 0, b->circuit[0].norm_sum);
 	upload_inputs(b, 0, b->circuit[n - 1].input_end);
 	for (uint32_t k = 0; k < n; k++) {
-		evolve(b, k, in);
+		evolve(b, k, in, true);
 		cuda_sum_readouts(b, &b->circuit[k], in->count);
 	}
 	cuda_fetch_sums(b, 0, b->circuit[0].sum);
@@ -690,7 +713,7 @@ static void ask_backward(struct cuda_state *b, const struct unit_input *in)
 		if (!cuda_has_sums_back(&b->circuit[k]))
 			continue;
 		if (b->holds != k)
-			evolve(b, k, in);
+			evolve(b, k, in, false);
 		b->holds = -1;
 		cuda_lambda(b, &b->circuit[k]);
 		back_from_lambda(b, k);

@@ -35,13 +35,18 @@ struct cuda_circuit {
 	/* Of the index of one sample's state, of a split state's part for one rank as planned; of the number of the sample, or
 	 * of the part here and of what fills a tile up. */
 	unsigned nbit, nsample_bits;
+	bool starts; /* the first launch makes |0...0> */
 	/* Of each stage, forward; and backward, from the last to the first. */
 	struct cuda_launch **forward, **back; /* (plan->nstage) */
 	struct cuda_tail *tail;               /* or NULL */
 	uint32_t *noise; /* (plan->nstep) number of the step among those of all circuits */
 	uint32_t npauli;
 	struct cuda_pauli *pauli; /* their sums come first, in this order */
-	uint32_t ngroup, *group;  /* (ngroup + 1) the first product of each launch, and npauli */
+	uint32_t ngroup, *group;  /* (ngroup + 2) the first product of each launch, and npauli */
+	/* The last group, number ngroup, are products of Z. They have no launch of their own where stages have launches that read them
+	 * forward, and make lambda of them back. */
+	uint32_t nproduct;
+	struct cuda_launch *reads, *makes; /* or NULL */
 	uint32_t nprobs;
 	struct cuda_probs *probs;
 	size_t nsum_readout, nsum_back; /* of each sample; of all samples together */
@@ -237,6 +242,16 @@ void cuda_state_cache_free(struct backend_state *b);
 
 /* ---- for the files beside it ---- */
 
+static inline bool cuda_stages_read(const struct cuda_circuit *c)
+{
+	return c->nproduct && c->reads;
+}
+/* Launches that read products. */
+static inline uint32_t cuda_groups(const struct cuda_circuit *c)
+{
+	return c->ngroup + (c->nproduct && !c->reads);
+}
+
 /* cuda_place.c. Samples of which memory is worked on for `count` of them: whole tiles. */
 uint32_t cuda_run_samples(const struct cuda_state *b, const struct cuda_circuit *c, uint32_t count);
 
@@ -307,7 +322,7 @@ void cuda_put_matrices(struct cuda_state *b, struct cuda_circuit *c, bool back,
 void cuda_put_tail(struct cuda_state *b, struct cuda_circuit *c);
 
 /* cuda_tail.c: what the functions of cuda_readout.c do where the tail is taken. */
-void cuda_compile_tail(struct cuda_state *b, struct cuda_circuit *c);
+void cuda_compile_tail(struct cuda_state *b, struct cuda_circuit *c, uint64_t stored);
 static inline size_t cuda_tail_entries(const struct cuda_circuit *c) /* of P */
 {
 	return (size_t)c->tail->observables.d * c->tail->observables.d;
@@ -327,6 +342,9 @@ void cuda_tail_gradient(const struct cuda_state *b, const struct cuda_circuit *c
 
 /* cuda_readout.c. Readouts and their gradients are those of `count` samples. */
 void cuda_compile_readouts(struct cuda_state *b, struct cuda_circuit *c);
+/* Does the last launch forward, which follows, sum products? */
+void cuda_read_products(const struct cuda_circuit *c, bool read);
+/* All that it does not. */
 void cuda_sum_readouts(struct cuda_state *b, const struct cuda_circuit *c, uint32_t count);
 /* From sum_host. */
 void cuda_read_readouts(const struct cuda_state *b, const struct cuda_circuit *c, uint32_t count,
@@ -343,6 +361,10 @@ void cuda_read_sums(const struct cuda_state *b, const struct cuda_circuit *c, si
 void cuda_put_factors(struct cuda_state *b, struct cuda_circuit *c, uint32_t count,
 	const double *dreadout);
 void cuda_lambda(struct cuda_state *b, const struct cuda_circuit *c);
+/* Where the first launch back has lambda from: its products, unless it is stored as a whole. */
+void cuda_take_lambda(const struct cuda_circuit *c, enum cuda_lambda from);
+/* Of a product; where it flips no bits a multiple of 2^-52, so that sums of such up to 1 are exact in any order. */
+double cuda_factor(const struct cuda_pauli *p, double dreadout, int exponent);
 /* With which the norms of all samples' sum up to at most 1. */
 int cuda_exponent(const struct cuda_circuit *c, uint32_t count, const double *dreadout);
 /* psi / |psi| */

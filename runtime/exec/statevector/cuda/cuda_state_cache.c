@@ -389,6 +389,7 @@ static void cache_backward(struct backend_state *b, unsigned worker, uint32_t nu
 	cuda_begin_backward(s, number, in);
 	behind = (s->circuit[number].nsample - x.nlambda) * nbyte;
 	cuda_copy(s->stream, s->psi, s->stream, state_at(b, worker, number, first), x.nlambda * nbyte);
+	cuda_take_lambda(&s->circuit[number], CUDA_LAMBDA_STORED);
 	exponent = mix(b, worker, number, &x);
 	cuda_clear(s->stream, (char *)s->psi + x.nlambda * nbyte, behind);
 	cuda_clear(s->stream, (char *)s->lambda + x.nlambda * nbyte, behind);

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-void cuda_compile_tail(struct cuda_state *b, struct cuda_circuit *c)
+void cuda_compile_tail(struct cuda_state *b, struct cuda_circuit *c, uint64_t stored)
 {
 	const struct plan_circuit *pc = c->plan;
 	struct cuda_tail *t;
@@ -19,11 +19,12 @@ void cuda_compile_tail(struct cuda_state *b, struct cuda_circuit *c)
 		return;
 	t = c->tail = arena_alloc(&b->arena, 1, sizeof *t);
 	tail_observables_init(&t->observables, pc, &b->arena);
-	t->sum = cuda_layout_stage(b->plan, pc, k, CUDA_TAIL_SUMS, b->process, &b->arena);
-	t->last[false] = cuda_layout_stage(b->plan, pc, k, CUDA_TAIL_FORWARD, b->process, &b->arena);
+	t->sum = cuda_layout_stage(b->plan, pc, k, CUDA_TAIL_SUMS, 0, b->process, &b->arena);
+	t->last[false] =
+		cuda_layout_stage(b->plan, pc, k, CUDA_TAIL_FORWARD, stored, b->process, &b->arena);
 	if (b->gradient && pc->first_transition + 1 < pc->nstep)
-		t->last[true] =
-			cuda_layout_stage(b->plan, pc, k, CUDA_TAIL_BACKWARD, b->process, &b->arena);
+		t->last[true] = cuda_layout_stage(b->plan, pc, k, CUDA_TAIL_BACKWARD, 0, b->process,
+			&b->arena);
 	t->p = arena_alloc(&b->arena, cuda_tail_entries(c) << c->nsample_bits, sizeof *t->p);
 	t->lambda =
 		arena_alloc(&b->arena, cuda_tail_entries(c) << c->nsample_bits, sizeof *t->lambda);

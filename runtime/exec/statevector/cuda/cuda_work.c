@@ -72,18 +72,38 @@ static double sample_entries(const struct cuda_placed *p, const struct cuda_op *
 
 /* ---- stages ---- */
 
+/* Amplitudes of a sample that a launch has. */
+static double launch_amplitudes(const struct cuda_state *b, const struct cuda_launch *l)
+{
+	return ldexp(1,
+		CUDA_THREAD_BITS + (b->twice ? CUDA_REGS_DOUBLE : CUDA_REGS_SINGLE) + l->args.nouter
+			- l->args.nnear);
+}
+
+/* Of n, those that it reads. */
+static double amplitudes_read(const struct cuda_stage_args *a, bool twice, double n)
+{
+	unsigned nreg = twice ? CUDA_REGS_DOUBLE : CUDA_REGS_SINGLE, nzero = 0;
+
+	for (unsigned k = 0; k < nreg; k++)
+		nzero += a->zero >> a->load_reg[k] & 1;
+	for (unsigned k = 0; k < CUDA_THREAD_BITS; k++)
+		nzero += a->zero >> a->load_thread[k] & 1;
+	for (unsigned k = 0; k < a->nouter; k++)
+		nzero += a->zero >> a->outer[k] & 1;
+	return a->start ? 0 : ldexp(n, -(int)nzero);
+}
+
 static void add_launch(const struct cuda_state *b, const struct cuda_launch *l, bool back,
 	struct plan_device_work *w)
 {
 	const struct cuda_stage_args *a = &l->args;
-	double amplitude = b->twice ? 16 : 8;
-	double n = ldexp(1,
-		CUDA_THREAD_BITS + (b->twice ? CUDA_REGS_DOUBLE : CUDA_REGS_SINGLE) + a->nouter
-			- a->nnear);
+	double amplitude = b->twice ? 16 : 8, n = launch_amplitudes(b, l);
 
 	w->launch++;
 	w->blocks += ldexp(1, a->nouter - a->nnear);
-	w->read += (back && a->lambda_from == CUDA_LAMBDA_STORED ? 2 : 1) * n * amplitude;
+	w->read += amplitudes_read(a, b->twice, n) * amplitude;
+	w->read += back && a->lambda_from == CUDA_LAMBDA_STORED ? n * amplitude : 0;
 	w->written += a->save ? (back ? 2 : 1) * n * amplitude : 0;
 	for (uint32_t k = 0; k < l->nplaced; k++) {
 		add_op(w, l, &l->placed[k], &a->op[k], back, b->twice, n);
@@ -96,6 +116,35 @@ static void add_launches(const struct cuda_state *b, const struct cuda_launch *l
 {
 	for (; l; l = l->next)
 		add_launch(b, l, back, w);
+}
+
+/* What the last launch forward does for products of Z: squares, their sums over registers, and over lanes where products need
+ * them. */
+static void add_product_sums(const struct cuda_state *b, const struct cuda_circuit *c,
+	struct plan_device_work *w)
+{
+	const struct cuda_stage_args *a = &c->reads->args;
+	unsigned nreg = b->twice ? CUDA_REGS_DOUBLE : CUDA_REGS_SINGLE;
+	double n = launch_amplitudes(b, c->reads);
+
+	add(w, b->twice, n, n);
+	w->converted += n;
+	/* Additions of integers take turns with those in single precision; a 64-bit one is two. */
+	add(w, false, 0, 2 * (n * nreg + ldexp(n, -(int)nreg) * 5 * count(a->products.regs)));
+}
+
+/* What the first launch back does to make lambda of them; others: lambda has been stored by other launches. */
+static void add_product_lambda(const struct cuda_state *b, const struct cuda_circuit *c,
+	bool others, struct plan_device_work *w)
+{
+	unsigned nreg = b->twice ? CUDA_REGS_DOUBLE : CUDA_REGS_SINGLE;
+	double n = launch_amplitudes(b, c->makes);
+
+	add(w, b->twice, 2 * n, 0);
+	add(w, true, 0, n * nreg + ldexp(n, -(int)nreg) * c->nproduct);
+	w->converted += b->twice ? 0 : n;
+	w->read -= others ? 0 : n * (b->twice ? 16 : 8); /* of lambda */
+	w->read += (double)c->nproduct * NUMBER;
 }
 
 /* ---- the first state ---- */
@@ -138,8 +187,8 @@ static void add_expectations(const struct cuda_state *b, const struct cuda_circu
 
 	add_state_launches(c, nlaunch, w);
 	w->read += nlaunch * n * amplitude;
-	add(w, true, 2 * n * nterm, 2 * n * nterm);
-	w->converted += b->twice ? 0 : 4 * n * nterm;
+	add(w, b->twice, n * nterm, n * nterm);
+	w->converted += n * nterm;
 }
 
 static void add_norm(const struct cuda_state *b, const struct cuda_circuit *c,
@@ -168,7 +217,7 @@ static void add_readouts(const struct cuda_state *b, const struct cuda_circuit *
 		add_launch(b, c->tail->sum, true, w);
 		return;
 	}
-	add_expectations(b, c, c->npauli, c->ngroup, w);
+	add_expectations(b, c, c->npauli - (cuda_stages_read(c) ? c->nproduct : 0), cuda_groups(c), w);
 	add_state_launches(c, c->nprobs, w);
 	w->read += c->nprobs * n * amplitude;
 	add(w, true, n * c->nprobs, n * c->nprobs);
@@ -179,67 +228,70 @@ static void add_lambda(const struct cuda_state *b, const struct cuda_circuit *c,
 	struct plan_device_work *w)
 {
 	double n = state_amplitudes(c), amplitude = b->twice ? 16 : 8;
-	uint32_t launches = c->ngroup + c->nprobs;
+	uint32_t launches = cuda_groups(c) + c->nprobs;
+	size_t nfactor = c->nsum_readout - (cuda_stages_read(c) ? c->nproduct : 0);
+	double nflip = 0, nown; /* products that flip bits; others, which a sum of factors is made of */
 	uint32_t adding = launches ? launches - 1 : 0; /* those that read lambda too */
 
 	add_state_launches(c, launches, w);
-	w->clear += !launches;
-	w->read += (launches + adding) * n * amplitude + (double)c->nsum_readout * NUMBER;
+	for (uint32_t k = 0; k < c->npauli; k++)
+		nflip += c->pauli[k].flip != 0;
+	nown = c->npauli - nflip - (cuda_stages_read(c) ? c->nproduct : 0);
+	w->clear += !launches && !c->nproduct;
+	w->read += (launches + adding) * n * amplitude + (double)nfactor * NUMBER;
 	w->written += launches * n * amplitude;
-	add(w, true, 2 * n * c->npauli, 2 * n * c->nprobs);
-	w->converted += b->twice ? 0 : 2 * n * (c->npauli + launches + adding);
+	add(w, true, 2 * n * nflip, n * (nown + 2 * c->nprobs));
+	add(w, b->twice, 2 * n * cuda_groups(c), 0);
+	w->converted += b->twice ? 0 : n * (2 * (nflip + launches + adding) + cuda_groups(c));
 }
 
 /* ---- all ---- */
 
-static void add_work(struct plan_device_work *w, const struct plan_device_work *part)
+/* stage: of each stage, or NULL: all to `start`. */
+static void work_states(const struct cuda_state *b, const struct cuda_circuit *c,
+	struct plan_device_work *stage, struct plan_device_work *start)
 {
-	w->launch += part->launch;
-	w->copy += part->copy;
-	w->clear += part->clear;
-	w->call += part->call;
-	w->wait += part->wait;
-	for (unsigned twice = 0; twice < 2; twice++) {
-		w->flops[twice] += part->flops[twice];
-		w->mads[twice] += part->mads[twice];
-	}
-	w->converted += part->converted;
-	w->blocks += part->blocks;
-	w->read += part->read;
-	w->written += part->written;
-	w->copied += part->copied;
-	w->copied_once += part->copied_once;
+	for (uint32_t k = 0; k < c->plan->nstage; k++)
+		add_launches(b, cuda_launches(c, k, false), false, stage ? &stage[k] : start);
+	if (!c->starts)
+		add_start(b, c, start);
+	if (plan_deep(c->plan))
+		add_norm(b, c, start);
+}
+
+/* The last stage that has any launches. */
+static uint32_t last_stage(struct cuda_launch *const *l, uint32_t n)
+{
+	while (!l[n - 1])
+		n--;
+	return n - 1;
 }
 
 static void work_forward(const struct cuda_state *b, const struct cuda_circuit *c, uint32_t nstage,
 	struct plan_device_work *w)
 {
-	for (uint32_t k = 0; k < c->plan->nstage; k++)
-		add_launches(b, cuda_launches(c, k, false), false, &w[k]);
-	add_start(b, c, &w[nstage + PLAN_DEVICE_START]);
-	if (plan_deep(c->plan))
-		add_norm(b, c, &w[nstage + PLAN_DEVICE_START]);
+	work_states(b, c, w, &w[nstage + PLAN_DEVICE_START]);
+	if (cuda_stages_read(c) && !c->takes_tail)
+		add_product_sums(b, c, &w[last_stage(c->forward, c->plan->nstage)]);
 	add_readouts(b, c, &w[nstage + PLAN_DEVICE_OUTPUTS]);
 }
 
 /* again: another circuit took the memory of the states. */
 static void work_back(const struct cuda_state *b, const struct cuda_circuit *c, uint32_t nstage,
-	bool again, const struct plan_device_work *forward, struct plan_device_work *w)
+	bool again, struct plan_device_work *w)
 {
-	struct plan_device_work *outputs = &w[nstage + PLAN_DEVICE_OUTPUTS],
-				*start = &w[nstage + PLAN_DEVICE_START];
-
 	if (!cuda_has_sums_back(c))
 		return;
-	if (again) {
-		for (uint32_t k = 0; k < nstage; k++)
-			add_work(start, &forward[k]);
-		add_work(start, &forward[nstage + PLAN_DEVICE_START]);
-	}
-	if (!c->takes_tail)
-		add_lambda(b, c, outputs);
+	if (again)
+		work_states(b, c, NULL, &w[nstage + PLAN_DEVICE_START]);
 	for (uint32_t k = 0; k < c->plan->nstage; k++)
 		add_launches(b, cuda_launches(c, k, true), true, &w[k]);
+	if (c->takes_tail)
+		return;
+	add_lambda(b, c, &w[nstage + PLAN_DEVICE_OUTPUTS]);
+	if (cuda_stages_read(c))
+		add_product_lambda(b, c, c->ngroup + c->nprobs > 0,
+			&w[last_stage(c->back, c->plan->nstage)]);
 }
 
 /* Numbers of a sample that make lambda. */
@@ -307,7 +359,7 @@ void cuda_work(struct plan *pl)
 		d->group = cuda_run_samples(b, c, 1);
 		work_forward(b, c, nstage, w[0]);
 		/* The last circuit goes back first, from the states that it left. */
-		work_back(b, c, nstage, k + 1 < pl->ncircuit, w[0], w[1]);
+		work_back(b, c, nstage, k + 1 < pl->ncircuit, w[1]);
 		copy_circuit(b, c, any_back, w[0] + nstage, w[1] + nstage);
 		if (!k)
 			ask_once(any_input, any_factor, any_back, w[0] + nstage, w[1] + nstage);

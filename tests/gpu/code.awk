@@ -22,7 +22,7 @@ function bits(mask, n) {
 
 # ---- sources ----
 FILENAME ~ /\.cu$/ {
-	if ($0 ~ /_any<R, false>\(/)
+	if ($0 ~ /by_targets<.*_op<R, false>/)
 		one_matrix[FNR]
 	if (match($0, /CASE\([0-9]+\);/))
 		size[FNR] = 2 ^ bits(substr($0, RSTART + 5, RLENGTH - 7))

@@ -228,18 +228,28 @@ template <bool EACH> DEVICE bool is_on(const cuda_op &o, int base)
 	return !EACH || (base & o.reg_mask) == o.reg_value;
 }
 
-/* A matrix d x d on the register bits MASK, row-major: 2^NREG * d complex products, no memory but the matrix. */
+/* The next register in which all targets are 0, by its number before lower_targets. */
+template <int N, int MASK> DEVICE int next_base(const cuda_op &o, int j)
+{
+	const int rest = (N - 1) & ~(count_bits(MASK) > 1 ? o.targets : MASK);
+
+	return (j - rest) & rest;
+}
+
+/* A matrix d x d on the register bits MASK, row-major: 2^NREG * d complex products, no memory but the matrix. EACH, two targets
+ * or more: MASK is where lower_targets has put them. */
 template <class R, int MASK, bool EACH, int N>
 DEVICE void apply(amplitude<R> (&v)[N], const cuda_round &round, const cuda_op &o, const matrices<R> &m)
 {
 	constexpr int d = 1 << count_bits(MASK);
+	int j = 0;
 
 #pragma unroll
-	for (int g = 0; g < N / d; g++) {
+	for (int g = 0; g < N / d; g++, j = next_base<N, MASK>(o, j)) {
 		const int base = deposit(g, (N - 1) & ~MASK);
 
-		if (is_on<EACH>(o, base)) {
-			const R *const u = of_register<R, EACH>(m, round, base);
+		if (is_on<EACH>(o, j)) {
+			const R *const u = of_register<R, EACH>(m, round, j);
 			amplitude<R> y[d];
 
 			/* Small matrices column by column: then most results are made in the registers where they stay. Large ones
@@ -312,11 +322,11 @@ DEVICE bool thread_on(const cuda_op &o, unsigned t)
 	return (t & o.thread_mask) == o.thread_value;
 }
 
-template <class R, bool EACH, int N>
-DEVICE void apply_any(amplitude<R> (&v)[N], const cuda_round &r, const cuda_op &o, const matrices<R> &m)
+/* F::run<MASK>(args...), MASK being the op's targets. */
+template <class F, int N, class... Args> DEVICE void by_targets(const cuda_op &o, Args &&...args)
 {
 #define CASE(MASK) \
-	case MASK: apply<R, (MASK) & (N - 1), EACH>(v, r, o, m); break
+	case MASK: F::template run<(MASK) & (N - 1)>(args...); break
 	switch (o.targets) {
 		CASE(1);
 		CASE(2);
@@ -337,6 +347,76 @@ DEVICE void apply_any(amplitude<R> (&v)[N], const cuda_round &r, const cuda_op &
 			CASE(14);
 		}
 #undef CASE
+}
+
+/* Where registers differ in their matrix or in controls (EACH), two targets or three are first made the lowest register bits: such
+ * code is then compiled for two masks instead of ten. The targets stay in order, and so do the other bits: results are the same. */
+
+/* Exchanges register bits c and c + 1. */
+template <class A, int N> DEVICE void exchange_bits(A (&v)[N], int c)
+{
+#pragma unroll
+	for (int j = 0; j < N; j++)
+		if ((j >> c & 3) == 1) {
+			const A x = v[j];
+
+			v[j] = v[j ^ 3 << c];
+			v[j ^ 3 << c] = x;
+		}
+}
+
+/* Target number k comes down to bit k by exchanges: is that of c and c + 1 one of them? */
+DEVICE bool is_exchanged(unsigned targets, int k, int c)
+{
+	return count_bits(targets) > k && count_bits(targets & ((2 << c) - 1)) <= k;
+}
+
+template <int N, class... States> DEVICE void lower_targets(unsigned targets, States &...v)
+{
+#pragma unroll
+	for (int k = 0; k < log2_of<N>() - 1; k++)
+#pragma unroll
+		for (int c = log2_of<N>() - 2; c >= k; c--)
+			if (is_exchanged(targets, k, c))
+				(exchange_bits(v, c), ...);
+}
+
+/* Undoes it. */
+template <int N, class... States> DEVICE void raise_targets(unsigned targets, States &...v)
+{
+	targets = opaque(targets);
+#pragma unroll
+	for (int k = log2_of<N>() - 2; k >= 0; k--)
+#pragma unroll
+		for (int c = k; c < log2_of<N>() - 1; c++)
+			if (is_exchanged(targets, k, c))
+				(exchange_bits(v, c), ...);
+}
+
+template <class R, bool EACH> struct apply_op {
+	template <int MASK, int N>
+	DEVICE void run(amplitude<R> (&v)[N], const cuda_round &r, const cuda_op &o,
+		const matrices<R> &m)
+	{
+		if constexpr (!EACH || count_bits(MASK) == 1)
+			apply<R, MASK, EACH>(v, r, o, m);
+	}
+};
+
+template <class R, int N>
+DEVICE void apply_each(amplitude<R> (&v)[N], const cuda_round &r, const cuda_op &o,
+	const matrices<R> &m)
+{
+	if (count_bits(o.targets) == 1) {
+		by_targets<apply_op<R, true>, N>(o, v, r, o, m);
+		return;
+	}
+	lower_targets<N>(o.targets, v);
+	if (count_bits(o.targets) == 2)
+		apply<R, 3, true>(v, r, o, m);
+	else
+		apply<R, 7, true>(v, r, o, m);
+	raise_targets<N>(o.targets, v);
 }
 
 DEVICE const float *matrix_of(const cuda_stage_args &a, float) { return a.matrix.single; }
@@ -369,10 +449,10 @@ DEVICE void forward_op(amplitude<R> (&v)[N], const cuda_stage_args &a, const cud
 	else if (!o.targets)
 		scale<R, false>(v, r, o, one_matrix<R>(a, o), diagonal_row(o, t));
 	else if (o.of_sample || o.reg_mask)
-		apply_any<R, true>(v, r, o,
+		apply_each<R>(v, r, o,
 			o.of_sample ? sample_matrices<R>(a, r, o, t) : one_matrix<R>(a, o));
 	else
-		apply_any<R, false>(v, r, o, one_matrix<R>(a, o));
+		by_targets<apply_op<R, false>, N>(o, v, r, o, one_matrix<R>(a, o));
 }
 
 /* ---- products of Z ---- */
@@ -667,11 +747,12 @@ DEVICE void sum_pass(const amplitude<R> (&v)[N], const amplitude<R> (&w)[N],
 		for (int i = 0; i < NSUM; i++)
 			sum[i] = 0;
 		if (on) {
+			int j = 0;
 #pragma unroll
-			for (int k = 0; k < N / d; k++) {
+			for (int k = 0; k < N / d; k++, j = next_base<N, MASK>(o, j)) {
 				const int base = deposit(k, (N - 1) & ~MASK);
 
-				if (is_on<EACH>(o, base) && is_of<EACH>(r, o, base, regs))
+				if (is_on<EACH>(o, j) && is_of<EACH>(r, o, j, regs))
 					add_sums<R, MASK, PASS>(sum, v, w, base);
 			}
 		}
@@ -717,7 +798,8 @@ DEVICE void sum_diagonal(const amplitude<R> (&v)[N], const amplitude<R> (&w)[N],
 
 #pragma unroll
 			for (unsigned i = 0; i < 8; i++)
-				sum[i] += i == at ? x : 0;
+				if (i == at)
+					sum[i] += x;
 		}
 		keep_sums<R, 8, true>(sum, a, r, o, to, 0, regs, t & 31);
 		regs = next_regs<true>(r, o, regs);
@@ -739,32 +821,31 @@ DEVICE void backward_dense(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cud
 		apply<R, MASK, EACH>(w, r, o, m);
 }
 
-template <class R, bool EACH, int N>
-DEVICE void backward_any(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_stage_args &a,
+template <class R, bool EACH> struct backward_dense_op {
+	template <int MASK, int N>
+	DEVICE void run(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_stage_args &a,
+		const cuda_round &r, const cuda_op &o, const matrices<R> &m, const sums_to &to,
+		unsigned t)
+	{
+		if constexpr (!EACH || count_bits(MASK) == 1)
+			backward_dense<R, MASK, EACH>(v, w, a, r, o, m, to, t);
+	}
+};
+
+template <class R, int N>
+DEVICE void backward_each(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_stage_args &a,
 	const cuda_round &r, const cuda_op &o, const matrices<R> &m, const sums_to &to, unsigned t)
 {
-#define CASE(MASK) \
-	case MASK: backward_dense<R, (MASK) & (N - 1), EACH>(v, w, a, r, o, m, to, t); break
-	switch (o.targets) {
-		CASE(1);
-		CASE(2);
-		CASE(3);
-		CASE(4);
-		CASE(5);
-		CASE(6);
-		CASE(7);
+	if (count_bits(o.targets) == 1) {
+		by_targets<backward_dense_op<R, true>, N>(o, v, w, a, r, o, m, to, t);
+		return;
 	}
-	if (N == 16)
-		switch (o.targets) {
-			CASE(8);
-			CASE(9);
-			CASE(10);
-			CASE(11);
-			CASE(12);
-			CASE(13);
-			CASE(14);
-		}
-#undef CASE
+	lower_targets<N>(o.targets, v, w);
+	if (count_bits(o.targets) == 2)
+		backward_dense<R, 3, true>(v, w, a, r, o, m, to, t);
+	else
+		backward_dense<R, 7, true>(v, w, a, r, o, m, to, t);
+	raise_targets<N>(o.targets, v, w);
 }
 
 /* One matrix, or one of each sample. */
@@ -803,10 +884,11 @@ DEVICE void backward_op(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_s
 		else if (on)
 			backward_diagonal<R, false>(v, w, r, o, one_matrix<R>(a, o), row);
 	} else if (o.of_sample || o.reg_mask) {
-		backward_any<R, true>(v, w, a, r, o,
+		backward_each<R>(v, w, a, r, o,
 			o.of_sample ? sample_matrices<R>(a, r, o, t) : one_matrix<R>(a, o), to, t);
 	} else {
-		backward_any<R, false>(v, w, a, r, o, one_matrix<R>(a, o), to, t);
+		by_targets<backward_dense_op<R, false>, N>(o, v, w, a, r, o, one_matrix<R>(a, o),
+			to, t);
 	}
 }
 

@@ -266,6 +266,31 @@ static struct program *probs_program(unsigned nwire)
 	return build_done(&b);
 }
 
+/* Rotations by angles of each sample under controls on all other qubits, which leave registers to bits that number samples. */
+static struct program *encoded_program(unsigned nwire)
+{
+	static const uint8_t word[] = { Y, X | Y << 2, Y | X << 2 | X << 4, Z, Z | Z << 2 };
+	struct build b = build_new(NWEIGHT, 3, 1);
+	uint32_t wire[64];
+
+	build_wires(&b, 0, nwire);
+	layer(&b, nwire, 0);
+	for (uint32_t k = 0; k < 2 * sizeof word; k++) {
+		uint8_t of = word[k % sizeof word];
+		uint32_t angle = build_op(&b, EXPR_MUL, build_input(&b, k % 3),
+			build_weight(&b, k % NWEIGHT));
+
+		for (uint32_t w = 0; w < nwire; w++)
+			wire[w] = (3 * k + w) % nwire;
+		build_controlled(&b, 0, build_gate(&b, GATE_RPAULI, of, &angle),
+			nwire - gate_ntarget(GATE_RPAULI, of), nwire, wire);
+	}
+	layer(&b, nwire, 1);
+	build_z(&b, 0, 0);
+	build_z(&b, 0, nwire - 1);
+	return build_done(&b);
+}
+
 /* Products that flip two neighbours each, which several launches read of a large state, and
  * products that flip all qubits. */
 static struct program *products_program(unsigned nwire)
@@ -396,6 +421,11 @@ static const struct feature features[] = {
 		.nsample = 1,
 		.small = 4,
 		.slow = true },
+	{ .gradient = GRADIENT_ADJOINT,
+		.name = "samples in registers",
+		.program = encoded_program,
+		.nsample = 32,
+		.small = 7 },
 };
 
 static void test_feature(const struct feature *f)

@@ -22,10 +22,13 @@ function bits(mask, n) {
 
 # ---- sources ----
 FILENAME ~ /\.cu$/ {
+	place = FILENAME
+	sub(/.*\//, "", place)
+	place = place "\", line " FNR
 	if ($0 ~ /by_targets<.*_op<R, false>/)
-		one_matrix[FNR]
+		one_matrix[place]
 	if (match($0, /CASE\([0-9]+\);/))
-		size[FNR] = 2 ^ bits(substr($0, RSTART + 5, RLENGTH - 7))
+		size[place] = 2 ^ bits(substr($0, RSTART + 5, RLENGTH - 7))
 	next
 }
 
@@ -61,8 +64,8 @@ $1 ~ /^REG:/ {
 		same = 1
 	}
 	text = $0
-	while (match(text, /line [0-9]+/)) {
-		line = substr(text, RSTART + 5, RLENGTH - 5)
+	while (match(text, /[^"\/]*", line [0-9]+/)) {
+		line = substr(text, RSTART, RLENGTH)
 		if (line in one_matrix)
 			one = line
 		if (line in size)

@@ -12,6 +12,7 @@ cd "$OLDPWD" || exit 1
 while IFS=: read -r file line text; do
 	file=${file#./}
 	kernel=$(sed -n "1,${line}s/^[^/]*[ \t]\([a-z_]*\)(const cuda_[a-z_]* __grid_constant__.*/\1/p" "$top_srcdir/runtime/exec/statevector/cuda/$file" | tail -n 1)
+	kernel=${kernel:-${file%.cuh}} # of several kernels
 	for program in 'states-checked few' 'optimisations-checked cuda few' states-checked; do # until one shows it
 		# shellcheck disable=SC2086
 		EMU_WITHOUT=$file:$line "$top_builddir/tests/gpu/"$program >out 2>err

@@ -37,13 +37,17 @@ cuda_headers = \
 	runtime/exec/target.h \
 	runtime/exec/statevector/cuda/cuda_complex.cuh \
 	runtime/exec/statevector/cuda/cuda_device.h \
+	runtime/exec/statevector/cuda/cuda_index.cuh \
 	runtime/exec/statevector/cuda/cuda_launch.cuh \
 	runtime/exec/statevector/cuda/cuda_launch.h \
 	runtime/exec/statevector/cuda/cuda_nccl.h \
+	runtime/exec/statevector/cuda/cuda_products.cuh \
 	runtime/exec/statevector/cuda/cuda_stage.h
 EXTRA_DIST += $(cuda_sources) \
 	runtime/exec/statevector/cuda/cuda_complex.cuh \
-	runtime/exec/statevector/cuda/cuda_launch.cuh
+	runtime/exec/statevector/cuda/cuda_index.cuh \
+	runtime/exec/statevector/cuda/cuda_launch.cuh \
+	runtime/exec/statevector/cuda/cuda_products.cuh
 
 if CUDA
 # -fmad=false: operations are those that the source has, so that an emulated device gives the same bits.

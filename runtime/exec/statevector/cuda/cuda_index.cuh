@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Where a thread's amplitudes are in a stage: indices, numbers of samples. Register j has bit k where bit k of j is register bit k of
+ * the round. */
+#pragma once
+
+#include "runtime/exec/statevector/cuda/cuda_complex.cuh"
+
+/* Bits of k at the places that are 1 in mask, the lowest first. */
+DEVICE constexpr int deposit(int k, int mask)
+{
+	int out = 0;
+
+	for (int b = 0; b < CUDA_REGS_MAX; b++)
+		if (mask >> b & 1) {
+			out |= (k & 1) << b;
+			k >>= 1;
+		}
+	return out;
+}
+
+DEVICE constexpr int count_bits(int mask)
+{
+	int n = 0;
+
+	for (int b = 0; b < CUDA_REGS_MAX; b++)
+		n += mask >> b & 1;
+	return n;
+}
+
+/* x, of which the compiler knows nothing: what is made of it is made where it is used, and takes no registers in between. */
+DEVICE unsigned opaque(unsigned x)
+{
+#ifdef __CUDA_ARCH__
+	asm volatile("" : "+r"(x));
+#endif
+	return x;
+}
+
+/* Index of the block's first amplitude. */
+DEVICE size_t block_index(const cuda_stage_args &a)
+{
+	size_t at = (size_t)(blockIdx.x >> a.nouter) << a.sample_at;
+
+	for (uint32_t k = 0; k < a.nouter; k++)
+		at |= (size_t)(blockIdx.x >> k & 1) << a.outer[k];
+	return at;
+}
+
+/* Number of the sample that the thread's register 0 is of. */
+DEVICE size_t thread_sample(const cuda_stage_args &a, const cuda_round &r, unsigned t)
+{
+	size_t sample = (size_t)(blockIdx.x >> a.nouter) << a.nnear;
+
+#pragma unroll
+	for (int k = 0; k < CUDA_THREAD_BITS; k++)
+		sample += (t >> k & 1) * r.sample_thread[k];
+	return sample;
+}
+
+/* What register j adds to it. */
+DEVICE unsigned reg_sample(const cuda_round &r, int j)
+{
+	unsigned sample = 0;
+
+#pragma unroll
+	for (int k = 0; k < CUDA_REGS_MAX; k++)
+		sample += j >> k & 1 ? r.sample_reg[k] : 0;
+	return sample;
+}
+
+DEVICE size_t thread_index(const uint8_t *bit, unsigned t)
+{
+	size_t at = 0;
+
+	t = opaque(t);
+#pragma unroll
+	for (int k = 0; k < CUDA_THREAD_BITS; k++)
+		at |= (size_t)(t >> k & 1) << bit[k];
+	return at;
+}
+
+/* Of register j; its bits from `from` on. */
+template <int NREG> DEVICE size_t reg_index(const uint8_t *bit, int j, int from)
+{
+	size_t at = 0;
+
+#pragma unroll
+	for (int k = from; k < NREG; k++)
+		if (j >> k & 1)
+			at |= (size_t)1 << bit[k];
+	return at;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Products of Z in the stages: their sums over a tile in registers, and the lambda that they make.
+ *
+ * A Walsh-Hadamard transform of |psi|^2 has the expectation of the product of Z on the bits m at place m (Nielsen and Chuang, Quantum
+ * Computation and Quantum Information, section 1.4.4: the Hadamard transform on n qubits). The opposite way it takes the factors of
+ * products to what each amplitude is multiplied by. */
+#pragma once
+
+#include "runtime/exec/statevector/cuda/cuda_index.cuh"
+
+/* Walsh-Hadamard transform in the bits of the register's number, but those that number samples: x[m] becomes the sum over k of
+ * (-1)^popcount(k & m) x[k]. */
+template <class T, int N> DEVICE void transform(T (&x)[N], unsigned samples)
+{
+#pragma unroll
+	for (int s = 1; s < N; s *= 2)
+		if (!(samples & s))
+#pragma unroll
+			for (int k = 0; k < N; k++)
+				if (!(k & s)) {
+					const T y = x[k];
+
+					x[k] = y + x[k | s];
+					x[k | s] = y - x[k | s];
+				}
+}
+
+/* The same in the bits of the lane's number. */
+DEVICE long long transform_lanes(long long x, unsigned samples, unsigned lane)
+{
+#pragma unroll
+	for (unsigned s = 1; s < 32; s *= 2)
+		if (!(samples & s)) {
+			const long long y = __shfl_xor_sync(0xffffffffu, x, s);
+
+			x = lane & s ? y - x : x + y;
+		}
+	return x;
+}
+
+/* The bits where sample s of the tile is; add[nbit]: what they add to its number. */
+DEVICE unsigned sample_bits(const uint16_t *add, int nbit, unsigned s)
+{
+	unsigned bits = 0;
+
+#pragma unroll
+	for (int k = 0; k < nbit; k++)
+		bits |= (add[k] & s ? 1u : 0) << k;
+	return bits;
+}
+
+/* Of one product and one sample: part (register bits, threads) is transformed in all bits but the warps'. */
+DEVICE long long product_sum(const cuda_product &p, const cuda_round &r, unsigned s,
+	const long long *part)
+{
+	const unsigned every = sample_bits(r.sample_thread, CUDA_THREAD_BITS, 0xffff) >> 5;
+	const unsigned thread = sample_bits(r.sample_thread, CUDA_THREAD_BITS, s);
+	const unsigned reg = p.reg | sample_bits(r.sample_reg, CUDA_REGS_MAX, s);
+	const long long *const x = part + reg * CUDA_THREADS + ((thread | p.thread) & 31);
+	long long sum = 0;
+
+	for (unsigned w = 0; w < CUDA_WARPS; w++)
+		if ((w & every) == thread >> 5)
+			sum += __popc(w & p.thread >> 5) & 1 ? -x[w * 32] : x[w * 32];
+	return __popc(blockIdx.x & p.block) & 1 ? -sum : sum;
+}
+
+/* Adds <v|P|v> of the block to the sums of each product: of integers, so that no order matters. part: shared memory, (register
+ * bits, threads). */
+template <class R, int N>
+DEVICE void sum_products(const amplitude<R> (&v)[N], const cuda_stage_args &a, const cuda_round &r,
+	long long *part, unsigned t)
+{
+	const cuda_products &p = a.products;
+	const unsigned first = (blockIdx.x >> a.nouter) << a.nnear;
+	const size_t mine = thread_sample(a, r, t);
+	long long x[N];
+
+#pragma unroll
+	for (int j = 0; j < N; j++) {
+		const size_t s = mine + reg_sample(r, j); /* behind the last: as the first */
+
+		x[j] = fixed_of(mad(v[j].x, v[j].x, v[j].y * v[j].y),
+			(unsigned *)(p.sum + (s < p.nsample ? s * (1 + p.stride) : 0)));
+	}
+	transform(x, r.sample_regs);
+#pragma unroll
+	for (int j = 0; j < N; j++)
+		part[j * CUDA_THREADS + t] = x[j];
+	for (unsigned regs = p.regs; regs; regs &= regs - 1) {
+		long long *const y = part + (__ffs((int)regs) - 1) * CUDA_THREADS + t;
+
+		*y = transform_lanes(*y, r.sample_lanes, t & 31);
+	}
+	__syncthreads();
+	for (unsigned i = t; i < (unsigned)p.n << a.nnear; i += CUDA_THREADS) {
+		const unsigned s = i / p.n, k = i % p.n;
+		if (first + s < p.nsample)
+			add_fixed(p.sum + (size_t)(first + s) * (1 + p.stride) + 1 + p.first + k,
+				product_sum(p.product[k], r, s, part));
+	}
+}
+
+/* lambda += the sum of factor P psi. Sums of factors are exact (cuda_factor). */
+template <class R, int N>
+DEVICE void add_products(const amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_stage_args &a,
+	const cuda_round &r, unsigned t)
+{
+	const cuda_products &p = a.products;
+	const double *const first = p.factor + thread_sample(a, r, t) * p.stride + p.first;
+	int samples = 0; /* register bits */
+	double x[N] = {};
+
+	do {
+		const double *const factor = first + (size_t)reg_sample(r, samples) * p.stride;
+
+		for (unsigned k = 0; k < p.n; k++) {
+			const cuda_product &o = p.product[k];
+			const bool minus = (__popc(blockIdx.x & o.block) + __popc(t & o.thread)) & 1;
+			const double f = minus ? -factor[k] : factor[k];
+
+#pragma unroll
+			for (int j = 0; j < N; j++)
+				if (opaque(o.reg | samples) == (unsigned)j) /* else x were in memory */
+					x[j] += f;
+		}
+		samples = (samples - r.sample_regs) & r.sample_regs;
+	} while (samples);
+	transform(x, r.sample_regs);
+#pragma unroll
+	for (int j = 0; j < N; j++)
+		w[j] = amp_of(mad((R)x[j], v[j].x, w[j].x), mad((R)x[j], v[j].y, w[j].y));
+}

@@ -315,6 +315,52 @@ static struct program *products_program(unsigned nwire)
 	return build_done(&b);
 }
 
+/* Weights behind everything else: launches back change no state, and sums of all pairs of small circuits are more than one has. A
+ * wire without gates. */
+static struct program *late_program(unsigned nwire)
+{
+	struct build b = build_new(NWEIGHT, 0, 1);
+	uint32_t half = build_const(&b, 0.5), turn = build_gate(&b, GATE_RPAULI, X, &half), angle;
+
+	build_wires(&b, 0, nwire + 1);
+	for (uint32_t w = 0; w < nwire; w++)
+		build_apply(&b, 0, turn, 1, &w);
+	for (uint32_t w = 0; w < nwire; w++)
+		build_controlled(&b, 0, build_gate(&b, GATE_PAULI, X, NULL), 1, 2,
+			(uint32_t[]){ w, (w + 1) % nwire });
+	for (uint32_t w = 0; w < nwire; w++) {
+		angle = build_weight(&b, w % NWEIGHT);
+		for (uint32_t k = 0; k < w && nwire < 10; k++)
+			build_apply(&b, 0, build_gate(&b, GATE_RPAULI, Z | Z << 2, &angle), 2,
+				(uint32_t[]){ k, w });
+		build_apply(&b, 0, build_gate(&b, GATE_RPAULI, Y, &angle), 1, &w);
+	}
+	for (uint32_t w = 0; w <= nwire; w++)
+		build_z(&b, 0, w);
+	if (nwire % 2)
+		build_pauli(&b, 0, 1,
+			&(struct pauli_term){ 1, 1, (struct pauli_factor[]){ { 0, X } } });
+	return build_done(&b);
+}
+
+/* Wires that become something else than |0> one after the other, and some that never do: tiles are filled up with those. */
+static struct program *chain_program(unsigned nwire)
+{
+	struct build b = build_new(NWEIGHT, 0, 1);
+	uint32_t angle = build_weight(&b, 0), flip = build_gate(&b, GATE_PAULI, X, NULL), before = 5;
+
+	build_wires(&b, 0, nwire);
+	build_controlled(&b, 0, flip, 1, 2, (uint32_t[]){ 0, 1 });
+	build_apply(&b, 0, build_gate(&b, GATE_RPAULI, Y, &angle), 1, &before);
+	for (uint32_t w = 7; w < nwire; w++) {
+		build_controlled(&b, 0, flip, 1, 2, (uint32_t[]){ before, w });
+		before = w;
+	}
+	build_z(&b, 0, 0);
+	build_z(&b, 0, nwire - 1);
+	return build_done(&b);
+}
+
 /* As many steps as make a state that is normalised before it is read. */
 static struct program *deep_program(unsigned nwire)
 {
@@ -415,6 +461,18 @@ static const struct feature features[] = {
 		.vectors = true,
 		.nsample = 9,
 		.large = 12 },
+	{ .gradient = GRADIENT_ADJOINT,
+		.name = "weights behind everything else",
+		.program = late_program,
+		.nsample = 1,
+		.small = 9,
+		.large = 14 },
+	{ .gradient = GRADIENT_ADJOINT,
+		.name = "wires one after the other",
+		.program = chain_program,
+		.nsample = 1,
+		.small = 8,
+		.large = 14 },
 	{ .gradient = GRADIENT_ADJOINT,
 		.name = "1,024 steps",
 		.program = deep_program,

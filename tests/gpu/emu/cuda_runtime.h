@@ -89,6 +89,7 @@ double2 emu_load2(const double2 *p);
 void emu_store4(float4 *p, float4 x);
 void emu_store2(double2 *p, double2 x);
 unsigned emu_add4(unsigned *p, unsigned x);
+unsigned emu_or4(unsigned *p, unsigned x);
 unsigned long long emu_add8(unsigned long long *p, unsigned long long x);
 
 static __forceinline__ float4 __ldcs(const float4 *p) { return emu_load4(p); }
@@ -97,6 +98,7 @@ static __forceinline__ void __stcs(float4 *p, float4 x) { emu_store4(p, x); }
 static __forceinline__ void __stcs(double2 *p, double2 x) { emu_store2(p, x); }
 /* None of float or double: their sums depend on the order. */
 static __forceinline__ unsigned atomicAdd(unsigned *p, unsigned x) { return emu_add4(p, x); }
+static __forceinline__ unsigned atomicOr(unsigned *p, unsigned x) { return emu_or4(p, x); }
 static __forceinline__ unsigned long long atomicAdd(unsigned long long *p, unsigned long long x)
 {
 	return emu_add8(p, x);

@@ -766,6 +766,15 @@ unsigned emu_add4(unsigned *p, unsigned x)
 	return before;
 }
 
+unsigned emu_or4(unsigned *p, unsigned x)
+{
+	const unsigned before = *p;
+
+	SEEN(p, 4, ATOMIC);
+	*p |= x;
+	return before;
+}
+
 unsigned long long emu_add8(unsigned long long *p, unsigned long long x)
 {
 	const unsigned long long before = *p;

@@ -14,11 +14,14 @@ template <> struct numbers<float> {
 	typedef float2 amp;
 	static constexpr int nreg = CUDA_REGS_SINGLE;
 	static constexpr int nsum = 16; /* sums of a thread at a time */
+	/* Of expectations: integers, which are exact in any order, as they have all digits of most parts. */
+	typedef long long part;
 };
 template <> struct numbers<double> {
 	typedef double2 amp;
 	static constexpr int nreg = CUDA_REGS_DOUBLE;
 	static constexpr int nsum = 8;
+	typedef double part;
 };
 template <class R> using amplitude = typename numbers<R>::amp;
 
@@ -57,11 +60,16 @@ template <class R> DEVICE bool is_bad(R x)
 template <class R> DEVICE long long fixed_of(R x, unsigned *bad)
 {
 	if (is_bad(x)) {
-		atomicAdd(bad, 1u);
+		atomicOr(bad, 1u);
 		return 0;
 	}
 	return fixed(x);
 }
+
+/* A part of an expectation, and what is added to the sum at last. */
+DEVICE long long part_of(float x, unsigned *bad) { return fixed_of(x, bad); }
+DEVICE double part_of(double x, unsigned *) { return x; }
+DEVICE long long fixed_of(long long sum, unsigned *) { return sum; }
 
 DEVICE void add_fixed(long long *sum, long long x)
 {

@@ -26,12 +26,12 @@ template <class T, int N> DEVICE void transform(T (&x)[N], unsigned samples)
 }
 
 /* The same in the bits of the lane's number. */
-DEVICE long long transform_lanes(long long x, unsigned samples, unsigned lane)
+template <class T> DEVICE T transform_lanes(T x, unsigned samples, unsigned lane)
 {
 #pragma unroll
 	for (unsigned s = 1; s < 32; s *= 2)
 		if (!(samples & s)) {
-			const long long y = __shfl_xor_sync(0xffffffffu, x, s);
+			const T y = __shfl_xor_sync(0xffffffffu, x, s);
 
 			x = lane & s ? y - x : x + y;
 		}
@@ -50,14 +50,14 @@ DEVICE unsigned sample_bits(const uint16_t *add, int nbit, unsigned s)
 }
 
 /* Of one product and one sample: part (register bits, threads) is transformed in all bits but the warps'. */
-DEVICE long long product_sum(const cuda_product &p, const cuda_round &r, unsigned s,
-	const long long *part)
+template <class T>
+DEVICE T product_sum(const cuda_product &p, const cuda_round &r, unsigned s, const T *part)
 {
 	const unsigned every = sample_bits(r.sample_thread, CUDA_THREAD_BITS, 0xffff) >> 5;
 	const unsigned thread = sample_bits(r.sample_thread, CUDA_THREAD_BITS, s);
 	const unsigned reg = p.reg | sample_bits(r.sample_reg, CUDA_REGS_MAX, s);
-	const long long *const x = part + reg * CUDA_THREADS + ((thread | p.thread) & 31);
-	long long sum = 0;
+	const T *const x = part + reg * CUDA_THREADS + ((thread | p.thread) & 31);
+	T sum = 0;
 
 	for (unsigned w = 0; w < CUDA_WARPS; w++)
 		if ((w & every) == thread >> 5)
@@ -65,22 +65,21 @@ DEVICE long long product_sum(const cuda_product &p, const cuda_round &r, unsigne
 	return __popc(blockIdx.x & p.block) & 1 ? -sum : sum;
 }
 
-/* Adds <v|P|v> of the block to the sums of each product: of integers, so that no order matters. part: shared memory, (register
- * bits, threads). */
+/* Adds <v|P|v> of the block to the sums of each product. part: shared memory, (register bits, threads). */
 template <class R, int N>
 DEVICE void sum_products(const amplitude<R> (&v)[N], const cuda_stage_args &a, const cuda_round &r,
-	long long *part, unsigned t)
+	typename numbers<R>::part *part, unsigned t)
 {
 	const cuda_products &p = a.products;
 	const unsigned first = (blockIdx.x >> a.nouter) << a.nnear;
 	const size_t mine = thread_sample(a, r, t);
-	long long x[N];
+	typename numbers<R>::part x[N];
 
 #pragma unroll
 	for (int j = 0; j < N; j++) {
 		const size_t s = mine + reg_sample(r, j); /* behind the last: as the first */
 
-		x[j] = fixed_of(mad(v[j].x, v[j].x, v[j].y * v[j].y),
+		x[j] = part_of(mad(v[j].x, v[j].x, v[j].y * v[j].y),
 			(unsigned *)(p.sum + (s < p.nsample ? s * (1 + p.stride) : 0)));
 	}
 	transform(x, r.sample_regs);
@@ -88,16 +87,18 @@ DEVICE void sum_products(const amplitude<R> (&v)[N], const cuda_stage_args &a, c
 	for (int j = 0; j < N; j++)
 		part[j * CUDA_THREADS + t] = x[j];
 	for (unsigned regs = p.regs; regs; regs &= regs - 1) {
-		long long *const y = part + (__ffs((int)regs) - 1) * CUDA_THREADS + t;
+		typename numbers<R>::part *const y = part + (__ffs((int)regs) - 1) * CUDA_THREADS + t;
 
 		*y = transform_lanes(*y, r.sample_lanes, t & 31);
 	}
 	__syncthreads();
 	for (unsigned i = t; i < (unsigned)p.n << a.nnear; i += CUDA_THREADS) {
 		const unsigned s = i / p.n, k = i % p.n;
+		long long *const sums = p.sum + (size_t)(first + s) * (1 + p.stride);
+
 		if (first + s < p.nsample)
-			add_fixed(p.sum + (size_t)(first + s) * (1 + p.stride) + 1 + p.first + k,
-				product_sum(p.product[k], r, s, part));
+			add_fixed(sums + 1 + p.first + k,
+				fixed_of(product_sum(p.product[k], r, s, part), (unsigned *)sums));
 	}
 }
 

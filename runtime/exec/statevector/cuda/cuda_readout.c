@@ -96,6 +96,20 @@ static void find_launches(const struct cuda_state *b, struct cuda_circuit *c)
 	}
 }
 
+/* Lambda that the first launch back makes is for those behind it. */
+static void keep_lambda(struct cuda_circuit *c)
+{
+	struct cuda_launch *last = c->makes;
+
+	for (uint32_t k = c->plan->nstage; k-- > 0;)
+		for (struct cuda_launch *l = c->back[k]; l; l = l->next) {
+			c->clears = c->clears || (l->bits & ~c->makes->bits);
+			last = l;
+		}
+	if (last != c->makes)
+		c->makes->args.save = 1;
+}
+
 static uint32_t gather(uint64_t bits, const uint8_t *at, unsigned n)
 {
 	uint32_t out = 0;
@@ -142,9 +156,11 @@ void cuda_compile_readouts(struct cuda_state *b, struct cuda_circuit *c)
 	if (c->reads)
 		put_products(c, &c->reads->args, c->reads->args.save_thread,
 			c->reads->args.save_reg, nreg);
-	if (c->makes)
+	if (c->makes) {
+		keep_lambda(c);
 		put_products(c, &c->makes->args, c->makes->args.load_thread,
 			c->makes->args.load_reg, nreg);
+	}
 	c->nsum_readout = c->npauli;
 	for (uint32_t k = 0; k < c->nprobs; k++) {
 		c->probs[k].sum = c->nsum_readout;
@@ -365,6 +381,7 @@ void cuda_lambda(struct cuda_state *b, const struct cuda_circuit *c)
 {
 	bool add = false;
 
+	cuda_take_lambda(c, CUDA_LAMBDA_STORED);
 	if (c->takes_tail) /* the first launch makes it by itself */
 		return;
 	for (uint32_t k = 0; k < c->ngroup; k++, add = true)
@@ -375,14 +392,13 @@ void cuda_lambda(struct cuda_state *b, const struct cuda_circuit *c)
 		a.to.add = add;
 		cuda_launch_lambda_bins(b->stream, &a, b->twice);
 	}
-	if (cuda_stages_read(c)) {
-		cuda_take_lambda(c, add ? CUDA_LAMBDA_ADDED : CUDA_LAMBDA_PRODUCTS);
-		return;
-	}
-	cuda_take_lambda(c, CUDA_LAMBDA_STORED);
-	if (c->nproduct)
-		lambda_of_group(b, c, c->ngroup, add);
-	else if (!add)
+	if (!add && (!c->nproduct || (c->reads && c->clears))) {
 		cuda_clear(b->stream, b->lambda,
 			((size_t)c->nsample << c->nbit) * (b->twice ? 16 : 8));
+		add = true;
+	}
+	if (cuda_stages_read(c))
+		cuda_take_lambda(c, add ? CUDA_LAMBDA_ADDED : CUDA_LAMBDA_PRODUCTS);
+	else if (c->nproduct)
+		lambda_of_group(b, c, c->ngroup, add);
 }

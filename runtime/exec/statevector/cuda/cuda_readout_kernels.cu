@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels on whole states: starts, expectations, probabilities, lambda, scaling. Sums are of integers; lambda is made in double
-// precision.
+// Kernels on whole states: starts, expectations, probabilities, lambda, scaling. Lambda is made in double precision.
 //
 // A block works on at most 2^CHUNK_BITS amplitudes of one sample, thread t on number t, t + 256, ...
 #include "config.h"
@@ -127,17 +126,17 @@ DEVICE A flipped(const A *tile, const A *psi, const cuda_chunk &chunk, const cud
 	return psi[(first | scatter(k, chunk.at, CHUNK_BITS)) ^ m.flip];
 }
 
-/* Amplitudes `begin` to `end` of the chunk, over the lanes of a warp: sums of integers, so that no order matters. */
+/* Amplitudes `begin` to `end` of the chunk, over the lanes of a warp. */
 template <class R>
-DEVICE long long warp_overlap(const amplitude<R> *tile, const amplitude<R> *psi,
+DEVICE typename numbers<R>::part warp_overlap(const amplitude<R> *tile, const amplitude<R> *psi,
 	const cuda_chunk &chunk, const cuda_term &m, size_t first, uint32_t begin, uint32_t end,
 	unsigned lane, unsigned *bad)
 {
-	long long sum = 0;
+	typename numbers<R>::part sum = 0;
 
 	for (uint32_t k = begin + lane; k < end; k += 32) {
 		const amplitude<R> x = tile[k], y = flipped(tile, psi, chunk, m, first, k);
-		const long long part = fixed_of(overlap<R>(x, y, m.ny), bad);
+		const typename numbers<R>::part part = part_of(overlap<R>(x, y, m.ny), bad);
 
 		sum += __popc(k & m.near_sign) & 1 ? -part : part;
 	}
@@ -166,7 +165,8 @@ __global__ void __launch_bounds__(CUDA_THREADS) expect(const cuda_terms __grid_c
 	typedef amplitude<R> amp;
 	const uint32_t bits = chunk_bits(a.to.nbit), n = (1u << bits) >> a.parts;
 	amp *const tile = (amp *)smem_raw;
-	long long *const part = (long long *)(tile + ((size_t)1 << bits)); /* (nterm, 2^parts) */
+	typedef typename numbers<R>::part part_type;
+	part_type *const part = (part_type *)(tile + ((size_t)1 << bits)); /* (nterm, 2^parts) */
 	const unsigned t = threadIdx.x, lane = t & 31;
 	const chosen c = chosen_chunk(a.chunk, a.to.nbit);
 	const amp *const psi = (const amp *)a.to.psi + (c.sample << a.to.nbit);
@@ -175,7 +175,7 @@ __global__ void __launch_bounds__(CUDA_THREADS) expect(const cuda_terms __grid_c
 	fill_tile(tile, psi, a.chunk, bits, c);
 	for (uint32_t k = t >> 5; k < a.nterm << a.parts; k += CUDA_WARPS) {
 		const uint32_t from = (k & ((1u << a.parts) - 1)) * n;
-		const long long x = warp_overlap<R>(tile, psi, a.chunk, a.term[k >> a.parts],
+		const part_type x = warp_overlap<R>(tile, psi, a.chunk, a.term[k >> a.parts],
 			c.first, from, from + n, lane, (unsigned *)sums);
 
 		if (lane == 0)
@@ -183,11 +183,11 @@ __global__ void __launch_bounds__(CUDA_THREADS) expect(const cuda_terms __grid_c
 	}
 	__syncthreads();
 	for (uint32_t k = t; k < a.nterm; k += CUDA_THREADS) {
-		long long sum = 0;
+		part_type sum = 0;
 
 		for (uint32_t i = 0; i < 1u << a.parts; i++)
 			sum += part[(k << a.parts) + i];
-		add_fixed(sums + 1 + a.to.first + k, sum);
+		add_fixed(sums + 1 + a.to.first + k, fixed_of(sum, (unsigned *)sums));
 	}
 }
 

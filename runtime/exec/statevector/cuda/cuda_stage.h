@@ -95,7 +95,7 @@ struct cuda_products {
 	const double *factor; /* backward: (samples, stride) */
 	uint32_t nsample, stride, first;
 	uint16_t n;
-	uint16_t regs; /* forward: bit j is 1 where a product has the register bits j */
+	uint16_t regs; /* forward: bit j is 1 where a product has the register bits j but those that number samples */
 	struct cuda_product product[CUDA_PRODUCTS_MAX];
 };
 
@@ -115,7 +115,8 @@ struct cuda_stage_args {
 	uint16_t nround, nsum, nsample_entry, nsample_sum;
 	uint16_t save;        /* does it write the states? */
 	uint16_t lambda_from; /* of enum cuda_lambda */
-	/* Forward: bits of the index that were 0 so far. Amplitudes where one of them is 1 are 0, whatever memory has. */
+	/* Forward: bits of the index that were 0 so far. Amplitudes where one of them is 1 are 0, whatever memory has. Bits of a line of
+	 * memory are none of them, but at the start. */
 	uint64_t zero;
 	uint32_t start; /* forward: the states are |0...0>, and memory has nothing yet */
 	struct cuda_products products;

@@ -369,7 +369,7 @@ DEVICE void forward_op(amplitude<R> (&v)[N], const cuda_stage_args &a, const cud
 
 /* ---- forward ---- */
 
-/* Reads and writes each amplitude once. */
+/* Writes each amplitude, and reads those that may not be 0. */
 template <class R, int MINBLOCKS>
 __global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
 	stage_forward(const cuda_stage_args __grid_constant__ a)
@@ -399,7 +399,8 @@ __global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
 		__syncthreads();
 	save(v, (amp *)a.psi + (block_index(a) | thread_index(a.save_thread, t)), a.save_reg);
 	if (a.products.n)
-		sum_products<R>(v, a, a.round[a.nround - 1], (long long *)smem_raw, t);
+		sum_products<R>(v, a, a.round[a.nround - 1],
+			(typename numbers<R>::part *)smem_raw, t);
 }
 
 /* ---- backward ---- */

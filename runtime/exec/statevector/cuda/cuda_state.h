@@ -47,6 +47,7 @@ struct cuda_circuit {
 	 * forward, and make lambda of them back. */
 	uint32_t nproduct;
 	struct cuda_launch *reads, *makes; /* or NULL */
+	bool clears; /* launches back read more of lambda than the first one makes: 0 */
 	uint32_t nprobs;
 	struct cuda_probs *probs;
 	size_t nsum_readout, nsum_back; /* of each sample; of all samples together */

@@ -237,7 +237,7 @@ static void add_lambda(const struct cuda_state *b, const struct cuda_circuit *c,
 	for (uint32_t k = 0; k < c->npauli; k++)
 		nflip += c->pauli[k].flip != 0;
 	nown = c->npauli - nflip - (cuda_stages_read(c) ? c->nproduct : 0);
-	w->clear += !launches && !c->nproduct;
+	w->clear += !launches && (!c->nproduct || (c->reads && c->clears));
 	w->read += (launches + adding) * n * amplitude + (double)nfactor * NUMBER;
 	w->written += launches * n * amplitude;
 	add(w, true, 2 * n * nflip, n * (nown + 2 * c->nprobs));
@@ -290,7 +290,7 @@ static void work_back(const struct cuda_state *b, const struct cuda_circuit *c, 
 		return;
 	add_lambda(b, c, &w[nstage + PLAN_DEVICE_OUTPUTS]);
 	if (cuda_stages_read(c))
-		add_product_lambda(b, c, c->ngroup + c->nprobs > 0,
+		add_product_lambda(b, c, c->ngroup + c->nprobs > 0 || c->clears,
 			&w[last_stage(c->back, c->plan->nstage)]);
 }
 

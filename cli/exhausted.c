@@ -14,7 +14,7 @@ static atomic_int doing;
 
 static const char *const goes_on[] = {
 	[EXHAUSTED_IN_NONE] = "",
-	[EXHAUSTED_IN_FIRST_STEP] = "",
+	[EXHAUSTED_IN_COMPUTING] = "",
 	[EXHAUSTED_IN_STEPS] = "; the same command begins again",
 	[EXHAUSTED_IN_TRAINING] = "; the same command goes on from the last checkpoint",
 };
@@ -33,7 +33,7 @@ static void exhausted(size_t nbytes)
 	end(what);
 }
 
-/* qcnn itself does not call exit while a training computes. */
+/* qcnn itself does not call exit while it computes. */
 static void library_exits(void)
 {
 	enum exhausted_in what = (enum exhausted_in)atomic_load(&doing);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/bench/bench.h"
+#include "cli/exhausted.h"
 #include "cli/hosts/joined.h"
 #include "cli/job/execution.h"
 #include "runtime/base/system/resource_limits.h"
@@ -221,7 +222,11 @@ static int measure_once(void *ctx, enum bench_doubt doubt, struct bench_result *
 	say(t->job, t->bc->program->name, doubt ? "again, as the machine is busy, on qubits:" : "on qubits:", t->bc->program->qubits);
 	if (doubt == BENCH_DOUBT_SHARE)
 		code = limits_again(t->job, nthread, e);
-	return code ? code : bench_measure(t->bc, t->how, limits_of(&t->job->report, nthread), out, e);
+	exhausted_in(EXHAUSTED_IN_COMPUTING);
+	if (!code)
+		code = bench_measure(t->bc, t->how, limits_of(&t->job->report, nthread), out, e);
+	exhausted_in(EXHAUSTED_IN_NONE);
+	return code;
 }
 
 static int measure(struct bench_job *j)

@@ -436,7 +436,7 @@ static int train_and_keep(struct training *t)
 	if (!code)
 		first_profile(t);
 	if (!code) {
-		exhausted_in(t->resume.note ? EXHAUSTED_IN_TRAINING : EXHAUSTED_IN_FIRST_STEP);
+		exhausted_in(t->resume.note ? EXHAUSTED_IN_TRAINING : EXHAUSTED_IN_COMPUTING);
 		code = train_run(&t->job->train, &o, &r, &e);
 		exhausted_in(EXHAUSTED_IN_NONE);
 	}

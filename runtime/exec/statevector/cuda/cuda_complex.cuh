@@ -56,7 +56,7 @@ template <class R> DEVICE bool is_bad(R x)
 	return !(x < (R)CUDA_FIXED_LIMIT && x > -(R)CUDA_FIXED_LIMIT);
 }
 
-/* Adds a part to a sum; nothing where it is bad. */
+/* A part in units of sums; 0 where it is bad, which sets the flag. */
 template <class R> DEVICE long long fixed_of(R x, unsigned *bad)
 {
 	if (is_bad(x)) {

@@ -2,13 +2,13 @@
  * Products of Z in the stages: their sums over a tile in registers, and the lambda that they make.
  *
  * A Walsh-Hadamard transform of |psi|^2 has the expectation of the product of Z on the bits m at place m (Nielsen and Chuang, Quantum
- * Computation and Quantum Information, section 1.4.4: the Hadamard transform on n qubits). The opposite way it takes the factors of
+ * Computation and Quantum Information, the Hadamard transform of section 1.4.4). The opposite way it takes the factors of
  * products to what each amplitude is multiplied by. */
 #pragma once
 
 #include "runtime/exec/statevector/cuda/cuda_index.cuh"
 
-/* Walsh-Hadamard transform in the bits of the register's number, but those that number samples: x[m] becomes the sum over k of
+/* Walsh-Hadamard transform in the bits of the register's number, except those that number samples: x[m] becomes the sum over k of
  * (-1)^popcount(k & m) x[k]. */
 template <class T, int N> DEVICE void transform(T (&x)[N], unsigned samples)
 {
@@ -53,14 +53,14 @@ DEVICE unsigned sample_bits(const uint16_t *add, int nbit, unsigned s)
 template <class T>
 DEVICE T product_sum(const cuda_product &p, const cuda_round &r, unsigned s, const T *part)
 {
-	const unsigned every = sample_bits(r.sample_thread, CUDA_THREAD_BITS, 0xffff) >> 5;
+	const unsigned sample_warps = sample_bits(r.sample_thread, CUDA_THREAD_BITS, 0xffff) >> 5;
 	const unsigned thread = sample_bits(r.sample_thread, CUDA_THREAD_BITS, s);
 	const unsigned reg = p.reg | sample_bits(r.sample_reg, CUDA_REGS_MAX, s);
 	const T *const x = part + reg * CUDA_THREADS + ((thread | p.thread) & 31);
 	T sum = 0;
 
 	for (unsigned w = 0; w < CUDA_WARPS; w++)
-		if ((w & every) == thread >> 5)
+		if ((w & sample_warps) == thread >> 5)
 			sum += __popc(w & p.thread >> 5) & 1 ? -x[w * 32] : x[w * 32];
 	return __popc(blockIdx.x & p.block) & 1 ? -sum : sum;
 }
@@ -77,7 +77,7 @@ DEVICE void sum_products(const amplitude<R> (&v)[N], const cuda_stage_args &a, c
 
 #pragma unroll
 	for (int j = 0; j < N; j++) {
-		const size_t s = mine + reg_sample(r, j); /* behind the last: as the first */
+		const size_t s = mine + reg_sample(r, j); /* what fills the tile up computes as sample 0 does */
 
 		x[j] = part_of(mad(v[j].x, v[j].x, v[j].y * v[j].y),
 			(unsigned *)(p.sum + (s < p.nsample ? s * (1 + p.stride) : 0)));
@@ -102,7 +102,7 @@ DEVICE void sum_products(const amplitude<R> (&v)[N], const cuda_stage_args &a, c
 	}
 }
 
-/* lambda += the sum of factor P psi. Sums of factors are exact (cuda_factor). */
+/* lambda += the sum of factor P psi. Factors are rounded so that their sums are exact in double precision. */
 template <class R, int N>
 DEVICE void add_products(const amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_stage_args &a,
 	const cuda_round &r, unsigned t)
@@ -122,7 +122,7 @@ DEVICE void add_products(const amplitude<R> (&v)[N], amplitude<R> (&w)[N], const
 
 #pragma unroll
 			for (int j = 0; j < N; j++)
-				if (opaque(o.reg | samples) == (unsigned)j) /* else x were in memory */
+				if (opaque(o.reg | samples) == (unsigned)j) /* else x is indexed in local memory */
 					x[j] += f;
 		}
 		samples = (samples - r.sample_regs) & r.sample_regs;

@@ -28,19 +28,23 @@ enum {
 	CUDA_BITS_MAX = 40       /* bits of the index of a state as stored */
 };
 
-/* Sums are integers in units of 2^-CUDA_FIXED_BITS, so that their order does not matter; a part of magnitude CUDA_FIXED_LIMIT
- * or more, or one that is not a number, is counted as bad and left out. */
+/* Sums over blocks are integers in units of 2^-CUDA_FIXED_BITS, so that their order does not matter; within a warp or a tile
+ * parts are added in a fixed order. A part of magnitude CUDA_FIXED_LIMIT or more, or one that is not a number, is left out and
+ * sets a flag. */
 enum { CUDA_FIXED_BITS = 56, CUDA_FIXED_LIMIT = 64 };
 
 /* Places of tile bits in shared memory, as columns of a matrix over GF(2): the place of an amplitude, counted in amplitudes, is
- * the xor of the columns whose bit is 1. */
+ * the xor of the columns whose bit is 1. With xor a column can have several bits, so that neither the threads that store nor
+ * those that load meet in a bank. */
 struct cuda_map {
 	uint16_t reg[CUDA_REGS_MAX], thread[CUDA_THREAD_BITS];
 };
 
 struct cuda_round {
-	struct cuda_map get, put; /* get: unused in the first round; put: in the last */
-	uint16_t first, count;    /* ops */
+	/* By this round's bits: get loads what the round before has stored by its put; a tile bit has the same column in both. The
+	 * first round has no get, the last one no put. */
+	struct cuda_map get, put;
+	uint16_t first, count; /* ops */
 	/* What a register's and a thread's bits add to the number of the sample: a power of two or 0. */
 	uint16_t sample_reg[CUDA_REGS_MAX], sample_thread[CUDA_THREAD_BITS];
 	uint8_t sample_regs, sample_lanes; /* register bits, and bits of the lane, that do */
@@ -50,11 +54,11 @@ struct cuda_round {
 enum {
 	CUDA_AT_THREAD = 8,
 	CUDA_AT_BLOCK = 16,
-	CUDA_AT_ONE = 254, /* the bit is 1 */
-	CUDA_AT_NOWHERE    /* the bit is 0 */
+	CUDA_AT_ONE = 254, /* the bit is 1 in this process' part of a split state */
+	CUDA_AT_NOWHERE    /* the bit is 0, or there is no such target */
 };
 
-/* What an op of the backward pass changes: both, or it is there for its sums alone. */
+/* States that an op of the backward pass is undone on: any of them; none, where it is there for its sums alone. */
 enum cuda_undo { CUDA_UNDO_PSI = 1, CUDA_UNDO_LAMBDA = 2 };
 
 struct cuda_op {
@@ -65,13 +69,17 @@ struct cuda_op {
 	uint8_t of_sample;           /* each sample has its own matrix and sums */
 	uint8_t reg_mask, reg_value; /* controls, where they are */
 	uint8_t thread_mask, thread_value;
-	uint16_t entry; /* complex numbers before its matrix: row-major, targets ascending; diagonal: the diagonal alone */
-	int16_t sum; /* backward: sums before its own (of the launch, or of the sample), or -1 */
+	/* Complex numbers before its matrix: row-major, targets ascending; diagonal: the diagonal alone. Backward it is the inverse of
+	 * the gate's. */
+	uint16_t entry;
+	/* Backward: sums before its own (of the launch, or of the sample), or -1. They are made before it is undone; a diagonal op has
+	 * eight. */
+	int16_t sum;
 	uint32_t block_mask, block_value;
 };
 
-/* Lambda, before the first op of a launch of the backward pass: what is stored; psi; -i psi: sums are then those of all of P
- * (tail_observables.h); the sum of the products times psi; or that and what is stored. */
+/* Lambda, before the first op of a launch of the backward pass: what is stored; psi; -i psi, with which sums are the reduced density
+ * matrix of the targets (P of tail_observables.h); the sum of the products times psi; or that and what is stored. */
 enum cuda_lambda {
 	CUDA_LAMBDA_STORED = 0,
 	CUDA_LAMBDA_PSI,
@@ -81,21 +89,21 @@ enum cuda_lambda {
 };
 
 /* A product of Z: the amplitudes where an odd number of these bits are 1 change their sign. The bits are those of the block's
- * number, of the thread's, and register bits; none of them numbers samples. */
+ * number, of the thread's, and register bits, forward of the last round, backward of the first; none of them numbers samples. */
 struct cuda_product {
 	uint32_t block;
 	uint8_t thread, reg;
 };
 
-/* Forward: sums of psi as the launch leaves it. Backward: lambda, of psi as the launch finds it. Samples behind nsample have no
- * sums, and factors of 0. A sample has `stride` sums or factors, those of the products from `first` on; before its sums is a count
- * of parts that are not numbers, or too large. */
+/* Forward: sums of psi as the launch leaves it. Backward: lambda, of psi as the launch finds it. The last tile is filled up with
+ * samples from number nsample on, which have no sums, and factors of 0. A sample has `stride` sums or factors, those of the products
+ * from `first` on; before its sums is its flag: a part is not a number, or too large. */
 struct cuda_products {
 	long long *sum;       /* forward: (nsample, 1 + stride), added to */
 	const double *factor; /* backward: (samples, stride) */
 	uint32_t nsample, stride, first;
 	uint16_t n;
-	uint16_t regs; /* forward: bit j is 1 where a product has the register bits j but those that number samples */
+	uint16_t regs; /* forward: bit j is set where a product has the register bits j, except those that number samples */
 	struct cuda_product product[CUDA_PRODUCTS_MAX];
 };
 
@@ -104,21 +112,23 @@ struct cuda_stage_args {
 	long long *sum;     /* backward: (nsum), added to */
 	const void *sample_matrix; /* (samples, nsample_entry) re, im */
 	long long *sample_sum;     /* backward: (samples, nsample_sum), added to */
-	unsigned *bad;             /* parts that are not numbers, or too large */
-	uint8_t load_reg[CUDA_REGS_MAX],
-		load_thread[CUDA_THREAD_BITS]; /* bits of the index of tile bits, */
-	uint8_t save_reg[CUDA_REGS_MAX], save_thread[CUDA_THREAD_BITS]; /* and after the launch */
-	uint8_t outer[CUDA_BITS_MAX]; /* of the bits of the block's number */
-	uint16_t nouter;              /* bits of the block's number without those of samples, */
-	uint16_t nnear;               /* bits of the sample's number that are tile bits; */
+	unsigned *bad;             /* backward: the flag of its sums */
+	/* Bits of the index that register bits and thread bits of the first round are, and those of the last round after the launch:
+	 * it may exchange bits of the index within a tile. */
+	uint8_t load_reg[CUDA_REGS_MAX], load_thread[CUDA_THREAD_BITS];
+	uint8_t save_reg[CUDA_REGS_MAX], save_thread[CUDA_THREAD_BITS];
+	uint8_t outer[CUDA_BITS_MAX]; /* bits of the index that bits of the block's number are */
+	uint16_t nouter;              /* bits of the block's number that do not number samples */
+	uint16_t nnear;               /* bits of the sample's number that are tile bits */
 	uint16_t sample_at;           /* the bit of the index where the others begin */
 	uint16_t nround, nsum, nsample_entry, nsample_sum;
-	uint16_t save;        /* does it write the states? */
-	uint16_t lambda_from; /* of enum cuda_lambda */
-	/* Forward: bits of the index that were 0 so far. Amplitudes where one of them is 1 are 0, whatever memory has. Bits of a line of
-	 * memory are none of them, but at the start. */
+	uint16_t save;        /* backward: are the states written? Forward they always are. */
+	uint16_t lambda_from; /* backward: of enum cuda_lambda */
+	/* Forward: bits of the index that were 0 so far. Amplitudes where one of them is 1 are 0, whatever memory has. The lowest bits,
+	 * which number the amplitudes of a line of memory, are none of them except at the start: two amplitudes are loaded at once. */
 	uint64_t zero;
-	uint32_t start; /* forward: the states are |0...0>, and memory has nothing yet */
+	/* Forward: the states are |0...0>, and memory has nothing yet; `zero` is then all bits except those of samples. */
+	uint32_t start;
 	struct cuda_products products;
 	struct cuda_round round[CUDA_ROUNDS_MAX];
 	struct cuda_op op[CUDA_OPS_MAX];
@@ -129,7 +139,8 @@ struct cuda_stage_args {
 };
 
 /* ---- sums of a matrix d x d (d * d, runtime/program/anti_hermitian.h), in the order of the kernels ----
- * Row r has s[r,r], then s[r,c] and s[c,r] for c > r. */
+ * With M[r,c] = sum of conj(lambda[r]) psi[c] over all bits except the targets: s[r,r] = Im M[r,r], and for c > r
+ * s[r,c] = Re (M[r,c] - M[c,r]), s[c,r] = Im (M[r,c] + M[c,r]). Row r has s[r,r], then s[r,c] and s[c,r] for c > r. */
 
 #ifdef __CUDACC__
 #define CUDA_BOTH __host__ __device__ constexpr

@@ -369,7 +369,7 @@ DEVICE void forward_op(amplitude<R> (&v)[N], const cuda_stage_args &a, const cud
 
 /* ---- forward ---- */
 
-/* Writes each amplitude, and reads those that may not be 0. */
+/* Writes each amplitude, and reads those that can be other than 0. */
 template <class R, int MINBLOCKS>
 __global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
 	stage_forward(const cuda_stage_args __grid_constant__ a)
@@ -394,7 +394,8 @@ __global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
 		for (uint32_t k = a.round[r].first; k < end; k++)
 			forward_op<R>(v, a, a.round[r], a.op[k], t);
 	}
-	/* All have read: amplitudes change places, and sums take the tile's memory. */
+	/* With one round all have to load before any saves to another place; with products all have to get before the tile is used
+	 * for their sums. */
 	if (a.nround == 1 || a.products.n)
 		__syncthreads();
 	save(v, (amp *)a.psi + (block_index(a) | thread_index(a.save_thread, t)), a.save_reg);
@@ -736,7 +737,7 @@ __global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
 		}
 		const int first = a.round[r].first, end = first + a.round[r].count;
 
-		/* Before the first op: among them it takes no registers from those. */
+		/* Number -1 makes lambda of products: in this loop its registers are not live together with those of the ops. */
 		for (int k = r || !a.products.n ? first : -1; k < end; k++)
 			if (k < 0)
 				add_products<R>(v, w, a, a.round[0], t);

@@ -44,9 +44,10 @@ struct cuda_process {
 /* Samples that are computed together, as a power of two: as many as the plan's units have, and at least a tile of them. */
 unsigned cuda_sample_bits(const struct plan *pl, unsigned nbit);
 
-/* Launches of a stage. Forward, memory has the amplitudes where no other bits of the circuit are 1 than those in `stored`; the others
- * are 0, and with no bits there is no state yet. The backward pass goes from behind the stage to before it. TAIL: of a last stage, without the step that is
- * a heisenberg_tail; back, they begin with what makes lambda of psi. TAIL_SUMS: P alone, of the states that TAIL_FORWARD leaves. */
+/* Launches of a stage. Forward, memory has the amplitudes whose bits of the circuit outside `stored` are 0, and all others are 0;
+ * where `stored` is empty, there is no state yet. The backward pass goes from behind the stage to before it. TAIL: of a last stage,
+ * without the step that is a heisenberg_tail; back, they begin with what makes lambda of psi. TAIL_SUMS: P alone, of the states that
+ * TAIL_FORWARD leaves. */
 enum cuda_sweep {
 	CUDA_FORWARD = 0,
 	CUDA_BACKWARD,

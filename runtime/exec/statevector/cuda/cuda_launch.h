@@ -47,8 +47,8 @@ struct cuda_term {
 	uint16_t near_flip, near_sign;
 };
 
-/* Readouts. A sample has `stride` sums, those of its terms or bins from `first` on; before them is its count of parts that
- * are not numbers, or too large. Factors of lambda are numbered alike, without that count. */
+/* Readouts. A sample has `stride` sums, those of its terms or bins from `first` on; before them is its flag: a part is
+ * not a number, or too large. Factors of lambda are numbered alike, without that flag. */
 struct cuda_readout {
 	const void *psi;
 	void *lambda;
@@ -89,7 +89,7 @@ struct cuda_form_term {
  * many are numbered (0,0), (0,1), (1,1), (0,2) ...; the launch does numbers first, first + step, ... */
 struct cuda_overlaps {
 	const void *state;
-	long long *sum; /* a count of bad parts, then (nterm, nstate, nstate) re, im; added to */
+	long long *sum; /* a flag of bad parts, then (nterm, nstate, nstate) re, im; added to */
 	uint32_t nbit, nstate, nterm, first, step;
 	struct cuda_term term[CUDA_TERMS_MAX];
 };

@@ -117,7 +117,7 @@ static bool is_minus(const struct cuda_circuit *c, const struct cuda_pauli *p, u
 	return __builtin_parityll(p->sign >> c->nbit & part);
 }
 
-/* Of the readouts, a count of bad ones first: those of part number `part` are added to sum. */
+/* Of the readouts, behind their flag (cuda_readout): those of part number `part` are added to sum. */
 static void add_part(const struct cuda_circuit *c, uint32_t part, const long long *from, long long *sum)
 {
 	sum[0] += from[0];

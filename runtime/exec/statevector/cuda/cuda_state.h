@@ -119,7 +119,7 @@ struct cuda_state {
 	void *device, *host; /* all parts */
 	/* The parts. */
 	void *psi, *lambda;
-	/* Integers. A count of bad parts, then sums: of readouts so for each sample; of the backward pass once, those of all samples
+	/* Integers. A flag of bad parts, then sums: of readouts so for each sample; of the backward pass once, those of all samples
 	 * together, then those of each sample; where the tail is taken, of readouts once, then P of each sample. First all circuits' of
 	 * readouts, then of the backward pass, then norms. */
 	long long *sum, *sum_host;

@@ -126,11 +126,11 @@ static void add_product_sums(const struct cuda_state *b, const struct cuda_circu
 	const struct cuda_stage_args *a = &c->reads->args;
 	unsigned nreg = b->twice ? CUDA_REGS_DOUBLE : CUDA_REGS_SINGLE;
 	double n = launch_amplitudes(b, c->reads);
+	double sums = n * nreg + ldexp(n, -(int)nreg) * 5 * count(a->products.regs);
 
-	add(w, b->twice, n, n);
-	w->converted += n;
-	/* Additions of integers take turns with those in single precision; a 64-bit one is two. */
-	add(w, false, 0, 2 * (n * nreg + ldexp(n, -(int)nreg) * 5 * count(a->products.regs)));
+	/* In single precision sums are of integers: an addition of 64 bits takes the time of two of its own. */
+	add(w, b->twice, n, n + (b->twice ? 1 : 2) * sums);
+	w->converted += b->twice ? 0 : n;
 }
 
 /* What the first launch back does to make lambda of them; others: lambda has been stored by other launches. */
@@ -188,7 +188,7 @@ static void add_expectations(const struct cuda_state *b, const struct cuda_circu
 	add_state_launches(c, nlaunch, w);
 	w->read += nlaunch * n * amplitude;
 	add(w, b->twice, n * nterm, n * nterm);
-	w->converted += n * nterm;
+	w->converted += b->twice ? 0 : n * nterm;
 }
 
 static void add_norm(const struct cuda_state *b, const struct cuda_circuit *c,

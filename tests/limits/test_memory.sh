@@ -67,6 +67,13 @@ for kib in 20000 24000 28000 32000 36000 40000 50000 53000 56000 60000; do
 	[ $got -eq 78 ] || { [ $got -eq 0 ] && cmp -s out expected; }
 	tap_result $? "four threads in $kib KiB: right or refused" || { tap_note "status $got"; sed 's/^/# /' err; }
 done
+"$QCNN" infer --threads=4 20.bin >expected
+for kib in 50000 54000 57000 59000 61000; do
+	got=0
+	(ulimit -v $kib; "$QCNN" infer --threads=4 20.bin) >out 2>err || got=$?
+	[ $got -eq 78 ] || { [ $got -eq 0 ] && cmp -s out expected; }
+	tap_result $? "infer, four threads in $kib KiB: right or refused" || { tap_note "status $got"; sed 's/^/# /' err; }
+done
 # Where workers compute, this process needs no state: its own limit does not count, theirs does.
 printf '#!/bin/sh\nshift\nulimit -Sv unlimited\nexec sh -c "$*"\n' >roomy
 printf '#!/bin/sh\nshift\nulimit -Sv 110000\nexec sh -c "$*"\n' >narrow

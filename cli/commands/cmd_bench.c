@@ -149,7 +149,9 @@ static int cases(struct bench_job *j)
 
 static void say(const struct bench_job *j, const char *what, const char *name, unsigned long long n)
 {
-	if (!j->cli->quiet && isatty(STDERR_FILENO))
+	if (!isatty(STDERR_FILENO))
+		cli_detail(j->cli, "measuring %s %s %llu", what, name, n);
+	else if (!j->cli->quiet)
 		fprintf(stderr, "\r\033[Kmeasuring %s %s %llu ...", what, name, n);
 }
 
@@ -413,7 +415,8 @@ const struct command command_bench = {
 	.operands = "",
 	.text = "Measures the time of circuits, named ones or files, for outputs only or with the gradient, and compares it with "
 		"the limits of the machine, which are measured in the same run. The default circuit is strongly entangling "
-		"layers, with <Z> of every qubit as outputs.",
+		"layers, with <Z> of every qubit as outputs. On a terminal it says which case is measured; with -v, log files of "
+		"batch jobs have a line for each case as it begins.",
 	.example = (const char *const[]){ "qcnn bench --qubits 12 --runs 3",
 		"qcnn bench --circuit qcnn --qubits 4,6,8 --gradient --batch 16 --json",
 		"qcnn bench --circuit qcnn --qubits 8 --gradient --batch 16 --runs 100 --parts",

@@ -190,7 +190,11 @@ tap_is "$(sed -n 's,^\.\.\.[./]*\(ghz.qcnn\)  .*,\1,p' out)" ghz.qcnn "shows its
 echo 'QCNN 1; qubit q; input float[1000000] x; rx(x[0]) q; observe z(q);' >wide.qcnn
 tap_exit 78 "more samples than memory holds" "$QCNN" bench $quick --circuit wide.qcnn --batch 16777216
 tap_has err "wide.qcnn: needs 122.1 TiB for the inputs and readouts of 16777216 samples, " "are refused beforehand"
-tap_exit 75 "a stop" sh -c '"$1" bench --no-limits --threads 1 --runs 90000 --qubits 4,22 >stopped 2>err & sleep 2; kill -INT $!; wait $!' - "$QCNN"
+"$QCNN" bench -v --no-limits --threads 1 --runs 90000 --qubits 4,22 >stopped 2>err &
+tap_ok "each case is named as it begins, with -v" tap_until "grep -q 'measuring sel on qubits: 22' err"
+kill -INT $!
+wait $!
+tap_is $? 75 "a stop"
 tap_is "$(grep -c '^sel  *4 ' stopped) $(grep -c 'stopped by INT' err)" "1 1" "prints the cases that were measured"
 tap_has err "1 of 2 cases were measured" "and how many"
 tap_exit 2 "a word that stands alone" "$QCNN" bench $quick --qubits 4 --optimizations=light_cone,none

@@ -57,14 +57,14 @@ jobs() {
 		done
 		awk -v line="$line" -v samples="$samples" '
 			/^shape/ { for (k = 1; k < NF; k++) if ($(k + 1) ~ /^sample/) width = $k }
-			!all && ($1 == line || $2 == line) { sub(/with gradient/, "gradient"); all = ($2 + $4) / 2
+			!bytes && ($1 == line || $2 == line) {
 				for (k = 1; k < NF; k++) { if ($(k + 1) == "launches,") launches = $k; if ($(k + 1) == "copies") copies = $k
 					if ($(k + 1) == "bytes" && $(k + 3) ~ /memory/) bytes = $k; if ($(k + 1) ~ /^waits/) waits = $k } }
-			/^  outputs/ { here = 1; next }
-			here && /^    (forward|back)/ { for (k = 1; k <= NF; k++) if ($k == "to" && (line == "gradient" || $1 == "forward")) out += ($(k - 1) + $(k + 1)) / 2 }
-			here && !/^    / { here = 0 }
+			/^  [a-z]/ { part = $1 }
+			/^    (forward|back)/ && (line == "gradient" || $1 == "forward") {
+				for (k = 1; k <= NF; k++) if ($k == "to") { all += $(k - 1) + $(k + 1); out += part == "outputs" ? $(k - 1) + $(k + 1) : 0 } }
 			END { printf "| %d | %d | %d | %s | %s |\n", launches, copies, waits, bytes < 1e8 ? sprintf("%.3g MB", bytes / 1e6) : sprintf("%.3g GB", bytes / 1e9),
-				samples % width ? "-" : sprintf("%.0f %%", 100 * out * samples / all) }' "$work/plan-h100"
+				samples % width ? "-" : sprintf("%.0f %%", 100 * out / all) }' "$work/plan-h100"
 	done <"$work/jobs"
 }
 
@@ -84,8 +84,8 @@ jobs
 cat <<'END'
 
 A range is what arithmetic and memory take at the same time (the first number) and one after the other (the second). Launches, copies,
-waits and memory are those of a call of the whole batch, in and out of the device's memory. The last column is the part of the time on an
-H100 that readouts take in launches of their own, with what the backward pass begins with, their copies and waits. Products of Z have no
+waits and memory are those of a call of the whole batch, in and out of the device's memory. The last column is the part of a unit's time on
+an H100 that readouts take in launches of their own, with what the backward pass begins with, their copies and waits. Products of Z have no
 such launches: the last stage sums them, and the first one of the backward pass makes lambda of them.
 
 The work of the host comes on top: encoding, matrices and the chain rule. With `--device=null`, which does that work alone, a call takes
@@ -101,7 +101,10 @@ these numbers to those that an emulated GPU counts (`tests/gpu/test_counted_work
 equal, bytes read are up to 1 % more (parts of sectors of small matrices). The sizes of the test are small; the numbers of large
 jobs come from the same code.
 
-Seconds are those of the parts one after the other. Of a part,
+Seconds of a unit are those of its parts one after the other. Where a batch has several units, up to 8 are under way at a time, each in a
+stream of its own, where units have at most 2^21 amplitudes and the host has a thread for each: then the seconds of the batch are
+those of the units that one stream does, or what kernels and copies of all units take one after the other, if that is more; the
+multiprocessors have the blocks of all streams. Of a part,
 
 - memory is bytes over 85 % of the rate of memory;
 - arithmetic is operations over 73 % of the peak forward (91 % of a kernel's instructions are multiply-adds, and one is issued in 80 % of

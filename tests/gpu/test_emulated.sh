@@ -129,7 +129,7 @@ cat >many.yaml <<'END'
 model: { file: many.qcnn }
 data: { train: many.csv, label: label }
 train: { epochs: 1, batch_size: 2500, loss: mse }
-run: { seed: 5, device: cuda }
+run: { seed: 5, threads: 1, device: cuda }
 END
 trained() { # NAME DEVICES [checked] OPTION...: the weights
 	name=$1 devices=$2 program=qcnn-fast
@@ -146,6 +146,9 @@ for devices in 3 2; do
 	tap_same weights weights-one "$devices GPUs: the same weights"
 	tap_is "$(streams $devices)" $((devices * $(streams one))) "each is used"
 done
+trained side 2 checked --set run.threads=4 >weights
+tap_same weights weights-one "two streams on each of two GPUs: the same weights"
+tap_is "$(streams side)" $((4 * $(streams one))) "each is used"
 trained last 3 --set run.device=cuda:2 >weights
 tap_same weights weights-one "the third GPU alone"
 trained workers 2 --hosts=local:3 >weights

@@ -69,10 +69,14 @@ cat >three.yaml <<'END'
 model: { file: three.qcnn }
 data: { train: three.csv, label: label }
 train: { epochs: 2, batch_size: 1100, loss: mse }
-run: { seed: 5, device: cuda }
+run: { seed: 5, threads: 1, device: cuda }
 log: { report: false, tensorboard: false }
 END
-train() { "$emu/qcnn-fast" train -q --set log.dir="$1" three.yaml; }
+train() {
+	dir=$1
+	shift
+	"$emu/qcnn-fast" train -q --set log.dir="$dir" "$@" three.yaml
+}
 params() { "$QCNN" weights show --json "$1/latest/weights.bin" | grep -o '"params".*"metadata"'; }
 EMU_REPORT=report tap_exit 0 "a training" train calm
 params calm >want
@@ -86,6 +90,11 @@ for call in $(sed -n 's/^call \(cuda[A-Za-z]*\) .*/\1/p' report | grep -E 'Graph
 	params $call >got
 	tap_same got want "the same command goes on to the same weights"
 done
+# Units side by side on one GPU, each stream with a thread of the processor.
+EMU_REPORT=report tap_exit 0 "the same training on three threads" train side --set run.threads=3
+tap_is "$(sed -n 's/^call cudaStreamCreate //p' report)" 3 "has three streams"
+params side >got
+tap_same got want "and the same weights"
 EMU_DEVICES=0 tap_exit 78 "no device" "$emu/qcnn-fast" run --device=cuda turns.qcnn
 tap_has err 'the device cuda cannot be used: the NVIDIA driver finds no GPU; use --device=cpu' "and why"
 tap_done

@@ -30,6 +30,7 @@ flops=$(sed -n 's/^flops  *\([^ ]*\) forward.*/\1/p' out)
 tap_ok "a GPU that computes slowly" awk -v s="$(most forward)" -v f="$flops" 'BEGIN { exit !(f > 1e5 && s > f / 1e9) }'
 tap_exit 0 "many samples" plan --gpu=h100 --batch=200
 tap_has out 'batch      200 samples in 2 units' "in units"
+tap_has out 'in 2 units, 2 side by side where the host has as many threads' "which are computed side by side"
 "$emu/qcnn-emu" bench --circuit=sel --qubits=28 --show >layer.qcnn
 tap_exit 0 "a plan of a training" plan
 bytes() { sed -n 's/^  forward .* launches, \([^ ]*\) bytes of memory.*/\1/p' out; }

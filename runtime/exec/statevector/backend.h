@@ -59,9 +59,11 @@ struct backend {
 	/* Bytes that prepare will take for that many threads, gradients or not; of each device; of each of nrank processes
 	 * that split the states. */
 	uint64_t (*bytes)(const struct plan *pl, unsigned nthread, bool gradient, unsigned nrank);
-	/* Optional (NULL): of the devices that may be used (evaluator_options), how many there are. Each is a worker: it does
-	 * units of its own, and has its own states. */
+	/* Optional (NULL): of the devices that may be used (evaluator_options), how many there are. Workers are on one each: they
+	 * do units of their own, and have their own states. */
 	unsigned (*devices)(uint64_t wanted);
+	/* Optional (NULL: one): workers on each of ndevice devices, which do units side by side. */
+	unsigned (*streams)(const struct plan *pl, unsigned nthread, unsigned ndevice);
 	/* Optional (NULL): what device number k of the machine is, usable or not; false: there is none. */
 	bool (*describe)(unsigned k, struct device_about *out);
 	/* Optional (NULL): bytes that can be taken of each of these devices, where states are not in the memory of the processor. */

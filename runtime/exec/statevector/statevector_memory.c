@@ -330,8 +330,11 @@ static bool two_states(const struct statevector *sv) { return states_per_sample(
 
 unsigned statevector_workers(const struct statevector *sv)
 {
-	if (sv->backend->devices && !sv->o.remote)
-		return sv->backend->devices(sv->o.devices);
+	if (sv->backend->devices && !sv->o.remote) {
+		unsigned n = sv->backend->devices(sv->o.devices);
+
+		return sv->backend->streams ? n * sv->backend->streams(sv->pl, sv->o.nthread, n) : n;
+	}
 	return sv->pl->shape == SHAPE_SHARED || !target_can(sv->pl->target, TARGET_THREADS)
 		? 1
 		: sv->o.nthread;

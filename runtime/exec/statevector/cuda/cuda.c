@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The backend's table: each device is a worker, which does units of its own. */
+ * The backend's table: each worker has a stream of a device, and does units of its own. */
 #include "config.h"
 #include "runtime/exec/statevector/cuda/cuda_state.h"
 
@@ -43,10 +43,20 @@ static void cuda_count_work(struct plan *pl)
 		cuda_work(pl);
 }
 
+/* A device that waits for the host in one stream works in the others, where the host has threads for them. Units of more amplitudes
+ * take so long that waits do not count. */
+static unsigned cuda_streams(const struct plan *pl, unsigned nthread, unsigned ndevice)
+{
+	unsigned each = nthread / ndevice;
+
+	if (each <= 1)
+		return 1;
+	return each < cuda_streams_most(pl) ? each : cuda_streams_most(pl);
+}
+
 static uint64_t cuda_bytes(const struct plan *pl, unsigned nthread, bool gradient, unsigned nrank)
 {
-	(void)nthread;
-	return cuda_state_bytes(pl, gradient, nrank);
+	return cuda_state_bytes(pl, gradient, nrank) * cuda_streams(pl, nthread, 1);
 }
 
 static unsigned cuda_devices(uint64_t wanted)
@@ -72,7 +82,7 @@ static uint64_t cuda_memory(uint64_t wanted)
 static void cuda_free_states(struct backend_state *b)
 {
 	cuda_state_cache_free(b);
-	for (unsigned k = 0; b && k < b->ndevice; k++)
+	for (unsigned k = 0; b && k < b->nstream; k++)
 		cuda_state_free(b->device[k]);
 	free(b);
 }
@@ -83,6 +93,7 @@ static int cuda_prepare(const struct plan *pl, unsigned nthread, uint64_t device
 	unsigned number[CUDA_DEVICES_MAX], n = cuda_device_list(devices, number);
 	const char *obstacle = cuda_device_obstacle();
 	struct backend_state *b;
+	unsigned nstream;
 	int code = 0;
 
 	if (obstacle)
@@ -95,11 +106,14 @@ static int cuda_prepare(const struct plan *pl, unsigned nthread, uint64_t device
 		number[0] = number[split->local % n];
 		n = 1;
 	}
-	b = mem_alloc(1, sizeof *b + n * sizeof *b->device);
+	nstream = n * cuda_streams(pl, nthread, n);
+	b = mem_alloc(1, sizeof *b + nstream * sizeof *b->device);
+	b->ndevice = n;
 	b->share = 1;
-	for (; b->ndevice < n && !code; b->ndevice += !code)
-		code = cuda_state_new(pl, number[b->ndevice], nthread > n ? nthread / n : 1,
-			gradient, split, &b->device[b->ndevice], e);
+	b->nthread = nthread;
+	for (; b->nstream < nstream && !code; b->nstream += !code)
+		code = cuda_state_new(pl, number[b->nstream % n], nthread > n ? nthread / n : 1,
+			gradient, split, &b->device[b->nstream], e);
 	if (code)
 		cuda_free_states(b);
 	else
@@ -109,20 +123,31 @@ static int cuda_prepare(const struct plan *pl, unsigned nthread, uint64_t device
 
 /* ---- units ---- */
 
+/* The other streams of a device take them when they have a unit (cuda_run). */
 static void cuda_matrices(struct backend_state *b, const cplx *u)
 {
 	for (unsigned k = 0; k < b->ndevice; k++)
 		cuda_state_matrices(b->device[k], u);
 }
 
-/* A thread for each device that has something to do; where there are fewer units than devices, several for each unit. A state cache
- * has the states of a unit on one device. */
+/* Workers of a batch; where there are fewer units than devices, several devices for each unit. A state cache has the states of a unit on
+ * one device, and a profile shows what a device does one after the other. */
+static unsigned begin_run(struct backend_state *b, uint32_t nunit)
+{
+	unsigned most = b->cache || recorder_on() ? b->ndevice : b->nstream,
+		 n = most < nunit ? most : nunit + !nunit;
+
+	b->share = b->cache || n > b->ndevice ? 1 : b->ndevice / n;
+	for (unsigned k = 0; k < b->nstream; k++)
+		b->device[k]->nthread = b->nthread / (n * b->share);
+	return n;
+}
+
+/* A thread for each worker that has something to do. */
 static void cuda_run(struct backend_state *b, const struct unit_job *job)
 {
-	unsigned n = !b || !job->nunit ? 1 : b->ndevice < job->nunit ? b->ndevice : job->nunit;
+	unsigned n = b ? begin_run(b, job->nunit) : 1;
 
-	if (b)
-		b->share = b->cache ? 1 : b->ndevice / n;
 	omp_set_dynamic(0);
 	omp_set_max_active_levels(3); /* workers, devices of each (cuda_unit.c), threads of these (cuda_samples) */
 	if (n == 1) {
@@ -135,6 +160,8 @@ static void cuda_run(struct backend_state *b, const struct unit_job *job)
 		unsigned worker = (unsigned)omp_get_thread_num();
 
 		job->claim(job->ctx, worker);
+		if (worker >= b->ndevice)
+			cuda_state_matrices(b->device[worker], b->device[0]->u);
 #pragma omp barrier
 		job->work(job->ctx, worker);
 	}
@@ -184,7 +211,7 @@ static int cuda_failure(const struct backend_state *b, struct err *e)
 {
 	int code = 0;
 
-	for (unsigned k = 0; k < b->ndevice && !code; k++)
+	for (unsigned k = 0; k < b->nstream && !code; k++)
 		code = cuda_state_failure(b->device[k], e);
 	return code;
 }
@@ -222,6 +249,7 @@ const struct backend backend_cuda = {
 	.supports = cuda_supports,
 	.bytes = cuda_bytes,
 	.devices = cuda_devices,
+	.streams = cuda_streams,
 	.describe = cuda_device_about,
 	.memory = cuda_memory,
 	.prepare = cuda_prepare,

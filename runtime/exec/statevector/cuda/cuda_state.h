@@ -134,10 +134,11 @@ struct cuda_state {
 };
 
 struct backend_state {
-	unsigned ndevice;
+	unsigned ndevice, nstream;      /* of all devices */
 	unsigned share;                 /* devices of each worker */
+	unsigned nthread;               /* of the processor */
 	struct cuda_state_cache *cache; /* or NULL */
-	struct cuda_state *device[];
+	struct cuda_state *device[]; /* (nstream) one of each device, then the second of each, ... */
 };
 
 /* Digests of what each rank is sent, and of what each has sent. */
@@ -186,6 +187,8 @@ void cuda_samples(const struct cuda_state *b, uint32_t n,
 
 /* As backend.h has it. */
 void cuda_work(struct plan *pl);
+/* Streams of a device that do units of the plan side by side, at most. */
+unsigned cuda_streams_most(const struct plan *pl);
 /* ---- cuda_unit.c: a unit, whose samples n devices share: the same bits for any number of them. ---- */
 
 /* Devices that take part: those of this number of the worker's. */

@@ -335,6 +335,15 @@ static void ask_once(bool any_input, bool any_factor, bool any_back,
 	back[PLAN_DEVICE_OUTPUTS].copy += any_back ? 1u + any_factor : 0;
 }
 
+unsigned cuda_streams_most(const struct plan *pl)
+{
+	/* Amplitudes of a unit: those of more take longer than the waits between them. */
+	enum { STREAMS = 8, BITS = 21 };
+	unsigned nbit = plan_stored_bits(pl, program_nwire(pl->program));
+
+	return !pl->nrank_bit && nbit <= BITS ? STREAMS : 1;
+}
+
 void cuda_work(struct plan *pl)
 {
 	struct cuda_state *b = cuda_state_layout(pl, true, (struct cuda_process){ 0 });
@@ -357,6 +366,7 @@ void cuda_work(struct plan *pl)
 			d->part[i] = w[i] =
 				arena_alloc(&pl->arena, nstage + PLAN_DEVICE_PARTS, sizeof **w);
 		d->group = cuda_run_samples(b, c, 1);
+		d->streams = cuda_streams_most(pl);
 		work_forward(b, c, nstage, w[0]);
 		/* The last circuit goes back first, from the states that it left. */
 		work_back(b, c, nstage, k + 1 < pl->ncircuit, w[1]);

@@ -84,6 +84,7 @@ enum {
 };
 struct plan_device {
 	uint32_t group; /* samples that are computed together: a power of two */
+	unsigned streams; /* units that the device does side by side, where the host has as many threads */
 	const struct plan_device_work *part[2]; /* (nstage + PLAN_DEVICE_PARTS) forward, back */
 };
 

@@ -27,24 +27,35 @@ static void add(struct plan_device_work *sum, const struct plan_device_work *w, 
 	sum->copied += nsample * w->copied + w->copied_once;
 }
 
-/* Whatever is done of a part, whole launches. */
-static struct plan_span seconds(const struct plan_limits *l, const struct plan_device_work *w,
-	bool back)
+/* Of a unit: by itself, and what its kernels and its copies take of the device while it has other units, too. */
+struct clock {
+	const struct plan_limits *l;
+	unsigned streams; /* units side by side */
+	struct plan_span alone, kernels;
+	double copies;
+};
+
+/* Adds whatever is done of a part, whole launches. */
+static void add_work(struct clock *t, const struct plan_device_work *w, bool back)
 {
+	const struct plan_limits *l = t->l;
 	double memory = (w->read + w->written) / (MEMORY_SHARE * l->stream_gb_s) * 1e-9;
 	double arithmetic = (w->flops[0] / l->single_gflop_s + w->flops[1] / l->double_gflop_s)
 			/ ARITHMETIC_SHARE[back] * 1e-9
 		+ w->converted / l->convert_g_s * 1e-9;
-	double busy = w->launch ? fmin(1, w->blocks / w->launch / l->units)
-				: 1; /* multiprocessors that have a block */
+	/* The share of multiprocessors that have a block. */
+	double share = w->launch ? w->blocks / w->launch / l->units : 1;
+	double one = arithmetic / fmin(1, share), among = arithmetic / fmin(1, share * t->streams);
 	double launches = w->launch * l->launch_us * 1e-6;
 	double rest = w->clear * l->launch_us * 1e-6 + w->copy * l->copy_us * 1e-6
 		+ w->copied / l->link_gb_s * 1e-9
 		+ (w->call + w->wait) * l->wait_us * 1e-6; /* a call is two ways, too */
 
-	arithmetic /= busy;
-	return (struct plan_span){ fmax(launches, fmax(memory, arithmetic)) + rest,
-		fmax(launches, memory + arithmetic) + rest };
+	t->alone.least += fmax(launches, fmax(memory, one)) + rest;
+	t->alone.most += fmax(launches, memory + one) + rest;
+	t->kernels.least += fmax(memory, among);
+	t->kernels.most += memory + among;
+	t->copies += w->copied / l->link_gb_s * 1e-9;
 }
 
 /* Of a unit that has `count` samples: those of a part. */
@@ -112,41 +123,48 @@ struct plan_device_work plan_device_work(const struct plan *pl, uint64_t nsample
 
 /* ---- seconds ---- */
 
-struct clock {
-	const struct plan_limits *l;
-	struct plan_span sum;
-};
-
 static void add_seconds(void *ctx, const struct plan_device_work *w, bool back, double nsample)
 {
-	struct clock *t = ctx;
 	struct plan_device_work all = { 0 };
 
 	add(&all, w, nsample);
-	struct plan_span s = seconds(t->l, &all, back);
-	t->sum.least += s.least;
-	t->sum.most += s.most;
+	add_work(ctx, &all, back);
+}
+
+/* Of nunit units and a last one, which may be empty: streams have as many units each, and the device does one after the other. */
+static double all_seconds(double nunit, unsigned streams, double alone, double last, double kernels,
+	double last_kernels)
+{
+	double chain = (nunit * alone + last) / streams;
+	double device = nunit > 0 ? alone + (nunit - 1) * kernels + last_kernels : last;
+
+	return fmax(chain, device);
 }
 
 struct plan_span plan_device_seconds(const struct plan *pl, const struct plan_limits *l,
 	uint64_t nsample, bool gradient)
 {
-	struct clock whole = { .l = l }, last = { .l = l };
-	double nunit = (double)(nsample / pl->width);
-	uint32_t rest = (uint32_t)(nsample % pl->width);
+	uint64_t nunit = nsample / pl->width, rest = nsample % pl->width, all = nunit + (rest > 0);
+	unsigned most = plan_on_device(pl) ? pl->circuit->device->streams : 1,
+		 streams = all < most ? (unsigned)(all + !all) : most;
+	struct clock whole = { .l = l, .streams = streams }, last = whole;
 
 	visit(pl, pl->width, gradient, add_seconds, &whole);
 	if (rest)
-		visit(pl, rest, gradient, add_seconds, &last);
-	return (struct plan_span){ nunit * whole.sum.least + last.sum.least,
-		nunit * whole.sum.most + last.sum.most };
+		visit(pl, (uint32_t)rest, gradient, add_seconds, &last);
+	return (struct plan_span){ all_seconds((double)nunit, streams, whole.alone.least,
+					   last.alone.least, fmax(whole.kernels.least, whole.copies),
+					   fmax(last.kernels.least, last.copies)),
+		all_seconds((double)nunit, streams, whole.alone.most, last.alone.most,
+			fmax(whole.kernels.most, whole.copies),
+			fmax(last.kernels.most, last.copies)) };
 }
 
 struct plan_span plan_device_part_seconds(const struct plan *pl, const struct plan_limits *l,
 	const struct plan_circuit *c, uint32_t part, bool back)
 {
-	struct clock t = { .l = l };
+	struct clock t = { .l = l, .streams = 1 };
 
 	add_seconds(&t, &c->device->part[back][part], back, samples(c, part, back, pl->width));
-	return t.sum;
+	return t.alone;
 }

@@ -339,9 +339,14 @@ static void print_batch(const struct plan *pl, const struct plan_limits *l, uint
 {
 	static const char *const what[] = { "forward", "with gradient" };
 	uint64_t nunit = (nsample + pl->width - 1) / pl->width;
+	unsigned streams = plan_on_device(pl) ? pl->circuit->device->streams : 1;
 
-	buf_printf(out, "batch      %llu sample%s in %llu unit%s\n", (unsigned long long)nsample,
+	buf_printf(out, "batch      %llu sample%s in %llu unit%s", (unsigned long long)nsample,
 		nsample == 1 ? "" : "s", (unsigned long long)nunit, nunit == 1 ? "" : "s");
+	if (streams > 1 && nunit > 1)
+		buf_printf(out, ", %llu side by side where the host has as many threads",
+			(unsigned long long)(nunit < streams ? nunit : streams));
+	buf_char(out, '\n');
 	for (unsigned gradient = 0; gradient < 2; gradient++) {
 		struct plan_device_work w = plan_device_work(pl, nsample, gradient);
 		struct plan_span s = plan_device_seconds(pl, l, nsample, gradient);

@@ -67,16 +67,41 @@ static int walk_list(const struct node_list *l, int (*visit)(struct node *, void
 	return stop;
 }
 
+static bool begins_with_sum(const struct node *n) { return n->a && n->a->sum == n; }
+
+struct node *ast_first_sum(const struct node *n)
+{
+	while (begins_with_sum(n))
+		n = n->a;
+	return (struct node *)n;
+}
+
+/* What is below n. */
+static int walk_below(struct node *n, int (*visit)(struct node *n, void *ctx), void *ctx)
+{
+	int stop = 0;
+
+	for (uint32_t i = 0; i < n->nmodifier && !stop; i++)
+		stop = ast_walk(n->modifier[i].arg, visit, ctx);
+	stop = stop ? stop : walk_list(&n->args, visit, ctx);
+	stop = stop || begins_with_sum(n) ? stop : ast_walk(n->a, visit, ctx);
+	stop = stop ? stop : ast_walk(n->b, visit, ctx);
+	stop = stop ? stop : walk_list(&n->list, visit, ctx);
+	return stop ? stop : ast_walk(n->c, visit, ctx);
+}
+
 int ast_walk(struct node *n, int (*visit)(struct node *n, void *ctx), void *ctx)
 {
 	if (!n)
 		return 0;
-	int stop = visit(n, ctx);
-	for (uint32_t i = 0; i < n->nmodifier && !stop; i++)
-		stop = ast_walk(n->modifier[i].arg, visit, ctx);
-	stop = stop ? stop : walk_list(&n->args, visit, ctx);
-	stop = stop ? stop : ast_walk(n->a, visit, ctx);
-	stop = stop ? stop : ast_walk(n->b, visit, ctx);
-	stop = stop ? stop : walk_list(&n->list, visit, ctx);
-	return stop ? stop : ast_walk(n->c, visit, ctx);
+	struct node *k = n;
+	int stop;
+	while (!(stop = visit(k, ctx)) && begins_with_sum(k))
+		k = k->a;
+	for (; !stop; k = k->sum) {
+		stop = walk_below(k, visit, ctx);
+		if (k == n)
+			break;
+	}
+	return stop;
 }

@@ -63,7 +63,8 @@ struct node {
 	struct modifier *modifier; uint32_t nmodifier;   /* as written, left to right */
 	const char *text; struct span callee_span;       /* INSTANCE: circuit; DENSE: activation; INCLUDE: path */
 	union { int64_t i; double f; } value;
-	uint32_t depth;              /* levels of nodes from here down, itself counted */
+	uint32_t depth; /* levels of nodes from here down, itself counted; sums that begin with sums are one */
+	struct node *sum; /* of + and -: the + or - that begins with this one, or NULL */
 	/* written by names_resolve */
 	struct node *decl;           /* declaration the name refers to, or NULL (built in) */
 	enum kind rank;              /* kind of an expression or declared name */
@@ -84,5 +85,7 @@ const char *kind_text(enum kind k);      /* "an int", "qubits", ... for messages
 const char *ast_op_text(int op);         /* "+", "float", "" for AST_NONE */
 void node_list_add(struct arena *a, struct node_list *l, struct node *n);
 void ast_free(struct ast *t);
+/* The innermost of the sums that n begins with: their `sum`s lead to n. Any number of terms nest without a call for each. */
+struct node *ast_first_sum(const struct node *n);
 /* Calls visit on every node, parents first; stops when it returns non-zero. */
 int ast_walk(struct node *n, int (*visit)(struct node *n, void *ctx), void *ctx);

@@ -347,9 +347,14 @@ enum kind kinds_binary(struct resolver *r, struct node *n, struct node *a, struc
 
 static enum kind expr_binary(struct resolver *r, struct node *n)
 {
-	kinds_expr(r, n->a);
-	kinds_expr(r, n->b);
-	return is(n, kinds_binary(r, n, n->a, n->b, n->op));
+	struct node *k = ast_first_sum(n);
+
+	for (kinds_expr(r, k->a);; k = k->sum) {
+		kinds_expr(r, k->b);
+		is(k, kinds_binary(r, k, k->a, k->b, k->op));
+		if (k == n)
+			return n->rank;
+	}
 }
 
 /* ---- functions ---- */

@@ -29,11 +29,20 @@ static uint32_t depth_below(const struct node *n)
 	return depth;
 }
 
+static bool is_sum(const struct node *n)
+{
+	return n && n->kind == NODE_BINARY && (n->op == AST_ADD || n->op == AST_SUB);
+}
+
 struct node *parser_node(struct parser *p, const struct node *n)
 {
 	struct node *copy = arena_copy(&p->tree->arena, n, 1, sizeof *n);
 
 	copy->depth = depth_below(n) + 1;
+	if (is_sum(n) && is_sum(n->a)) {
+		n->a->sum = copy;
+		copy->depth = n->b->depth < n->a->depth ? n->a->depth : n->b->depth + 1;
+	}
 	if (copy->depth > PARSER_DEPTH_MAX) {
 		if (!p->stop)
 			diag_at(p->diags, DIAG_TOO_NESTED, n->span,

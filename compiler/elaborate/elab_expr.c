@@ -153,11 +153,10 @@ static struct value logic(struct elab *e, const struct node *n)
 	return condition(&a) && condition(&b) ? value_bool(b.i) : mismatch(e, n, &a, &b);
 }
 
-static struct value binary(struct elab *e, const struct node *n)
+/* Of the first operand's value. */
+static struct value binary_of(struct elab *e, const struct node *n, struct value a)
 {
-	if (n->op == AST_AND || n->op == AST_OR)
-		return logic(e, n);
-	struct value a = elab_eval(e, n->a), b = elab_eval(e, n->b);
+	struct value b = elab_eval(e, n->b);
 	if (a.kind == KIND_UNKNOWN || b.kind == KIND_UNKNOWN)
 		return value_unknown();
 	bool compares = n->op >= AST_LT && n->op <= AST_NE;
@@ -170,6 +169,19 @@ static struct value binary(struct elab *e, const struct node *n)
 	if (!value_is_number(&a) || !value_is_number(&b))
 		return mismatch(e, n, &a, &b);
 	return compares ? comparison(e, n, &a, &b) : arithmetic(e, n, &a, &b);
+}
+
+static struct value binary(struct elab *e, const struct node *n)
+{
+	if (n->op == AST_AND || n->op == AST_OR)
+		return logic(e, n);
+	const struct node *k = ast_first_sum(n);
+	struct value v = binary_of(e, k, elab_eval(e, k->a));
+	while (k != n) {
+		k = k->sum;
+		v = binary_of(e, k, v);
+	}
+	return v;
 }
 
 static struct value negated(struct elab *e, const struct node *n, const struct value *v)

@@ -89,8 +89,9 @@ static void depth(void)
 {
 	enum { N = PARSER_DEPTH_MAX - 3 };
 
-	tap_is_int(nested("const int n = 1", N, "+1", "", "", ";"), 0, "%d operators", N);
-	tap_is_int(nested("const int n = 1", N + 1, "+1", "", "", ";"), 15, "one more");
+	tap_is_int(nested("const int n = 1", N, "*1", "", "", ";"), 0, "%d operators", N);
+	tap_is_int(nested("const int n = 1", N + 1, "*1", "", "", ";"), 15, "one more");
+	tap_is_int(nested("const int n = 1", 1000000, "+1-1", "", "", ";"), 0, "sums of any length");
 	tap_is_int(nested("const int n = ", N, "- ", "1", "", ";"), 0, "%d signs", N);
 	tap_is_int(nested("const int n = ", N + 1, "- ", "1", "", ";"), 15, "one more");
 	tap_is_int(nested("const int n = ", 1000000, "-", "1", "", ";"), 15, "a million signs");

@@ -283,6 +283,30 @@ static void add_long(struct maker *m, uint32_t c, unsigned nwire)
 		build_pauli(&m->b, c, m->r->nlong, term);
 }
 
+/* Products that flip the same bits as others, in one sum. */
+static void add_same(struct maker *m, uint32_t c, unsigned nwire)
+{
+	enum { MOST = 400, FLIPS = 3 };
+	static struct pauli_factor factor[MOST][64];
+	struct pauli_term term[MOST];
+	uint32_t flip[FLIPS];
+
+	for (unsigned k = 0; k < FLIPS && m->r->nsame; k++)
+		flip[k] = below(&m->dice, 1u << nwire);
+	for (unsigned t = 0; t < m->r->nsame; t++) {
+		uint32_t own = flip[below(&m->dice, FLIPS)];
+
+		term[t] = (struct pauli_term){ .coefficient = real(&m->dice, 1) / m->r->nsame,
+			.factor = factor[t] };
+		for (unsigned w = 0; w < nwire; w++)
+			if (own >> w & 1 || below(&m->dice, 2))
+				factor[t][term[t].nfactor++] = (struct pauli_factor){ w,
+					own >> w & 1 ? (uint8_t)(1 + below(&m->dice, 2)) : 3 };
+	}
+	if (m->r->nsame)
+		build_pauli(&m->b, c, m->r->nsame, term);
+}
+
 /* Outputs of the wires seen[0..n) alone, of all kinds or of one. */
 static void add_seen(struct maker *m, uint32_t c, const uint32_t *seen, unsigned n)
 {
@@ -340,6 +364,7 @@ static void add_circuit(struct maker *m, uint32_t c)
 		build_probs(&m->b, c, nwire < 2 ? 1 : 2, wire);
 	build_z(&m->b, c, below(&m->dice, nwire));
 	add_long(m, c, nwire);
+	add_same(m, c, nwire);
 }
 
 struct program *random_program(const struct random_shape *r)

@@ -24,6 +24,7 @@ struct random_shape {
 	unsigned nz;                 /* products of Z read besides, up to 256 */
 	bool only_z;                 /* and no other Pauli products */
 	unsigned nlong; /* products with x or y on most wires, up to 8 (without nseen) */
+	unsigned nsame; /* products that flip the bits of one of three, each different signs, up to 400 (without nseen) */
 	bool no_probs;               /* no probabilities (without nseen) */
 	unsigned nseen;              /* outputs are read from at most so many wires, in sums, one probs and one z; 0: from all */
 };

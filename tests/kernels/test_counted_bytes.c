@@ -66,20 +66,20 @@ static void finish(void *block, void *state, size_t base, const struct kernel_ro
 	real->finish(block, state, base, r, sums);
 }
 
-static void expect_z(const void *psi, size_t first, size_t last, const size_t *sign_row, unsigned n,
-	double *out)
+static void expect_products(const void *psi, size_t first, size_t last,
+	const struct kernel_partner *partner, const size_t *sign_row, unsigned n, double *out)
 {
 	if (!is_block(psi))
 		rows_moved += last - first;
-	real->expect_z(psi, first, last, sign_row, n, out);
+	real->expect_products(psi, first, last, partner, sign_row, n, out);
 }
 
-static void lambda_z(void *lam, const void *psi, size_t first, size_t last, const size_t *sign_row,
-	unsigned n, const double *c)
+static void lambda_products(void *lam, const void *psi, size_t first, size_t last,
+	const struct kernel_partner *partner, const size_t *sign_row, unsigned n, const double *c)
 {
 	if (!is_block(psi))
 		rows_moved += 2 * (last - first);
-	real->lambda_z(lam, psi, first, last, sign_row, n, c);
+	real->lambda_products(lam, psi, first, last, partner, sign_row, n, c);
 }
 
 const struct kernels *__wrap_kernels_find(enum isa isa, enum precision p)
@@ -91,8 +91,8 @@ const struct kernels *__wrap_kernels_find(enum isa isa, enum precision p)
 	counting.gather = gather;
 	counting.scatter = scatter;
 	counting.finish = finish;
-	counting.expect_z = expect_z;
-	counting.lambda_z = lambda_z;
+	counting.expect_products = expect_products;
+	counting.lambda_products = lambda_products;
 	return &counting;
 }
 

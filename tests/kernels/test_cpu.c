@@ -41,10 +41,25 @@ static struct job job_of_structure(unsigned seed, unsigned gate_flags)
 
 static struct job job_new(unsigned seed, unsigned nwire, uint32_t nsample)
 {
-	struct random_shape r = { .seed = seed, .nwire = nwire, .napply = 8 + seed % 16, .ncircuit = 1 + seed % 2,
-		.nweight = 5, .ninput = 3, .sample_matrices = seed % 2, .controls = seed % 3 != 0,
-		.vectors = seed % 4 == 0, .swaps = seed % 5 == 0, .wide = seed % 2 == 0, .frozen = seed % 6 == 0,
-		.diagonals = seed % 4 > 1, .nz = seed % 3 == 0 ? 0 : seed % 3 == 1 ? 150 : 5 };
+	struct random_shape r = { .seed = seed,
+		.nwire = nwire,
+		.napply = 8 + seed % 16,
+		.ncircuit = 1 + seed % 2,
+		.nweight = 5,
+		.ninput = 3,
+		.sample_matrices = seed % 2,
+		.controls = seed % 3 != 0,
+		.vectors = seed % 4 == 0,
+		.swaps = seed % 5 == 0,
+		.wide = seed % 2 == 0,
+		.frozen = seed % 6 == 0,
+		.diagonals = seed % 4 > 1,
+		.nz = seed % 3 == 0     ? 0
+			: seed % 3 == 1 ? 150
+					: 5,
+		.nsame = seed % 5 == 2  ? 400
+			: seed % 5 == 4 ? 12
+					: 0 };
 
 	return job_of(&r, nsample);
 }
@@ -437,7 +452,8 @@ static void test_finish(enum isa isa, enum precision precision)
 			c->rows.absent = 0;
 			memcpy(part, block, nbyte);
 			memset(sum, 0, sizeof sum);
-			k->expect_z(part, FINISH_ROWS, 2 * FINISH_ROWS, c->sign, FINISH_SIGNS, sum);
+			k->expect_products(part, FINISH_ROWS, 2 * FINISH_ROWS, NULL, c->sign,
+				FINISH_SIGNS, sum);
 			k->scatter(part, want, 0, &c->rows);
 			c->rows.absent = nontemporal ? 0x52 : 0;
 			c->rows.above = nontemporal == 2 ? 0x40 : 0;
@@ -530,7 +546,7 @@ static void test_cancellation(enum isa isa, enum precision precision)
 		tap_bail("no memory");
 	fill_sum(k, psi, lam);
 	k->expect(psi, 0, SUM_ROWS, &term, one);
-	k->expect_z(psi, 0, SUM_ROWS, sign, 3, z);
+	k->expect_products(psi, 0, SUM_ROWS, NULL, sign, 3, z);
 	k->store(u, unit, 8);
 	k->anti_hermitian(psi, lam, 12, &step, alone, false);
 	k->transition(psi, lam, 12, &step, r, false);

@@ -60,6 +60,7 @@ static struct job job_new(unsigned seed, unsigned nwire)
 			: seed % 3 == 1 ? 150
 					: 5,
 		.only_z = seed % 8 == 1,
+		.nsame = !optimised && seed % 8 != 1 && seed % 5 == 2 ? 60 : 0,
 		.nlong = optimised || seed % 8 == 1 || seed % 2 ? 0 : 1 + seed % 5 };
 	struct evaluator_options ref = {
 		.target = &target_ref, .nthread = 1, .gradient = GRADIENT_ADJOINT

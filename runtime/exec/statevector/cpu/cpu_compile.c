@@ -353,9 +353,53 @@ static void compile_terms(struct backend_state *b, struct cpu_circuit *c, bool z
 					(struct cpu_term){ .kernel = compile_term(b, &p),
 						.coefficient = o->term[t].coefficient,
 						.readout = readout,
-						.segment = p.segment };
+						.segment = p.segment,
+						.order = c->nterm };
 			}
 		readout++;
+	}
+}
+
+/* By what a call of a kernel has in common; then in the order of the outputs. */
+static int compare_terms(const void *a, const void *b)
+{
+	const struct cpu_term *x = a, *y = b;
+	const struct kernel_term *k = &x->kernel, *l = &y->kernel;
+	const size_t of[][2] = { { x->segment, y->segment }, { k->flip_row, l->flip_row },
+		{ k->flip_lane, l->flip_lane }, { k->ny & 1, l->ny & 1 }, { x->order, y->order } };
+
+	for (unsigned n = 0; n < sizeof of / sizeof *of; n++)
+		if (of[n][0] != of[n][1])
+			return of[n][0] < of[n][1] ? -1 : 1;
+	return 0;
+}
+
+static bool goes_with(const struct cpu_terms *g, const struct cpu_term *first,
+	const struct cpu_term *t)
+{
+	return g->count < KERNEL_TERMS_MAX && first->segment == t->segment
+		&& g->partner.row == t->kernel.flip_row && g->partner.lane == t->kernel.flip_lane
+		&& g->partner.imaginary == (t->kernel.ny & 1)
+		&& cpu_is_identity(first) == cpu_is_identity(t);
+}
+
+static void group_terms(struct backend_state *b, struct cpu_circuit *c)
+{
+	struct cpu_terms *g = NULL;
+
+	c->group = arena_alloc(&b->arena, c->nterm, sizeof *c->group);
+	c->sign_row = arena_alloc(&b->arena, c->nterm, sizeof *c->sign_row);
+	for (uint32_t k = 0; k < c->nterm; k++) {
+		const struct cpu_term *t = &c->term[k];
+
+		c->sign_row[k] = t->kernel.sign_row;
+		if (!g || !goes_with(g, &c->term[g->first], t)) {
+			g = &c->group[c->ngroup++];
+			*g = (struct cpu_terms){ .first = k,
+				.partner = { t->kernel.flip_row, t->kernel.flip_lane,
+					t->kernel.ny & 1 } };
+		}
+		g->count++;
 	}
 }
 
@@ -369,9 +413,9 @@ static void compile_outputs(struct backend_state *b, struct cpu_circuit *c)
 	compile_terms(b, c, true);
 	c->nz = c->nterm;
 	compile_terms(b, c, false);
-	c->sign_row = arena_alloc(&b->arena, c->nz, sizeof *c->sign_row);
-	for (uint32_t k = 0; k < c->nz; k++)
-		c->sign_row[k] = c->term[k].kernel.sign_row;
+	if (c->nterm > c->nz)
+		qsort(c->term + c->nz, c->nterm - c->nz, sizeof *c->term, compare_terms);
+	group_terms(b, c);
 	c->probs = arena_alloc(&b->arena, pc->noutput, sizeof *c->probs);
 	for (uint32_t k = 0; k < pc->noutput; k++) {
 		const struct output *o = &pc->output[k];

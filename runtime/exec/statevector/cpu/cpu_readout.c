@@ -23,48 +23,85 @@ static double lanes_total(const double *v, unsigned lanes)
 	return sum;
 }
 
+/* The sign in a lane of what expect_products sums: -1 where a product has it, times that of (-i)^ny. */
 static double lane_sign(const struct cpu_term *t, unsigned lane)
 {
-	return __builtin_parity(lane & t->kernel.sign_lane) ? -1 : 1;
+	return __builtin_parity(lane & t->kernel.sign_lane) ^ (t->kernel.ny >> 1 & 1) ? -1 : 1;
 }
 
 static const void *row_of(const struct reading *r, size_t row) { return (const char *)r->psi + row * 2 * r->b->k->lanes * r->b->k->real_bytes; }
 
-enum {
-	Z_TERMS_MIN = 3,             /* fewer products of Z are read one by one */
-	SUB_ROWS = 1024              /* rows that are read for all other terms while they are near */
-};
+enum { SUB_ROWS = 1024 /* rows that are read for many terms while they are near */ };
 
-/* Terms one_by_one .. of a circuit are read one by one. */
-static uint32_t one_by_one(const struct cpu_circuit *c) { return c->nz < Z_TERMS_MIN ? 0 : c->nz; }
+static bool is_z(const struct reading *r, const struct cpu_terms *g) { return g->first < r->c->nz; }
 
-/* How many terms from t on are read together: of one segment. */
-static uint32_t terms_together(const struct cpu_circuit *c, uint32_t t)
+static bool is_constant(const struct reading *r, const struct cpu_terms *g)
 {
-	uint32_t left = (t < one_by_one(c) ? c->nz : c->nterm) - t, n = 1;
-	while (n < left && n < KERNEL_TERMS_MAX && c->term[t + n].segment == c->term[t].segment)
-		n++;
-	return n;
+	return cpu_is_identity(&r->c->term[g->first]);
 }
 
-/* Expectations of n terms from t on over rows [first, last), lane by lane: out[k * lanes + lane]. */
-static void expect_terms(const struct reading *r, size_t first, size_t last, uint32_t t, uint32_t n, double *out)
+static uint32_t segment_of(const struct reading *r, const struct cpu_terms *g)
+{
+	return r->c->term[g->first].segment;
+}
+
+/* Adds expectations of a group over rows [first, last), lane by lane: out[k * lanes + lane]. */
+static void expect_group(const struct reading *r, size_t first, size_t last,
+	const struct cpu_terms *g, double *out)
 {
 	unsigned lanes = r->b->k->lanes;
-	memset(out, 0, (size_t)n * lanes * sizeof *out);
-	if (t < one_by_one(r->c)) {
-		r->b->k->expect_z(row_of(r, first), first, last, r->c->sign_row + t, n, out);
-		for (uint32_t k = 0; k < n; k++)
-			for (unsigned l = 0; l < lanes; l++)
-				out[k * lanes + l] *= lane_sign(&r->c->term[t + k], l);
+
+	if (is_constant(r, g))
 		return;
+	if (g->count >= PLAN_TOGETHER_MIN)
+		r->b->k->expect_products(row_of(r, first), first, last,
+			is_z(r, g) ? NULL : &g->partner, r->c->sign_row + g->first, g->count, out);
+	else
+		for (uint32_t k = 0; k < g->count; k++)
+			r->b->k->expect(r->psi, first, last, &r->c->term[g->first + k].kernel,
+				out + (size_t)k * lanes);
+}
+
+/* Groups from g on that are read together: of one segment, as many terms as a call of a kernel has at most. Products of Z that are
+ * read at once are a group by themselves. */
+static uint32_t last_together(const struct reading *r, uint32_t g)
+{
+	const struct cpu_terms *first = &r->c->group[g], *next;
+
+	while (++g < r->c->ngroup) {
+		next = &r->c->group[g];
+		if (next->first + next->count - first->first > KERNEL_TERMS_MAX
+			|| segment_of(r, next) != segment_of(r, first)
+			|| is_z(r, next) != is_z(r, first))
+			break;
 	}
-	for (size_t end; first < last; first = end) {
-		end = last - first < SUB_ROWS ? last : first + SUB_ROWS;
-		for (uint32_t k = 0; k < n; k++)
-			if (!cpu_is_identity(&r->c->term[t + k]))
-				r->b->k->expect(r->psi, first, end, &r->c->term[t + k].kernel, out + (size_t)k * lanes);
+	return g;
+}
+
+/* Expectations of groups [begin, end) over rows [first, last), lane by lane: out[k * lanes + lane]. Returns the number of terms. */
+static uint32_t expect_groups(const struct reading *r, size_t first, size_t last, uint32_t begin,
+	uint32_t end, double *out)
+{
+	const struct cpu_terms *g = &r->c->group[begin];
+	unsigned lanes = r->b->k->lanes;
+	uint32_t from = g->first, n = r->c->group[end - 1].first + r->c->group[end - 1].count - from;
+	bool at_once = is_z(r, g) && g->count >= PLAN_TOGETHER_MIN;
+
+	memset(out, 0, (size_t)n * lanes * sizeof *out);
+	for (size_t next; first < last; first = next) {
+		next = at_once || last - first < SUB_ROWS ? last : first + SUB_ROWS;
+		for (uint32_t k = begin; k < end; k++)
+			expect_group(r, first, next, &r->c->group[k],
+				out + (size_t)(r->c->group[k].first - from) * lanes);
 	}
+	for (; begin < end; begin++) {
+		g = &r->c->group[begin];
+		for (uint32_t k = 0; k < g->count && g->count >= PLAN_TOGETHER_MIN; k++)
+			for (unsigned l = 0; l < lanes; l++)
+				out[(g->first - from + k) * lanes + l] *=
+					lane_sign(&r->c->term[g->first + k], l);
+	}
+	return n;
 }
 
 /* ---- expectations ---- */
@@ -75,11 +112,12 @@ static void expect_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 	size_t first = cpu_chunk_begin(r->c->nrow, r->c->nchunk, chunk), last = cpu_chunk_begin(r->c->nrow, r->c->nchunk, chunk + 1);
 	double out[KERNEL_TERMS_MAX * KERNEL_LANES_MAX], *part = r->part + (size_t)chunk * r->c->nterm;
 	(void)thread;
-	for (uint32_t t = 0, n; t < r->c->nterm; t += n) {
-		n = terms_together(r->c, t);
+	for (uint32_t g = 0, end, n; g < r->c->ngroup; g = end) {
+		uint32_t t = r->c->group[g].first;
+		end = last_together(r, g);
 		if (r->c->term[t].segment != r->segment)
 			continue;
-		expect_terms(r, first, last, t, n, out);
+		n = expect_groups(r, first, last, g, end, out);
 		for (uint32_t k = 0; k < n; k++)
 			part[t + k] = lanes_total(out + (size_t)k * r->b->k->lanes, r->b->k->lanes);
 	}
@@ -114,9 +152,10 @@ static void expect_samples(const struct reading *r, double *readout)
 {
 	unsigned lanes = r->b->k->lanes;
 	double out[KERNEL_TERMS_MAX * KERNEL_LANES_MAX];
-	for (uint32_t t = 0, n; t < r->c->nterm; t += n) {
-		n = terms_together(r->c, t);
-		expect_terms(r, 0, r->c->nrow, t, n, out);
+	for (uint32_t g = 0, end, n; g < r->c->ngroup; g = end) {
+		uint32_t t = r->c->group[g].first;
+		end = last_together(r, g);
+		n = expect_groups(r, 0, r->c->nrow, g, end, out);
 		for (uint32_t k = 0; k < n; k++)
 			for (unsigned l = 0; l < lanes; l++) {
 				const struct cpu_term *term = &r->c->term[t + k];
@@ -197,25 +236,46 @@ static void term_gradient(const struct reading *r, const struct cpu_term *term, 
 		c[l] = term->coefficient * r->dreadout[l * stride + term->readout];
 }
 
-/* Products of Z first, many in one visit, which writes lambda: from term `t` on that are left to be added. */
-static uint32_t lambda_start(const struct reading *r, size_t first, size_t last)
+/* lambda of a group's terms over rows [first, last); added: to what is there. */
+static void lambda_together(const struct reading *r, size_t first, size_t last,
+	const struct cpu_terms *g, bool added)
 {
 	double c[KERNEL_TERMS_MAX * KERNEL_LANES_MAX];
 	unsigned lanes = r->b->k->lanes;
-	uint32_t n = r->c->nz < KERNEL_TERMS_MAX ? r->c->nz : KERNEL_TERMS_MAX;
+
+	for (uint32_t k = 0; k < g->count; k++) {
+		const struct cpu_term *t = &r->c->term[g->first + k];
+		term_gradient(r, t, c + (size_t)k * lanes);
+		for (unsigned l = 0; l < lanes; l++)
+			c[k * lanes + l] *= lane_sign(t, l);
+	}
+	r->b->k->lambda_products(r->lambda, r->psi, first, last, added ? &g->partner : NULL,
+		r->c->sign_row + g->first, g->count, c);
+}
+
+/* Products of Z first, many in one visit, which writes lambda: the groups that are done. */
+static uint32_t lambda_start(const struct reading *r, size_t first, size_t last)
+{
 	if (r->begun)
 		return 0;
-	if (n == 0 || r->c->term[0].segment != r->segment) {
+	if (r->c->nz == 0 || segment_of(r, r->c->group) != r->segment) {
 		r->b->k->zero(r->lambda, first, last);
 		return 0;
 	}
-	for (uint32_t k = 0; k < n; k++) {
-		term_gradient(r, &r->c->term[k], c + (size_t)k * lanes);
-		for (unsigned l = 0; l < lanes; l++)
-			c[k * lanes + l] *= lane_sign(&r->c->term[k], l);
+	lambda_together(r, first, last, r->c->group, false);
+	return 1;
+}
+
+static void lambda_one_by_one(const struct reading *r, size_t first, size_t last,
+	const struct cpu_terms *g)
+{
+	double c[KERNEL_LANES_MAX];
+
+	for (uint32_t k = 0; k < g->count; k++) {
+		const struct cpu_term *t = &r->c->term[g->first + k];
+		term_gradient(r, t, c);
+		r->b->k->lambda(r->lambda, r->psi, first, last, &t->kernel, c);
 	}
-	r->b->k->lambda_z(r->lambda, r->psi, first, last, r->c->sign_row, n, c);
-	return n;
 }
 
 static void lambda_rows(const struct reading *r, size_t first, size_t last)
@@ -223,12 +283,14 @@ static void lambda_rows(const struct reading *r, size_t first, size_t last)
 	uint32_t done = lambda_start(r, first, last);
 	for (size_t end; first < last; first = end) {
 		end = last - first < SUB_ROWS ? last : first + SUB_ROWS;
-		for (uint32_t t = done; t < r->c->nterm; t++) {
-			double c[KERNEL_LANES_MAX];
-			if (cpu_is_identity(&r->c->term[t]) || r->c->term[t].segment != r->segment)
+		for (uint32_t k = done; k < r->c->ngroup; k++) {
+			const struct cpu_terms *g = &r->c->group[k];
+			if (is_constant(r, g) || segment_of(r, g) != r->segment)
 				continue; /* a multiple of psi has no real derivative */
-			term_gradient(r, &r->c->term[t], c);
-			r->b->k->lambda(r->lambda, r->psi, first, end, &r->c->term[t].kernel, c);
+			if (g->count >= PLAN_TOGETHER_MIN)
+				lambda_together(r, first, end, g, true);
+			else
+				lambda_one_by_one(r, first, end, g);
 		}
 	}
 }

@@ -120,6 +120,12 @@ struct cpu_term {
 	struct kernel_term kernel;
 	double coefficient;
 	uint32_t readout, segment;
+	uint32_t order; /* among those of the outputs */
+};
+/* Terms of one segment that flip the same bits: at most KERNEL_TERMS_MAX. */
+struct cpu_terms {
+	uint32_t first, count;
+	struct kernel_partner partner;
 };
 static inline bool cpu_is_identity(const struct cpu_term *t)
 {
@@ -144,8 +150,12 @@ struct cpu_circuit {
 	size_t nrow;
 	uint32_t nstage; struct cpu_stage *stage;
 	bool fuses_last; /* the backward pass begins in the forward pass (plan_fuses_last) */
-	uint32_t nterm; struct cpu_term *term;   /* products of Z first */
-	uint32_t nz; size_t *sign_row;           /* (nz) of those */
+	uint32_t nterm;
+	struct cpu_term *term; /* products of Z first, then by what they flip */
+	uint32_t nz;
+	size_t *sign_row; /* (nterm) of those */
+	uint32_t ngroup;
+	struct cpu_terms *group;                 /* of the terms in their order */
 	struct cpu_sign *near; size_t *near_row; /* (nz) or NULL: summed block by block in the last stage (cpu_z.c) */
 	uint32_t npart_row; size_t *part_row;    /* signs of rows that occur where that is done by parts */
 	uint32_t nprobs; struct cpu_probs *probs;

@@ -106,8 +106,8 @@ void cpu_z_clear(const struct sweep *w, struct z_sums *z)
 
 void cpu_z_block(const struct sweep *w, const void *block, struct z_sums *z)
 {
-	w->b->k->expect_z(block, 0, (size_t)1 << w->stage->nlocal, w->circuit->near_row,
-		w->circuit->nz, z->out);
+	w->b->k->expect_products(block, 0, (size_t)1 << w->stage->nlocal, NULL,
+		w->circuit->near_row, w->circuit->nz, z->out);
 }
 
 void cpu_z_add(const struct sweep *w, struct z_sums *sums, size_t base)
@@ -148,5 +148,6 @@ void cpu_z_lambda(const struct sweep *w, const void *psi, size_t base, void *lam
 		for (unsigned l = 0; l < lanes; l++)
 			factor[k * lanes + l] = minus ^ __builtin_parity(l & z->lane) ? -x : x;
 	}
-	w->b->k->lambda_z(lambda, psi, 0, (size_t)1 << w->stage->nlocal, c->near_row, c->nz, factor);
+	w->b->k->lambda_products(lambda, psi, 0, (size_t)1 << w->stage->nlocal, NULL, c->near_row,
+		c->nz, factor);
 }

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "runtime/exec/statevector/cpu/blocks_tmpl.h"
-#include "runtime/exec/statevector/cpu/z_products_tmpl.h"
+#include "runtime/exec/statevector/cpu/products_tmpl.h"
 
 /* Squares of TILE rows, transformed, for the signs in `wanted`: stores of others would be in the way. */
 static void add_tile(const real *rows, unsigned wanted, vec *low)

@@ -56,7 +56,7 @@ struct kernel_rows {
 	size_t flip;
 };
 
-/* Sums over rows that are put back: those of expect_z for nz products, of which `first` is the number that signs see of
+/* Sums over rows that are put back: those of expect_products for nz products, of which `first` is the number that signs see of
  * the first row. out[k * lanes + lane], in the kernels' precision and aligned to a vector, is for blocks of rows that
  * are then summed in double. */
 struct kernel_sums {
@@ -71,6 +71,14 @@ struct kernel_term {
 	size_t flip_row, sign_row;
 	unsigned flip_lane, sign_lane;
 	unsigned ny;                 /* number of Y, modulo 4 */
+};
+
+/* What the Pauli products of a call flip, all the same; of psi[i]* psi[i ^ flip], the real or the imaginary part is summed; the product
+ * of the imaginary ones is -i psi[i ^ flip]. */
+struct kernel_partner {
+	size_t row;
+	unsigned lane;
+	bool imaginary;
 };
 
 /* A diagonal readout: bin of row r, from its bits; bits in the lanes are the caller's. */
@@ -145,14 +153,19 @@ struct kernels {
 	/* Before another thread reads what scatter wrote by non-temporal stores. */
 	void (*nontemporal_exists)(void);
 
-	/* The same for n products of Z at once, one visit of each row: out[k * lanes + lane] +=
-	 * sum of (-1)^|row & sign_row[k]| |psi|^2; signs of lanes are the caller's.  Row `first` is at psi. */
-	void (*expect_z)(const void *psi, size_t first, size_t last, const size_t *sign_row, unsigned n, double *out);
+	/* n products at once, one visit of each row: out[k * lanes + lane] += sum of (-1)^|row & sign_row[k]| |psi|^2, or with a partner
+	 * of that part of psi* psi[partner]; signs of lanes are the caller's.  Row `first` is at psi, the others before and behind. */
+	void (*expect_products)(const void *psi, size_t first, size_t last,
+		const struct kernel_partner *partner, const size_t *sign_row, unsigned n,
+		double *out);
 	/* scatter of 2^KERNEL_TILE_BITS to 2^KERNEL_FINISH_BITS rows, with a `place`, and sums over them, in turns. */
 	void (*finish)(void *block, void *state, size_t base, const struct kernel_rows *r,
 		const struct kernel_sums *sums);
-	/* lam = sum_k c[k * lanes + lane] (-1)^|row & sign_row[k]| psi over rows [first, last). */
-	void (*lambda_z)(void *lam, const void *psi, size_t first, size_t last, const size_t *sign_row, unsigned n, const double *c);
+	/* lam = sum_k c[k * lanes + lane] (-1)^|row & sign_row[k]| psi over rows [first, last); with a partner it is added to lam, and
+	 * psi is psi[partner], or -i times that. */
+	void (*lambda_products)(void *lam, const void *psi, size_t first, size_t last,
+		const struct kernel_partner *partner, const size_t *sign_row, unsigned n,
+		const double *c);
 	/* out[lane] += Re conj(psi) P psi over rows [first, last). */
 	void (*expect)(const void *psi, size_t first, size_t last, const struct kernel_term *t, double *out);
 	/* lam += c[lane] * P psi over rows [first, last). */

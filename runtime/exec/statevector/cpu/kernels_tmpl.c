@@ -14,7 +14,7 @@
 #include "runtime/exec/statevector/cpu/totals_tmpl.h"
 #include "runtime/exec/statevector/cpu/unapply_tmpl.h"
 #include "runtime/exec/statevector/cpu/vectors_tmpl.h"
-#include "runtime/exec/statevector/cpu/z_products_tmpl.h"
+#include "runtime/exec/statevector/cpu/products_tmpl.h"
 
 extern const struct kernels JOIN(kernels_, KERNEL);
 const struct kernels JOIN(kernels_, KERNEL) = {
@@ -45,9 +45,9 @@ const struct kernels JOIN(kernels_, KERNEL) = {
 	.finish = finish,
 	.nontemporal_exists = nontemporal_exists,
 	.expect = expect,
-	.expect_z = expect_z,
+	.expect_products = expect_products,
 	.lambda = lambda,
-	.lambda_z = lambda_z,
+	.lambda_products = lambda_products,
 	.probs = probs,
 	.lambda_probs = lambda_probs,
 	.overlap = overlap,

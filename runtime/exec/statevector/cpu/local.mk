@@ -52,7 +52,7 @@ kernel_sources = \
 	runtime/exec/statevector/cpu/totals_tmpl.h \
 	runtime/exec/statevector/cpu/unapply_tmpl.h \
 	runtime/exec/statevector/cpu/vectors_tmpl.h \
-	runtime/exec/statevector/cpu/z_products_tmpl.h
+	runtime/exec/statevector/cpu/products_tmpl.h
 
 noinst_LIBRARIES += libkernels_single_base.a libkernels_double_base.a
 kernel_libs += libkernels_single_base.a libkernels_double_base.a

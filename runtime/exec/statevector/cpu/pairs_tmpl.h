@@ -16,7 +16,7 @@ static void overlap(const void *a, const void *b, size_t first, size_t last, con
 			const real *p = row_of(a, row);
 			vec re, im, ar = load(p), ai = load(p + LANES);
 			real sign = sign_of(row & t->sign_row);
-			pauli_row(b, row, t, &re, &im);
+			pauli_row(b, row, t, flipped_lanes(t->flip_lane), &re, &im);
 			sum += (ar * re + ai * im) * sign;
 			imag += (ar * im - ai * re) * sign;
 		}
@@ -54,7 +54,7 @@ INLINE void mix_body(void *lam, const void *const *psi, unsigned n, size_t first
 		else
 			for (unsigned k = 0; k < n; k++) {
 				vec re, im;
-				pauli_row(psi[k], row, t, &re, &im);
+				pauli_row(psi[k], row, t, flipped_lanes(t->flip_lane), &re, &im);
 				mix_add(cr[k], ci[k], re, im, &sum, &imag);
 			}
 		save(p, load(p) + sum * sign);
@@ -82,7 +82,7 @@ static void overlap_lanes(const void *a, const void *b, size_t nrow, const struc
 				const real *p = row_of(a, row);
 				real sign = sign_of(row & t->sign_row), ar = sign * p[k], ai = sign * p[LANES + k];
 				vec re, im;
-				pauli_row(b, row, t, &re, &im);
+				pauli_row(b, row, t, flipped_lanes(t->flip_lane), &re, &im);
 				sum += ar * re + ai * im;
 				imag += ar * im - ai * re;
 			}
@@ -105,7 +105,7 @@ static void lambda_lanes(void *lam, const void *psi, size_t nrow, const struct k
 	for (size_t row = 0; row < nrow; row++) {
 		real *p = row_at(lam, row), sign = sign_of(row & t->sign_row);
 		vec re, im, sum = load(p), imag = load(p + LANES);
-		pauli_row(psi, row, t, &re, &im);
+		pauli_row(psi, row, t, flipped_lanes(t->flip_lane), &re, &im);
 		for (unsigned k = 0; k < LANES; k++) {
 			real a = sign * re[k], b = sign * im[k];
 			sum += cr[k] * a - ci[k] * b;

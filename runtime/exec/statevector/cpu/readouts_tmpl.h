@@ -15,19 +15,38 @@ INLINE vec sign_lanes(unsigned sign_lane)
 	return v;
 }
 
+typedef VECTOR_INDEX vec_index __attribute__((vector_size(VECTOR_BYTES)));
+
+/* Lane l is l ^ flip. */
+INLINE vec_index flipped_lanes(unsigned flip)
+{
+	vec_index from;
+	UNROLL for (unsigned l = 0; l < LANES; l++) from[l] = (VECTOR_INDEX)l;
+	return from ^ (VECTOR_INDEX)flip;
+}
+
+/* The lanes of these numbers. */
+INLINE vec pick_lanes(vec v, vec_index from)
+{
+#if defined __clang__
+	vec out;
+	for (unsigned l = 0; l < LANES; l++)
+		out[l] = v[from[l]];
+	return out;
+#else
+	return __builtin_shuffle(v, from);
+#endif
+}
+
 /* (P psi)[row] up to its sign: row `row ^ flip`, lanes exchanged, times (-i)^ny. */
-INLINE void pauli_row(const void *psi, size_t row, const struct kernel_term *t, vec *re, vec *im)
+INLINE void pauli_row(const void *psi, size_t row, const struct kernel_term *t, vec_index from,
+	vec *re, vec *im)
 {
 	const real *p = row_of(psi, row ^ t->flip_row);
-	vec a, b;
+	vec a = load(p), b = load(p + LANES);
 	if (t->flip_lane) {
-		for (unsigned l = 0; l < LANES; l++) {
-			a[l] = p[l ^ t->flip_lane];
-			b[l] = p[LANES + (l ^ t->flip_lane)];
-		}
-	} else {
-		a = load(p);
-		b = load(p + LANES);
+		a = pick_lanes(a, from);
+		b = pick_lanes(b, from);
 	}
 	switch (t->ny) {
 	case 0: *re = a; *im = b; break;
@@ -41,13 +60,14 @@ static void expect(const void *psi, size_t first, size_t last, const struct kern
 {
 	enum { RUN = 64 };   /* rows summed in the kernels' precision before they go to double */
 	vec lanes = sign_lanes(t->sign_lane);
+	vec_index from = flipped_lanes(t->flip_lane);
 	for (size_t begin = first; begin < last; begin += RUN) {
 		size_t end = begin + RUN < last ? begin + RUN : last;
 		vec sum = splat(0);
 		for (size_t row = begin; row < end; row++) {
 			const real *p = row_of(psi, row);
 			vec re, im;
-			pauli_row(psi, row, t, &re, &im);
+			pauli_row(psi, row, t, from, &re, &im);
 			sum += (load(p) * re + load(p + LANES) * im) * sign_of(row & t->sign_row);
 		}
 		sum = sum * lanes;
@@ -59,12 +79,13 @@ static void expect(const void *psi, size_t first, size_t last, const struct kern
 static void lambda(void *lam, const void *psi, size_t first, size_t last, const struct kernel_term *t, const double *c)
 {
 	vec factor = sign_lanes(t->sign_lane);
+	vec_index from = flipped_lanes(t->flip_lane);
 	for (unsigned l = 0; l < LANES; l++)
 		factor[l] *= (real)c[l];
 	for (size_t row = first; row < last; row++) {
 		real *p = row_at(lam, row);
 		vec re, im, f = factor * sign_of(row & t->sign_row);
-		pauli_row(psi, row, t, &re, &im);
+		pauli_row(psi, row, t, from, &re, &im);
 		save(p, load(p) + f * re);
 		save(p + LANES, load(p + LANES) + f * im);
 	}

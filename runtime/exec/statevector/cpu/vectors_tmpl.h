@@ -28,6 +28,10 @@
 #define JOIN(a, b) JOIN_(a, b)
 #define REAL_BYTES JOIN(REAL_IS_, REAL)
 
+#define INDEX_OF_float int32_t
+#define INDEX_OF_double int64_t
+#define VECTOR_INDEX JOIN(INDEX_OF_, REAL)
+
 typedef REAL real;
 typedef real vec __attribute__((vector_size(VECTOR_BYTES), may_alias));
 

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PAULI_X = 1, PAULI_Y = 2, PAULI_Z = 3 };
+
 static uint64_t bit(unsigned b) { return UINT64_C(1) << b; }
 
 static uint64_t swap_bits(uint64_t x, const struct plan_swap *s)
@@ -45,7 +47,6 @@ static uint64_t rank_places(const struct plan_segment *g) { return plan_places(g
 
 struct plan_product plan_product(const struct plan_circuit *c, const struct pauli_term *t)
 {
-	enum { PAULI_X = 1, PAULI_Y = 2, PAULI_Z = 3 };
 	struct plan_product p = { .segment = plan_segment_of(c, c->nstage) };
 	const uint8_t *place = c->segment[p.segment].place;
 
@@ -139,10 +140,52 @@ static void add_product(struct plan *pl, struct plan_circuit *c, struct growing 
 	}
 }
 
+/* What is common to products that are read together: bits that they flip, and whether an odd number of factors are y. */
+static uint64_t flips_of(const struct pauli_term *t)
+{
+	uint64_t flips = 0;
+	unsigned ny = 0;
+
+	for (uint32_t f = 0; f < t->nfactor; f++) {
+		flips |= t->factor[f].letter != PAULI_Z ? bit(t->factor[f].wire) : 0;
+		ny += t->factor[f].letter == PAULI_Y;
+	}
+	return flips << 1 | (ny & 1);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static void count_flips(struct plan_circuit *c)
+{
+	uint64_t *flips = NULL;
+	size_t cap = 0;
+
+	for (uint32_t o = 0; o < c->noutput; o++)
+		for (uint32_t t = 0; t < c->output[o].nterm; t++) {
+			mem_reserve(flips, c->nflipping, cap);
+			flips[c->nflipping] = flips_of(&c->output[o].term[t]);
+			c->nflipping += flips[c->nflipping] != 0;
+		}
+	if (c->nflipping)
+		qsort(flips, c->nflipping, sizeof *flips, compare);
+	for (uint32_t k = 0, end; k < c->nflipping; k = end) {
+		for (end = k + 1; end < c->nflipping && flips[end] == flips[k]; end++)
+			;
+		c->nflip += end - k < PLAN_TOGETHER_MIN ? end - k : 1;
+	}
+	free(flips);
+}
+
 void plan_products(struct plan *pl, struct plan_circuit *c)
 {
 	struct growing g = { 0 };
 
+	count_flips(c);
 	if (!pl->nrank_bit)
 		return;
 	for (; g.n < c->nsegment; g.n++) {

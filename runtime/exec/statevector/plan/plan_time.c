@@ -20,8 +20,10 @@ struct speeds {
 };
 static const struct speeds USUAL = { 0.6, 0.7, 0.8, 5e-5, false }, IDEAL = { 1, 1, 1, 0, true };
 /* Operations on an amplitude that take as long as a diagonal step that a dense one takes along (factors of rows),
- * and, once and for each term, as reading expectations in a pass, and as summing products of Z near. */
-static const double ALONG_FLOPS = 0.7, READ_FLOPS = 10, TERM_FLOPS = 3, NEAR_FLOPS = 14, NEAR_TERM_FLOPS = 0.3;
+ * and, once and for each product of Z, as reading expectations in a pass, and as summing products of Z near; as lambda of products
+ * that flip the same bits. */
+static const double ALONG_FLOPS = 0.7, READ_FLOPS = 10, TERM_FLOPS = 3, NEAR_FLOPS = 14,
+		    NEAR_TERM_FLOPS = 0.3, LAMBDA_FLOPS = 17;
 static const double NEAR_BYTES = 2 << 20;    /* a state of a thread that stays near */
 
 enum { L1_BYTES = 32 << 10 }; /* where the machine does not tell */
@@ -302,10 +304,14 @@ static double all_back(const struct clock *t, const struct plan_circuit *c, doub
 /* Readouts and lambda: passes of their own, but for sums that the last stage has made. */
 static struct plan_seconds outputs(const struct clock *t, const struct plan_circuit *c, double n)
 {
-	double whole = stream(t, c->nbit, t->amplitude * n), sums = arithmetic(t, n, READ_FLOPS + TERM_FLOPS * terms(c));
+	double whole = stream(t, c->nbit, t->amplitude * n);
+	double sums = arithmetic(t, n,
+		READ_FLOPS * (1 + c->nflip) + TERM_FLOPS * (terms(c) - c->nflipping));
+	double lambda = arithmetic(t, n, LAMBDA_FLOPS * c->nflip);
 
-	return (struct plan_seconds){ plan_sums_near(c) ? plan_has_probs(c) ? whole : 0 : fmax(whole, sums),
-		plan_lambda_near(c) ? 0 : 2 * whole };
+	return (struct plan_seconds){ plan_sums_near(c) ? plan_has_probs(c) ? whole : 0
+							: fmax(whole, sums),
+		plan_lambda_near(c) ? 0 : fmax(2 * whole, lambda) };
 }
 
 /* Bits that are in the lanes of a state whose bits are at these places. */

@@ -10,6 +10,7 @@
 #include "cli/job/run_folder.h"
 #include "cli/job/sample_checks.h"
 #include "cli/job/weights_files.h"
+#include "runtime/data/generate/generate.h"
 
 /* ---- compiling ---- */
 
@@ -115,6 +116,14 @@ static int open_model(struct cli *c, struct job *j)
 	return diags_errors(j->d) ? cli_diags_fail(c, j->d, model_fault_status(j->d, true)) : 0;
 }
 
+static bool generates_nothing(const struct config *c)
+{
+	double option[GENERATOR_OPTIONS_MAX];
+
+	return config_has(c, KEY_DATA_GENERATE)
+		&& generator_input(config_generator(c, option)) == GENERATOR_NOTHING;
+}
+
 /* What no training can change or measure. */
 static int check_trainable(struct cli *c, const struct job *j)
 {
@@ -122,7 +131,7 @@ static int check_trainable(struct cli *c, const struct job *j)
 	const char *path = config_text(j->config, KEY_MODEL_FILE);
 
 	if (p->noutput && p->nweight) {
-		if (!p->ninput_group)
+		if (!p->ninput_group && !generates_nothing(j->config))
 			cli_note(c, "%s has no `input`: its outputs are the same for every sample, only the labels of the data are used", path);
 		return 0;
 	}

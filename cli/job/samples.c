@@ -161,16 +161,25 @@ static int generate(const struct samples_wish *w, struct diags *d, struct datase
 		.nqubit = p->ninput,
 		.option = option,
 	};
-	const bool states = generator_makes_states(o.name);
+	const enum generator_input makes = generator_input(o.name);
+	const bool states = makes == GENERATOR_STATE;
 	struct diag *g;
 
+	if (makes == GENERATOR_NOTHING && !p->ninput_group)
+		return dataset_generate(&o, out, e);
 	if (states && p->ninput > 1)             /* re and im of 2^n amplitudes */
 		o.nqubit = (uint32_t)__builtin_ctz(p->ninput) - 1;
-	if (p->ninput_group == 1 && p->input_group[0].is_state == states)
+	if (makes != GENERATOR_NOTHING && p->ninput_group == 1 && p->input_group[0].is_state == states)
 		return dataset_generate(&o, out, e);
 	g = diag_at(d, DIAG_CONFIG_VALUE, config_span(c, KEY_DATA_GENERATE),
-		"%s makes one input, %s, the model has %s", o.name, states ? "a state" : "of numbers",
-		p->ninput_group == 0 ? "none" : p->ninput_group > 1 ? "several" : states ? "one of numbers" : "a state");
+		"%s makes %s, the model has %s", o.name,
+		makes == GENERATOR_NOTHING ? "no input"
+			: states           ? "one input, a state"
+					   : "one input, of numbers",
+		p->ninput_group == 0                 ? "none"
+			: p->ninput_group > 1        ? "several"
+			: p->input_group[0].is_state ? "a state"
+						     : "one of numbers");
 	for (uint32_t i = 0; i < p->ninput_group; i++)
 		if (w->want[i].at.file)
 			diag_second(g, w->want[i].at, "`%s` is declared here", w->want[i].name);
@@ -292,7 +301,12 @@ static void no_data(const struct samples_wish *w, struct diags *d)
 	const struct span model = config_span(w->config, KEY_MODEL_FILE);
 	struct diag *g = diag_at(d, DIAG_CONFIG_MISSING, (struct span){ model.file, 0, 0 }, "there are no data to train with");
 
-	diag_help(g, "give `data.train`, the name of a file, or `data.generate`, the name of a generator");
+	if (w->program->ninput_group)
+		diag_help(g,
+			"give `data.train`, the name of a file, or `data.generate`, the name of a generator");
+	else
+		diag_help(g,
+			"this model has no inputs: give `data.generate: no-input`, and `train.loss: output` to minimise its output");
 }
 
 int samples_open(const struct samples_wish *w, struct diags *d, struct samples *out, struct err *e)

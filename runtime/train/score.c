@@ -177,7 +177,8 @@ static int fits(const struct program *p, const struct part *part, const char *wh
 int part_check(const struct program *p, const struct part *part, const char *what, const struct measures *m, struct err *e)
 {
 	const struct dataset *d = part->data;
-	const struct loss_row *loss = m ? m->loss.row : NULL;
+	const struct loss_row *loss =
+		m && m->loss.row && m->loss.row->labels != LABELS_NONE ? m->loss.row : NULL;
 	int code = 0;
 
 	if (d->nx != p->ninput)

@@ -122,4 +122,29 @@ tap_exit 65 "categorical_crossentropy of one output" "$QCNN" train -q --fresh --
 tap_has err "binary_crossentropy is for one" "names the one that is"
 tap_exit 78 "min_max upside down" "$QCNN" train -q --fresh --set 'data.transform=[{min_max: {low: 1, high: 1}}]' measured.yaml
 tap_has err "low has to be below high" "is refused"
+
+# The outputs themselves are minimised, of a model without inputs by itself: labels do not count.
+trained "$(by_hand 'w -= 0.1 * s')" "output" --set train.loss=output
+cat >bare.qcnn <<'END'
+QCNN 1;
+qubit[2] q;
+param float[2] w;
+ry(each w) on q;
+cx q[0], q[1];
+observe z(q);
+END
+echo '{model: {file: bare.qcnn}, data: {generate: no-input}, train: {epochs: 80, loss: output, optimizer: {adam: {learning_rate: 0.2}}}, run: {seed: 3, precision: double}}' >bare.yaml
+tap_exit 0 "a model without inputs" "$QCNN" train --no-progress --fresh --set log.dir=bare bare.yaml
+tap_is "$(grep -c 'the same for every sample' err)" 0 "without a warning"
+tap_exit 0 "its loss" "$QCNN" infer --split=train --json bare/latest/weights.bin
+tap_ok "is the mean of both outputs, nearly -1" awk 'match($0, /"loss": [-0-9.e]+/) { x = substr($0, RSTART + 8, RLENGTH - 8) + 0; exit !(x < -0.9 && x >= -1) }' out
+cp bare/latest/weights.bin alone.bin
+tap_exit 0 "by two workers" "$QCNN" train -q --fresh --set log.dir=bare --hosts local:2 bare.yaml
+tap_ok "the same weights" cmp alone.bin bare/latest/weights.bin
+tap_exit 78 "without data" "$QCNN" train -q --fresh --set data.generate= bare.yaml
+tap_has err 'this model has no inputs: give `data.generate: no-input`' "it is told what to give"
+tap_exit 78 "another generator" "$QCNN" train -q --fresh --set data.generate=cluster-excitation bare.yaml
+tap_has err 'cluster-excitation makes one input, of numbers, the model has none' "is refused"
+tap_exit 78 "no input for a model that has one" "$QCNN" train -q --fresh --set data.train= --set data.inputs= --set data.generate=no-input config.yaml
+tap_has err 'no-input makes no input, the model has one of numbers' "is refused"
 tap_done

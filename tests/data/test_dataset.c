@@ -180,6 +180,10 @@ static void generated(void)
 	tap_ok(!dataset_generate(&o, &again, &e) && memcmp(d->digest, again->digest, 32), "another seed, other data");
 	dataset_free(again);
 	dataset_free(d);
+	tap_ok(!dataset_generate(&(struct generate_options){ "no-input", 7, 20, 0, NULL }, &d, &e)
+			&& d->nrow == 1 && d->nx == 0 && d->ny == 1 && d->y[0] == 0,
+		"one sample without inputs");
+	dataset_free(d);
 	o.rounds = 0;
 	tap_is_int(dataset_generate(&o, &d, &e), -ERR_CONFIG, "no rounds");
 	o.rounds = DATASET_ROWS_MAX / 8 + 1;

@@ -40,11 +40,16 @@ static const struct generator *find(const char *name)
 	return NULL;
 }
 
-bool generator_makes_states(const char *name)
+enum generator_input generator_input(const char *name)
 {
 	const struct generator *g = find(name);
 
-	return g && g->input == GENERATOR_STATE;
+	return g ? g->input : GENERATOR_NUMBERS;
+}
+
+int generate_nothing(const struct generate_options *o, struct dataset **out, struct err *e)
+{
+	return dataset_new(1, 0, 1, o->name, out, e);
 }
 
 int dataset_generate(const struct generate_options *o, struct dataset **out, struct err *e)
@@ -57,7 +62,7 @@ int dataset_generate(const struct generate_options *o, struct dataset **out, str
 	if (!g)
 		return err_set(e, -ERR_CONFIG, "no generator `%s`%s%s%s", o->name,
 			near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
-	if (!o->rounds || !o->nqubit)
+	if (!o->rounds || (!o->nqubit && g->input != GENERATOR_NOTHING))
 		return err_set(e, -ERR_CONFIG, "generator %s needs at least one round and one qubit", o->name);
 	if (!whole.option)
 		whole.option = g->option;

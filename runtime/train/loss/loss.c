@@ -232,6 +232,18 @@ static double loss_one_minus_probability(const struct loss_sample *s, double *gr
 	return 1 - sum;
 }
 
+static double loss_output(const struct loss_sample *s, double *gradient)
+{
+	double sum = 0;
+
+	for (uint32_t j = 0; j < s->n; j++) {
+		sum += s->output[j];
+		if (gradient)
+			gradient[j] = 1.0 / s->n;
+	}
+	return sum / s->n;
+}
+
 static const struct loss_row table[] = {
 #define LOSS(id, text, origin, of_outputs, of_classes, of_labels, options) { \
 	.name = #id, .doc = text, .source = origin, .outputs = OUTPUTS_##of_outputs, .classes = CLASSES_##of_classes, \

@@ -13,7 +13,7 @@ struct loss_sample { const double *opt, *output, *label; uint32_t n, nlabel; };
 /* See loss.def. */
 enum loss_outputs { OUTPUTS_VALUES = 0, OUTPUTS_MARGINS, OUTPUTS_PROBABILITIES, OUTPUTS_SHARES, OUTPUTS_RATES };
 enum loss_classes { CLASSES_NO = 0, CLASSES_OF_SEVERAL, CLASSES_OR_ONE };
-enum loss_labels { LABELS_ANY = 0, LABELS_SHARES, LABELS_COUNTS };
+enum loss_labels { LABELS_ANY = 0, LABELS_SHARES, LABELS_COUNTS, LABELS_NONE };
 
 struct loss_row {
 	const char *name, *doc, *source;

@@ -117,6 +117,8 @@ static void sample_process(struct arena *a, unsigned rank, int64_t base, struct 
 
 		thread[t].name = t ? "thread 1" : "main";
 		thread[t].device = !rank && t ? "cuda:0" : NULL;
+		thread[t].timing = thread[t].device ? "CUPTI" : NULL;
+		thread[t].timing_note = thread[t].device ? HOSTILE : NULL;
 		thread[t].event = e;
 		thread[t].nevent = sample_events(rank, t, base, e);
 		thread[t].dropped = rank && t ? 17 : 0;

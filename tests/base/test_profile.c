@@ -28,6 +28,9 @@ static bool same_events(const struct profile_process *a, const struct profile_pr
 
 		same = x->nevent == y->nevent && !strcmp(x->name, y->name)
 			&& !strcmp(x->device ? x->device : "", y->device ? y->device : "")
+			&& !strcmp(x->timing ? x->timing : "", y->timing ? y->timing : "")
+			&& !strcmp(x->timing_note ? x->timing_note : "",
+				y->timing_note ? y->timing_note : "")
 			&& x->dropped == y->dropped && !memcmp(x->ns, y->ns, sizeof x->ns)
 			&& !memcmp(x->count, y->count, sizeof x->count);
 		for (uint32_t k = 0; same && k < x->nevent; k++)

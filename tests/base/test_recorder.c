@@ -171,6 +171,80 @@ static void test_exchanges(void)
 	profile_free(p);
 }
 
+/* What a device did is recorded as it goes on, or when recording stops. */
+static void stopped(void *queue)
+{
+	recorder_queue_event(queue, EVENT_COPY, 1, recorder_clock() - MS, recorder_clock());
+	recorder_queue_timed(queue, "CUPTI", "a note");
+}
+
+static const struct profile_thread *device_of(const struct profile_process *q)
+{
+	for (uint32_t k = 0; k < q->nthread; k++)
+		if (q->thread[k].device)
+			return &q->thread[k];
+	return NULL;
+}
+
+static void test_queues(void)
+{
+	struct recorder_queue *queue = recorder_queue_new("cuda:3");
+	struct profile_process q;
+	struct profile *p;
+	int64_t began;
+
+	for (unsigned k = 0; k < 2; k++) { /* nothing is left of the first recording */
+		recorder_start(PROFILE_PHASES, 1 << 20);
+		began = recorder_clock();
+		recorder_queue_event(queue, EVENT_FORWARD, 5, began, began + 10);
+		recorder_queue_count(queue, 7, 100);
+		recorder_queue_timed(queue, "events", "no CUPTI");
+		p = stop(&q);
+		tap_ok(device_of(&q) && !strcmp(device_of(&q)->device, "cuda:3")
+				&& device_of(&q)->launches == 7 && device_of(&q)->copied_bytes == 100
+				&& device_of(&q)->ns[PHASE_FORWARD] == 10 && device_of(&q)->nevent == 1
+				&& !strcmp(device_of(&q)->timing, "events")
+				&& !strcmp(device_of(&q)->timing_note, "no CUPTI"),
+			"a device's row %u", k);
+		profile_free(p);
+	}
+	recorder_queue_at_stop(queue, stopped, queue);
+	recorder_start(PROFILE_PHASES, 1 << 20);
+	p = stop(&q);
+	tap_ok(device_of(&q) && device_of(&q)->copy_ns >= MS - NEAR && device_of(&q)->nevent == 1
+			&& !device_of(&q)->launches && !strcmp(device_of(&q)->timing, "CUPTI"),
+		"what is known when recording stops is in it");
+	profile_free(p);
+	recorder_queue_free(queue);
+	recorder_start(PROFILE_PHASES, 1 << 20);
+	p = stop(&q);
+	tap_ok(!device_of(&q), "a queue that is freed is not asked");
+	profile_free(p);
+}
+
+static void test_until(void)
+{
+	struct profile_process q;
+	struct profile *p;
+	int64_t between;
+
+	recorder_mark_until(PHASE_LOG, recorder_begin());
+	recorder_start(PROFILE_PHASES, 1 << 20);
+	work(2 * MS);
+	between = recorder_begin();
+	work(MS);
+	recorder_mark_until(PHASE_FORWARD, between);
+	recorder_mark(PHASE_LOSSES);
+	recorder_mark_until(PHASE_BACKWARD, between);
+	recorder_mark_until(PHASE_BACKWARD, 0);
+	p = stop(&q);
+	tap_ok(q.thread[0].ns[PHASE_FORWARD] >= 2 * MS - NEAR
+			&& q.thread[0].ns[PHASE_LOSSES] >= MS - NEAR
+			&& !q.thread[0].ns[PHASE_BACKWARD],
+		"a phase that has ended before it is marked");
+	profile_free(p);
+}
+
 static void test_limit(void)
 {
 	struct profile_process q;
@@ -209,6 +283,8 @@ int main(void)
 	test_region();
 	test_items();
 	test_exchanges();
+	test_queues();
+	test_until();
 	test_limit();
 	test_counters();
 	return tap_done();

@@ -61,6 +61,8 @@ struct profile_thread {
 	uint64_t dropped;                  /* events beyond the limit of memory */
 	/* Of a device's queue: time of copies between host and device, their bytes, and kernels that were launched. */
 	uint64_t copy_ns, copied_bytes, launches;
+	const char *timing;      /* by what its events were timed: "CUPTI", "events"; or NULL */
+	const char *timing_note; /* why not by CUPTI, or what is missing, as a sentence; or NULL */
 };
 
 /* What a hardware counter has counted in all threads of a process. */

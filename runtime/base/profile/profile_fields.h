@@ -148,6 +148,8 @@ static const struct field thread_fields[] = {
 	{ MEMBER(struct profile_thread, copy_ns, U64) },
 	{ MEMBER(struct profile_thread, copied_bytes, U64) },
 	{ MEMBER(struct profile_thread, launches, U64) },
+	{ MEMBER(struct profile_thread, timing, TEXT) },
+	{ MEMBER(struct profile_thread, timing_note, TEXT) },
 };
 
 /* Can a text of that length be read: neither too long nor with too many values? */

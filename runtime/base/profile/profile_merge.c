@@ -58,6 +58,8 @@ static void copy_thread(struct arena *a, int64_t offset, struct profile_thread *
 	}
 	t->name = copy_text(a, t->name);
 	t->device = copy_text(a, t->device);
+	t->timing = copy_text(a, t->timing);
+	t->timing_note = copy_text(a, t->timing_note);
 	t->event = e;
 }
 

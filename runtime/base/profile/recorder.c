@@ -14,7 +14,7 @@
 #include "runtime/base/profile/counters.h"
 #include "runtime/base/system/cpus.h"
 
-enum { CHUNK_EVENTS = 4096, NAME_MAX_BYTES = 24 };
+enum { CHUNK_EVENTS = 4096, NAME_MAX_BYTES = 24, NOTE_MAX_BYTES = 120 };
 
 struct chunk {
 	struct chunk *next;
@@ -39,8 +39,13 @@ struct record {
 		region_threads; /* of the regions that it began: wall time, and of all their threads */
 	struct chunk *first, *newest;
 	uint64_t dropped;
-	uint64_t copy, copied, launches; /* of a device's queue: nanoseconds, bytes, kernels */
-	uint64_t states[2];              /* forward, backward */
+	/* Of a device's queue. */
+	uint64_t copy, copied, launches; /* nanoseconds, bytes, kernels */
+	const char *timing;
+	char timing_note[NOTE_MAX_BYTES];
+	void (*at_stop)(void *ctx);
+	void *ctx;
+	uint64_t states[2]; /* forward, backward */
 	uint32_t nitem;
 	_Atomic uint64_t *item;
 };
@@ -62,6 +67,7 @@ static struct {
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Thread_local struct record *own;
+static _Thread_local bool stops; /* this thread is in recorder_stop, and may still record */
 
 int64_t recorder_clock(void)
 {
@@ -152,7 +158,7 @@ static void release(struct record *r)
 static struct record *open_one(struct record *r)
 {
 	atomic_store(&r->busy, true);
-	if (atomic_load(&recorder_level) == PROFILE_OFF) {
+	if (atomic_load(&recorder_level) == PROFILE_OFF && !stops) {
 		atomic_store(&r->busy, false);
 		return NULL;
 	}
@@ -169,6 +175,9 @@ static struct record *open_one(struct record *r)
 		memset(r->count, 0, sizeof r->count);
 		r->region = r->region_threads = r->dropped = 0;
 		r->states[0] = r->states[1] = 0;
+		r->copy = r->copied = r->launches = 0;
+		r->timing = NULL;
+		*r->timing_note = 0;
 	}
 	return r;
 }
@@ -198,13 +207,15 @@ static void add_event(struct record *r, const struct profile_event *e)
 	c->event[c->n++] = *e;
 }
 
-void recorder_mark_on(enum profile_phase phase)
+void recorder_mark_on(enum profile_phase phase, int64_t end)
 {
 	struct record *r = open_record();
+	int64_t now = end;
 
 	if (!r)
 		return;
-	int64_t now = recorder_ticks();
+	if (now < r->last)
+		now = r->last;
 	if (r->last && phase) {
 		enum profile_phase to = r->as ? r->as : phase;
 
@@ -412,10 +423,31 @@ void recorder_queue_count(struct recorder_queue *q, uint64_t launches, uint64_t 
 	close_record(r);
 }
 
+void recorder_queue_timed(struct recorder_queue *q, const char *timing, const char *note)
+{
+	struct record *r = open_one(q->record);
+
+	if (!r)
+		return;
+	r->timing = timing;
+	snprintf(r->timing_note, sizeof r->timing_note, "%s", note ? note : "");
+	close_record(r);
+}
+
+void recorder_queue_at_stop(struct recorder_queue *q, void (*fn)(void *ctx), void *ctx)
+{
+	pthread_mutex_lock(&lock);
+	q->record->at_stop = fn;
+	q->record->ctx = ctx;
+	pthread_mutex_unlock(&lock);
+}
+
 void recorder_queue_free(struct recorder_queue *q)
 {
-	if (q)
-		atomic_store(&q->record->dead, true);
+	if (!q)
+		return;
+	recorder_queue_at_stop(q, NULL, NULL); /* it is not being called any more */
+	atomic_store(&q->record->dead, true);
 	free(q);
 }
 
@@ -499,6 +531,8 @@ static void copy_thread(struct profile *p, const struct record *r, unsigned numb
 	t->copy_ns = r->copy;
 	t->copied_bytes = r->copied;
 	t->launches = r->launches;
+	t->timing = r->timing ? arena_strdup(&p->arena, r->timing) : NULL;
+	t->timing_note = *r->timing_note ? arena_strdup(&p->arena, r->timing_note) : NULL;
 	for (const struct chunk *c = r->first; c; c = c->next)
 		t->nevent += c->n;
 	t->event = event = arena_alloc(&p->arena, t->nevent, sizeof *event);
@@ -605,6 +639,11 @@ void recorder_stop(struct profile *p, struct profile_process *out)
 	for (struct record *r = records; r; r = r->next)
 		while (atomic_load(&r->busy))
 			sched_yield();
+	stops = true;
+	for (struct record *r = records; r; r = r->next)
+		if (r->at_stop)
+			r->at_stop(r->ctx);
+	stops = false;
 	if (counters)
 		counters_stop(counters, p, out);
 	counters = NULL;

@@ -42,7 +42,7 @@ void recorder_stop(struct profile *p, struct profile_process *out);
 void recorder_phases(double seconds[PHASE_COUNT]);
 
 /* The slow halves of the functions below. */
-void recorder_mark_on(enum profile_phase phase);
+void recorder_mark_on(enum profile_phase phase, int64_t end);
 void recorder_event_on(enum profile_kind kind, uint32_t id, uint16_t peer, int64_t begin);
 void recorder_help_on(enum profile_kind kind, uint32_t id, int64_t begin);
 enum profile_phase recorder_as_on(enum profile_phase phase);
@@ -53,7 +53,14 @@ void recorder_exchange_on(uint32_t id, bool back, int64_t begin, int64_t end, ui
 static inline void recorder_mark(enum profile_phase phase)
 {
 	if (recorder_on())
-		recorder_mark_on(phase);
+		recorder_mark_on(phase, recorder_ticks());
+}
+
+/* The same of the time until `end` (as recorder_begin), after which other marks follow; 0: nothing. */
+static inline void recorder_mark_until(enum profile_phase phase, int64_t end)
+{
+	if (end && recorder_on())
+		recorder_mark_on(phase, end);
 }
 
 /* When an event begins that recorder_event ends, in ticks. */
@@ -113,6 +120,10 @@ void recorder_queue_event(struct recorder_queue *q, enum profile_kind kind, uint
 	int64_t begin, int64_t end);
 /* Kernels that were launched, and bytes that were copied between host and device, in the time of these events. */
 void recorder_queue_count(struct recorder_queue *q, uint64_t launches, uint64_t bytes);
+/* Members of profile_thread. timing is not copied, note is. */
+void recorder_queue_timed(struct recorder_queue *q, const char *timing, const char *note);
+/* Called by recorder_stop, once nothing else is recorded: may record what the queue did. */
+void recorder_queue_at_stop(struct recorder_queue *q, void (*fn)(void *ctx), void *ctx);
 void recorder_queue_free(struct recorder_queue *q);
 
 /* Since `last`, which becomes now, to an item. */

@@ -128,8 +128,8 @@ static void gpu_json(const struct measured *m, struct buf *out)
 			", \"memory_bytes\": %" PRIu64 ", \"free_bytes\": %" PRIu64
 			", \"driver_cuda\": %u}",
 			d.name, d.capability, d.units, d.memory, d.left, d.driver);
-	buf_json(out, "], \"library\": %s, \"crossover_operations\": %g}",
-		t ? target_library(t) : NULL, m->crossover);
+	buf_json(out, "], \"library\": %s, \"profiler\": %s, \"crossover_operations\": %g}",
+		t ? target_library(t) : NULL, t ? target_profiler(t) : NULL, m->crossover);
 }
 
 /* Those of this build that compute. */
@@ -184,6 +184,8 @@ static void gpu_text(struct buf *out)
 	}
 	if (target_library(t))
 		buf_printf(out, "exchange      of GPUs: %s\n", target_library(t));
+	if (target_profiler(t))
+		buf_printf(out, "profile       of GPUs: %s\n", target_profiler(t));
 }
 
 static void print_text(const struct measured *m, struct buf *out)

@@ -445,6 +445,7 @@ static const struct profile_column device_columns[] = {
 	{ "copy_seconds", "copies", CELL_SECONDS, false },
 	{ "copied_bytes", "copied", CELL_BYTES, false },
 	{ "launches", "launches", CELL_COUNT, false },
+	{ "timing", "times by", CELL_TEXT, false },
 };
 
 static double busy_seconds(const struct profile_thread *t)
@@ -479,7 +480,10 @@ static void add_devices(const struct profile *p, struct profile_sections *all)
 				number(1e-9 * (double)t->ns[PHASE_FORWARD]),
 				number(1e-9 * (double)t->ns[PHASE_BACKWARD]),
 				number(1e-9 * (double)t->copy_ns), number((double)t->copied_bytes),
-				number((double)t->launches));
+				number((double)t->launches), text(t->timing));
+			if (t->timing && t->timing_note && !s->note)
+				s->note = arena_printf(&all->arena, "%s timed by %s: %s.",
+					t->device, t->timing, t->timing_note);
 		}
 }
 

@@ -88,6 +88,8 @@ struct device_about {
 bool target_device(const struct target *t, unsigned k, struct device_about *out);
 /* The library by which its devices exchange parts of split states, with its version, or why there is none; NULL: it uses none. */
 const char *target_library(const struct target *t);
+/* The same of the library by which its devices time each kernel and copy of a profile. */
+const char *target_profiler(const struct target *t);
 /* Devices of this machine that it can compute on, each by itself; 0: it is the processor's. */
 unsigned target_devices(const struct target *t);
 /* Name of device number k, the preferred one first, in this build or not; NULL: no more. */

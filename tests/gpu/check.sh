@@ -92,6 +92,17 @@ else
 		row NCCL FAILED "by $way: other digits than through memory of the host"
 fi
 
+# ---- times of kernels ----
+"$qcnn" profile --no-limits --device=cuda:0 --gradient --steps=20 split.qcnn >out 2>err
+status=$?
+why=$(sed -n 's/^cuda:0 timed by //p' out)
+case $status$why in
+0) row CUPTI ok "$("$qcnn" info | sed -n 's/^profile  *of GPUs: //p') times each kernel and copy" ;;
+0*missing* | 0*records\ are\ not*) row CUPTI FAILED "$why" ;;
+0*) row CUPTI skipped "$why" ;;
+*) row CUPTI FAILED "$(first_line err)" ;;
+esac
+
 # ---- what it refuses ----
 printf 'QCNN 1;\nqubit[36] q;\nh q;\nobserve z(q[0]);\n' >large.qcnn
 "$qcnn" run --device=cuda:0 large.qcnn >out 2>err

@@ -2,7 +2,7 @@
 # The emulated GPU and programs that compute on it: states-fast and qcnn-fast check nothing; states-checked and qcnn-emu check
 # every access. In a build with sanitizers there are the fast ones alone, and the sanitizers check them.
 
-emu_sources = tests/gpu/emu/emu_device.cpp tests/gpu/emu/emu_nccl.cpp tests/gpu/emu/emu_runtime.cpp
+emu_sources = tests/gpu/emu/emu_cupti.cpp tests/gpu/emu/emu_device.cpp tests/gpu/emu/emu_nccl.cpp tests/gpu/emu/emu_runtime.cpp
 emu_headers = tests/gpu/emu/cuda_runtime.h tests/gpu/emu/emu.h tests/gpu/emu/emu_totals.h \
 	tests/gpu/emu/nvtx3/nvToolsExt.h
 EXTRA_DIST += $(emu_sources) $(emu_headers) tests/gpu/emu/faults.cu tests/gpu/check.sh tests/gpu/golden.sh tests/gpu/test_counted_work.c

@@ -5,14 +5,19 @@ printf 'QCNN 1;\nqubit[2] q; h q[0]; cx q[0], q[1]; observe z(q[0]);\n' >bell.qc
 
 "$QCNN" run --device=cuda bell.qcnn >out 2>err
 status=$?
-# NCCL can be loaded without a GPU: the real one, where configure has found it.
-library=$(sed -n 's/^#define QCNN_NCCL_LIBRARY "\(\/.*\)"/\1/p' "$top_builddir/config.h")
+# NCCL and CUPTI can be loaded without a GPU: the real ones, where configure has found them.
 "$QCNN" info >info
-if [ -e "$library" ]; then
-	tap_has info 'exchange      of GPUs: NCCL 2.' "info has the version of NCCL"
-elif ! grep -q 'this build has no CUDA' err; then
-	tap_has info 'exchange      of GPUs: ' "info says whether there is NCCL"
-fi
+while read -r name row version; do
+	library=$(sed -n "s/^#define QCNN_${name}_LIBRARY \"\(\/.*\)\"/\1/p" "$top_builddir/config.h")
+	if [ -e "$library" ]; then
+		tap_has info "of GPUs: $name $version" "info has the version of $name"
+	elif ! grep -q 'this build has no CUDA' err; then
+		tap_has info "$row of GPUs: " "info says whether there is $name"
+	fi
+done <<'END'
+NCCL exchange 2.
+CUPTI profile
+END
 if [ $status -eq 0 ]; then
 	tap_skip "this machine has a GPU"
 elif grep -q 'this build has no CUDA' err; then

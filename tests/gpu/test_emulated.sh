@@ -155,8 +155,9 @@ trained workers 2 --hosts=local:3 >weights
 tap_same weights weights-one "three workers on two GPUs"
 EMU_DEVICES=2 tap_exit 78 "a GPU that is not there" "$emu/qcnn-emu" run --device=cuda:5 turns.qcnn
 tap_has err 'the device cuda:5 cannot be used: there is no GPU of that number' "its number is named"
-EMU_NCCL=none EMU_DEVICES=2 "$emu/qcnn-emu" info >out
+EMU_NCCL=none EMU_CUPTI=none EMU_DEVICES=2 "$emu/qcnn-emu" info >out
 tap_has out "exchange      of GPUs: NCCL 2.18.3" "info says by what GPUs exchange"
+tap_has out "profile       of GPUs: CUPTI 13.0" "and what times their kernels"
 tap_is "$(grep -c '^cuda:[01] .*compute capability 9.0' out)" 2 "info lists both"
 
 # A GPU that fails in a training: the steps before are kept, and the same command goes on as if nothing had happened.
@@ -176,17 +177,90 @@ for n in 1 2 3 5; do
 done
 
 # A profile has the GPU's work as a row, by its own clock.
-tap_exit 0 "a profile" "$emu/qcnn-emu" profile --no-limits --steps=3 -o profile many.yaml
+tap_exit 0 "a profile" "$emu/qcnn-fast" profile --no-limits --steps=3 -o profile many.yaml
 tap_is "$(awk '/^Devices/ { getline; getline; print $1, $2, ($3 > 20) }' out)" "0 cuda:0 1" "the device is busy most of the time"
-for kind in stage forward backward "copy to the device" "copy to the host"; do
-	tap_ok "the timeline has $kind" sh -c "zcat profile/trace.json.gz | tr '{' '\\n' | grep -c '$kind' | grep -q '[1-9]'"
+EMU_CUPTI=mixed EMU_REPORT=report-cupti tap_exit 0 "a profile by CUPTI" "$emu/qcnn-fast" profile --no-limits --steps=3 -o cupti many.yaml
+for profile in profile cupti; do
+	zcat $profile/trace.json.gz | tr '{' '\n' >events
+	for kind in stage forward backward "copy to the device" "copy to the host"; do
+		tap_has events "$kind" "the timeline has $kind"
+	done
+	tap_is "$(grep -c '"name": *"cuda:0"' events)" 1 "and a row of the GPU"
 done
-tap_is "$(zcat profile/trace.json.gz | tr '{' '\n' | grep -c '"name": *"cuda:0"')" 1 "and a row of the GPU"
-"$emu/qcnn-fast" profile --no-limits --steps=3 --json many.yaml >counted 2>err
+for cupti in old none; do
+	EMU_CUPTI=$cupti "$emu/qcnn-fast" profile --no-limits --steps=3 --json many.yaml >counted-by-$cupti 2>err
+done
 "$emu/qcnn-emu" compile --emit=plan --device=cuda --batch=500 many.qcnn |
 	sed -n 's/^  with gradient .* work: \([0-9]*\) launches.* copies of \([^ ]*\) bytes.*/\1 \2/p' >planned
-tap_is "$(sed -n 's/.*"copied_bytes": \([0-9]*\), "launches": \([0-9]*\).*/\2 \1/p' counted | awk '{ printf "%d %.4g\n", $1 / 3, $2 / 3 }')" \
-	"$(cat planned)" "launches and copied bytes of a step, as planned"
+for by in events CUPTI; do
+	tap_is "$(sed -n 's/.*"copied_bytes": \([0-9]*\), "launches": \([0-9]*\), "timing": "'$by'".*/\2 \1/p' counted-by-* | awk '{ printf "%d %.4g\n", $1 / 3, $2 / 3 }')" \
+		"$(cat planned)" "launches and copied bytes of a step, as planned, by $by"
+done
+
+# With CUPTI, each kernel, copy and clear is an event of its stage, with its own time, in the program that runs without a profile: one
+# graph a step, and one wait. Here records come in the wrong order, and of several kernels in each step.
+steps_at_once() { awk '/^call cudaGraphLaunch / { n -= $3 } /^call cudaStreamSynchronize / { n += $3 } END { print n }' "$1"; }
+tap_is "$(steps_at_once report-cupti)" 1 "all steps but the first are one graph and one wait"
+in_events() { # NAME: kinds of events of the GPU, their number and time
+	sed 's/"device": /\n/g' "$1/profile.json" | awk '/^"cuda:0"/ { sub(/.*"events": \[/, ""); sub(/\].*/, ""); n = split($0, v, ",")
+		for (i = 1; i < n; i += 5) {
+			k = v[i + 2] == 2 ? "forward" : v[i + 2] == 3 ? "backward" : v[i + 2] == 6 ? "copy " 1 + v[i + 3] : "other"
+			number[k]++
+			ns[k] += v[i + 1]
+		} }
+		END { for (k in ns) print k, number[k], ns[k] }' | sort
+}
+in_report() {
+	awk '/^timed/ { k = $2 == "copy" ? "copy " $3 : $2 ~ /stage_forward/ ? "forward" : $2 ~ /stage_backward/ ? "backward" : "other"
+		number[k] += $(NF - 2)
+		ns[k] += $NF
+		kernels += $2 ~ /^_Z/ ? $(NF - 2) : 0 }
+		END { for (k in ns) print k, number[k], ns[k]; print kernels >"kernels" }' "$1" | sort
+}
+for options in "--device=cuda --gradient turns.qcnn" "--device=cuda --gradient --precision=double turns.qcnn" many.yaml; do
+	EMU_CUPTI=mixed EMU_REPORT=report tap_exit 0 "a profile: $options" "$emu/qcnn-fast" profile --no-limits --steps=4 --json -o timed $options
+	in_events timed >got
+	in_report report >want
+	tap_same got want "events have the number and the time of what the GPU did"
+	tap_is "$(sed -n 's/.*"launches": \([0-9]*\), "timing": "CUPTI", "timing_note": null.*/\1/p' timed/profile.json)" "$(cat kernels)" "as many kernels as were launched"
+done
+tap_is "$(wc -l <want)" 5 "kinds of events"
+EMU_CUPTI=none EMU_REPORT=report tap_exit 0 "parts of calls" "$emu/qcnn-fast" bench --parts --device=cuda --no-limits --circuit=qcnn --qubits=6 --batch=8 --gradient --runs=3 --json
+tap_is "$(sed -n 's/.*"parts_seconds": .* "forward": \([^,]*\), "losses": \([^,]*\), "backward": \([^,]*\),.*/\1 \2 \3/p' out | awk '{ print ($1 > $2), ($3 > $2) }') $(grep -c '^timed\|^call cudaEvent' report)" \
+	"1 1 0" "are those of calls as they are, without events"
+devices=1 # Evaluators side by side, and GPUs: each stream has its own records.
+for options in "--steps=20 --set run.device=cuda --set train.restarts=2 --set data.rounds=6 config.yaml" "--steps=4 many.yaml"; do
+	EMU_CUPTI=none EMU_DEVICES=$devices tap_exit 0 "side by side: $options" "$emu/qcnn-fast" profile --no-limits $options
+	tap_is "$(grep -c '^0 .*cuda:.* CUPTI$' out) $(grep -c 'timed by' out)" "2 0" "all are timed by CUPTI"
+	devices=2
+done
+EMU_CUPTI=none trained traced 1 --set log.profile_steps='[2, 4]' >weights
+tap_same weights weights-whole "a training that is profiled so has the same weights"
+tap_ok "and its profile has them timed" grep -q '"timing": "CUPTI"' log-traced/latest/profile/steps-2-4/profile.json
+# What fails, by the beginning of what the page says.
+while read -r fault words; do
+	EMU_CUPTI=$fault tap_exit 0 "CUPTI has the fault $fault" "$emu/qcnn-fast" profile --no-limits --steps=5 many.yaml
+	tap_has out "cuda:0 timed by $words" "the page says so"
+done <<'END'
+old events: libcupti.so is older than that of CUDA 12.0.
+foreign events: libcupti.so is older than that of CUDA 12.0.
+cuptiActivityRegisterCallbacks:1 events: cuptiActivityRegisterCallbacks fails: CUPTI_ERROR_INSUFFICIENT_PRIVILEGES.
+cuptiActivityRegisterTimestampCallback:1 events: cuptiActivityRegisterTimestampCallback fails: 
+cuptiActivityEnable:1 events: cuptiActivityEnable fails: 
+cuptiActivityEnable:3 events: cuptiActivityEnable fails: 
+cuptiGetStreamIdEx:1 events: cuptiGetStreamIdEx fails: 
+cuptiActivityFlushAll:1 events: cuptiActivityFlushAll fails: 
+cuptiActivityGetNextRecord:1 events: cuptiActivityGetNextRecord fails: 
+lost:3 events: CUPTI's records are not of the kernels and copies that were launched.
+lost:30 CUPTI: 7 of 35 kernels and copies are missing.
+cuptiActivityFlushAll:4 CUPTI: 14 of 35 kernels and copies are missing, as cuptiActivityFlushAll fails: 
+END
+
+library=$(sed -n 's/^#define QCNN_CUPTI_LIBRARY "\(\/.*\)"/\1/p' "$top_builddir/config.h")
+if [ -e "$library" ]; then
+	EMU_CUPTI=$library tap_exit 0 "the real CUPTI" "$emu/qcnn-fast" profile --no-limits --steps=3 many.yaml
+	tap_has out "cuda:0 timed by events: " "which knows no emulated GPU"
+fi
 
 # The digits that every GPU gives, and the script that checks a GPU.
 EMU_REPORT=report-1 sh "$top_srcdir/tests/gpu/golden.sh" "$emu/qcnn-emu" | grep -v MATHS >golden
@@ -199,11 +273,12 @@ EMU_DEVICES=3 EMU_REPORT=report-3 tap_exit 0 "and on three" "$emu/qcnn-emu" info
 waits() { sed -n 's/^call cudaStreamSynchronize //p' "report-$1"; }
 tap_ok "two GPUs do more than one" test "$(waits 2)" -gt "$(waits 1)"
 tap_ok "three more than two" test "$(waits 3)" -gt "$(waits 2)"
-EMU_NCCL=none EMU_SEED=5 EMU_DEVICES=2 sh "$top_srcdir/tests/gpu/check.sh" -q -o checked "$emu/qcnn-fast" >out 2>&1
+EMU_NCCL=none EMU_CUPTI=none EMU_SEED=5 EMU_DEVICES=2 sh "$top_srcdir/tests/gpu/check.sh" -q -o checked "$emu/qcnn-fast" >out 2>&1
 tap_is $? 0 "check.sh finds no fault"
-tap_is "$(grep -c '^| .* | ok | ' checked/check.md)" 8 "its table has what was checked"
+tap_is "$(grep -c '^| .* | ok | ' checked/check.md)" 9 "its table has what was checked"
 tap_has out 'ok       self-test: 18 of 18 results have the expected digits' "the digits among it"
 tap_has checked/check.json '"check": "two processes", "result": "ok"' "also as JSON"
+tap_has checked/check.md '| CUPTI | ok | CUPTI 13.0 times each kernel and copy |' "and the times of kernels"
 EMU_FAIL=cudaMalloc:1 sh "$top_srcdir/tests/gpu/check.sh" -q -o broken "$emu/qcnn-fast" >out 2>&1
 tap_is $? 1 "a GPU that fails is found"
 tap_has out 'FAILED   device: qcnn run: error: the GPU failed: cudaMalloc: out of memory' "with its reason"

@@ -56,6 +56,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct record *records;
 static atomic_uint capture;
 static atomic_llong quota; /* bytes of events that may still be taken */
+static atomic_bool keeps_events;
 static struct moment {
 	int64_t ns, ticks;
 } began;
@@ -457,6 +458,7 @@ void recorder_start(enum profile_level level, uint64_t bytes_max)
 	pthread_mutex_lock(&lock);
 	atomic_fetch_add(&capture, 1);
 	atomic_store(&quota, (long long)bytes_max);
+	atomic_store(&keeps_events, bytes_max > 0);
 	counters = bytes_max ? counters_start() : NULL;
 	if (bytes_max)
 		cpus_memory_forget();
@@ -466,6 +468,8 @@ void recorder_start(enum profile_level level, uint64_t bytes_max)
 	atomic_store(&recorder_level, (int)level);
 	recorder_mark(PHASE_NONE);
 }
+
+bool recorder_keeps_events(void) { return atomic_load(&keeps_events); }
 
 /* ---- what was recorded ---- */
 

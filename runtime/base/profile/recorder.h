@@ -36,6 +36,8 @@ static inline int64_t recorder_ticks(void)
 /* From now on, until recorder_stop. bytes_max: memory for events; what does not fit is counted as dropped; 0: no events
  * and no hardware counters. */
 void recorder_start(enum profile_level level, uint64_t bytes_max);
+/* Were there bytes for events? */
+bool recorder_keeps_events(void);
 /* Into a process of `p` (threads, items, phases, wall time; NULL: forget it), and off. Times are of recorder_clock. */
 void recorder_stop(struct profile *p, struct profile_process *out);
 /* Seconds so far of each phase as shares of the wall time, as profile_process.wall_ns; while no other thread marks. */

@@ -59,6 +59,13 @@ const char *target_library(const struct target *t)
 	return b->library ? b->library() : NULL;
 }
 
+const char *target_profiler(const struct target *t)
+{
+	const struct backend *b = backend_of(t);
+
+	return b->profiler ? b->profiler() : NULL;
+}
+
 unsigned target_devices(const struct target *t)
 {
 	const struct backend *b = backend_of(t);

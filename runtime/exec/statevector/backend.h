@@ -74,6 +74,8 @@ struct backend {
 		struct split_rank *split, struct backend_state **out, struct err *e);
 	/* Optional (NULL): as target_library. */
 	const char *(*library)(void);
+	/* Optional (NULL): as target_profiler. */
+	const char *(*profiler)(void);
 	/* Optional (NULL): follows prepare of all processes of a split state, to agree on the way by which they exchange:
 	 * split->way. What fails is split's. */
 	void (*join)(struct backend_state *b);

@@ -119,9 +119,11 @@ static __forceinline__ int __popc(unsigned x) { return __builtin_popcount(x); }
 
 /* ---- the host's side ---- */
 
-/* Where NCCL is looked for: this program has it (emu_nccl.cpp), or none. */
+/* Where NCCL and CUPTI are looked for: this program has them (emu_nccl.cpp, emu_cupti.cpp), or none. */
 const char *emu_nccl_name(void);
+const char *emu_cupti_name(void);
 #define CUDA_NCCL_NAMES emu_nccl_name()
+#define CUDA_CUPTI_NAMES emu_cupti_name()
 
 enum cudaError_t {
 	cudaSuccess = 0,

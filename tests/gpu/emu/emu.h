@@ -10,6 +10,7 @@
  *   EMU_HOST=letter  the machine, of which the numbers of devices are (default: one without a letter)
  *   EMU_HOST_BYTES=n  the memory of the machine that is left, of which qcnn measures a quarter
  *   EMU_NCCL=fault   there is an NCCL, with that fault: see emu_nccl.cpp
+ *   EMU_CUPTI=fault  there is a CUPTI, with that fault: see emu_cupti.cpp
  *   EMU_WITHOUT=file:line  a barrier that is left out, to see that it is missed
  *
  * A finding (a race, a wrong address, threads that wait for ever) is printed to the standard error, and the program then ends with
@@ -45,6 +46,15 @@ unsigned emu_below(unsigned n);
 
 /* emu_runtime.cpp: a stream's work that is tried again, when somebody waits, until it returns true. */
 void emu_push(cudaStream_t s, const std::function<bool()> &work);
+/* The stream whose work is being done, and its device; is it of a graph that is older than CUPTI? */
+cudaStream_t emu_stream_now(int *on);
+bool emu_graph_is_old(void);
+
+/* emu_cupti.cpp: does the work, of which CUPTI has a record while it records this kind (cuda_cupti.h). kernel: or NULL. */
+void emu_timed(unsigned kind, unsigned copy_kind, const void *kernel,
+	const std::function<void()> &work);
+bool emu_cupti_records(void); /* anything */
+void emu_cupti_report(FILE *f);
 
 /* emu_device.cpp. Grids and blocks have one dimension. */
 void emu_open(void); /* takes the memory; before anything else */

@@ -4,6 +4,7 @@
 #include "emu.h"
 #include "emu_totals.h"
 #include "nvtx3/nvToolsExt.h"
+#include "runtime/exec/statevector/cuda/cuda_cupti.h"
 
 #include <stdlib.h>
 
@@ -44,6 +45,7 @@ struct emu_graph {
 struct emu_exec {
 	emu_graph graph;
 	const emu_graph *from;
+	bool recorded; /* CUPTI was there before */
 };
 
 struct emu_event {
@@ -62,6 +64,8 @@ struct allocation {
 };
 
 std::vector<emu_stream *> streams;
+emu_stream *doing; /* whose work is being done */
+bool old_graph;    /* it is of a graph that CUPTI does not know */
 std::map<void *, allocation> allocations;
 std::map<void *, size_t> host_allocations;
 std::set<emu_graph *> graphs;
@@ -139,6 +143,7 @@ void do_any_work()
 	const std::function<void()> work = std::move(t->work.front());
 
 	t->work.pop_front();
+	doing = t;
 	if (sticky == cudaSuccess)
 		work();
 }
@@ -188,6 +193,7 @@ struct whole {
 				allocations.size() + host_allocations.size() + graphs.size() + execs.size());
 			fprintf(f, "graphs %lu nodes %lu\n", emu_totals.graphs, emu_totals.nodes);
 			emu_print_counts(f);
+			emu_cupti_report(f);
 			fclose(f);
 		}
 		if (emu_findings()) {
@@ -337,6 +343,14 @@ static void copy(void *to, const void *from, size_t n)
 	memcpy(to, from, n);
 }
 
+/* As CUPTI counts them: once, however many rows. */
+static void timed_copy(const void *to, const void *from, const std::function<void()> &work)
+{
+	const unsigned kind = !emu_on_device(from) ? CUPTI_TO_DEVICE : !emu_on_device(to) ? CUPTI_TO_HOST : 8;
+
+	emu_timed(CUPTI_COPY, kind, nullptr, work);
+}
+
 /* Memory of the host must be such as copies use directly. */
 static bool is_usable(const void *p, size_t n)
 {
@@ -356,7 +370,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, enum cudaMemcp
 				      : emu_on_device(to) == (kind == cudaMemcpyDeviceToHost)
 			|| emu_on_device(from) == (kind == cudaMemcpyHostToDevice))
 		return cudaErrorInvalidValue;
-	s->work.push_back([=] { copy(to, from, n); });
+	s->work.push_back([=] { timed_copy(to, from, [=] { copy(to, from, n); }); });
 	return cudaSuccess;
 }
 
@@ -369,8 +383,10 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_apart, const void *from, size_
 		|| !is_usable(from, (n - 1) * from_apart + width))
 		return cudaErrorInvalidValue;
 	s->work.push_back([=] {
-		for (size_t k = 0; k < n; k++)
-			copy((char *)to + k * to_apart, (const char *)from + k * from_apart, width);
+		timed_copy(to, from, [=] {
+			for (size_t k = 0; k < n; k++)
+				copy((char *)to + k * to_apart, (const char *)from + k * from_apart, width);
+		});
 	});
 	return cudaSuccess;
 }
@@ -392,7 +408,7 @@ static void set(void *p, int value, size_t n)
 	emu_totals.clears++;
 	emu_check(p, n, false, "memory is set beyond an allocation");
 	emu_mark(p, n, EMU_WRITTEN);
-	memset(p, value, n);
+	emu_timed(CUPTI_CLEAR, 0, nullptr, [=] { memset(p, value, n); });
 }
 
 cudaError_t cudaMemsetAsync(void *p, int value, size_t n, cudaStream_t s)
@@ -431,6 +447,14 @@ cudaError_t cudaStreamSynchronize(cudaStream_t s)
 	emu_totals.waits++;
 	return sticky;
 }
+
+cudaStream_t emu_stream_now(int *on)
+{
+	*on = doing->device;
+	return doing;
+}
+
+bool emu_graph_is_old(void) { return old_graph; }
 
 void emu_push(cudaStream_t s, const std::function<bool()> &work)
 {
@@ -566,7 +590,9 @@ static kernel_launch launch_of(const void *kernel, dim3 grid, dim3 block, size_t
 
 static void run(int on, const kernel_launch &l)
 {
-	emu_run(on, l.kernel, l.grid, l.block, l.shared, [&] { l.type.call(l.kernel, l.args.data()); });
+	emu_timed(CUPTI_KERNEL, 0, l.kernel, [&] {
+		emu_run(on, l.kernel, l.grid, l.block, l.shared, [&] { l.type.call(l.kernel, l.args.data()); });
+	});
 }
 
 static cudaError_t cudaLaunchKernelExC(cudaStream_t s, const kernel_launch &l)
@@ -661,7 +687,8 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t g, const
 		return cudaErrorInvalidValue;
 	if (kind != cudaMemcpyDeviceToDevice)
 		check_pinned(kind == cudaMemcpyDeviceToHost ? to : from, nbyte);
-	return add_node(node, g, needs, n, {}, [=] { copy(to, from, nbyte); });
+	return add_node(node, g, needs, n, {},
+		[=] { timed_copy(to, from, [=] { copy(to, from, nbyte); }); });
 }
 
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t g, const cudaGraphNode_t *needs,
@@ -685,7 +712,7 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *x, cudaGraph_t g, uns
 	BEGIN(cudaErrorMemoryAllocation);
 	if (!graphs.count(g) || flags)
 		return cudaErrorInvalidValue;
-	execs.insert(*x = new emu_exec{ *g, g });
+	execs.insert(*x = new emu_exec{ *g, g, emu_cupti_records() });
 	return cudaSuccess;
 }
 
@@ -709,6 +736,7 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t x, cudaGraphNode_t 
 struct launched {
 	emu_graph graph;
 	std::vector<bool> done;
+	bool recorded;
 };
 
 static bool is_ready(const launched &l, size_t k)
@@ -730,10 +758,12 @@ static void do_any_node(launched &l)
 	const emu_node &node = l.graph.node[k];
 
 	l.done[k] = true;
+	old_graph = !l.recorded;
 	if (node.launch.kernel)
 		run(l.graph.device, node.launch);
 	else
 		node.work();
+	old_graph = false;
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t x, cudaStream_t s)
@@ -742,7 +772,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t x, cudaStream_t s)
 	if (!execs.count(x) || x->graph.device != device)
 		return cudaErrorInvalidValue;
 	const auto l = std::make_shared<launched>(
-		launched{ x->graph, std::vector<bool>(x->graph.node.size()) });
+		launched{ x->graph, std::vector<bool>(x->graph.node.size()), x->recorded });
 
 	emu_totals.graphs++;
 	emu_totals.nodes += l->done.size();

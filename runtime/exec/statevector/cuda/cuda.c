@@ -254,6 +254,7 @@ const struct backend backend_cuda = {
 	.memory = cuda_memory,
 	.prepare = cuda_prepare,
 	.library = cuda_nccl_about,
+	.profiler = cuda_cupti_about,
 	.join = cuda_join,
 	.matrices = cuda_matrices,
 	.run = cuda_run,

@@ -3,7 +3,7 @@
  *
  * A stage is one launch where its steps fit (cuda_stage.h), and all work is done on one stream. The host waits for a unit once: losses
  * are computed by a function of the host between the two passes, and from the second unit of a size on all is one CUDA graph. Where
- * several devices share a unit, or a profile is recorded, the host waits for each pass. */
+ * several devices share a unit, or a profile is recorded without CUPTI, the host waits for each pass. */
 #pragma once
 
 #include "runtime/exec/statevector/backend.h"

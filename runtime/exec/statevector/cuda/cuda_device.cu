@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Tiles of psi and lambda need more shared memory than older devices have. */
 enum { MAJOR_MIN = 8 };
@@ -68,11 +69,19 @@ static cudaError_t is_new_enough(int device, bool *well)
 /* Of the tests: its cuda_runtime.h has a list of its own. */
 #ifndef CUDA_NCCL_NAMES
 #define CUDA_NCCL_NAMES "libnccl.so.2", QCNN_NCCL_LIBRARY
+#define CUDA_CUPTI_NAMES "libcupti.so.13", "libcupti.so.12", QCNN_CUPTI_LIBRARY
 #endif
 
 const char *cuda_nccl_name(unsigned k)
 {
 	const char *const name[] = { CUDA_NCCL_NAMES, NULL };
+
+	return name[k];
+}
+
+const char *cuda_cupti_name(unsigned k)
+{
+	const char *const name[] = { CUDA_CUPTI_NAMES, NULL };
 
 	return name[k];
 }
@@ -203,6 +212,34 @@ void cuda_stream_free(struct cuda_stream *s)
 	free(s);
 }
 
+/* ---- counts ---- */
+
+/* For a kernel, a copy or a clear. */
+static void asked(struct cuda_stream *s, bool copies)
+{
+	struct timespec t;
+
+	if (!s->counts.asked++) {
+		clock_gettime(CLOCK_MONOTONIC, &t);
+		s->counts.first = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+	}
+	s->counts.copies += copies;
+}
+
+void cuda_stream_launched(struct cuda_stream *s)
+{
+	s->counts.launches++;
+	asked(s, false);
+}
+
+struct cuda_counts cuda_stream_counts(struct cuda_stream *s)
+{
+	const struct cuda_counts c = s->counts;
+
+	s->counts = {};
+	return c;
+}
+
 /* ---- graphs ---- */
 
 struct cuda_graphs *cuda_graphs_new(void)
@@ -222,6 +259,17 @@ static void release(struct graph *g, struct cuda_stream *s)
 		free(g->node[k].args);
 	free(g->node);
 	*g = {};
+}
+
+void cuda_graphs_renew(struct cuda_stream *s, struct cuda_graphs *g)
+{
+	for (unsigned k = 0; k < CUDA_SHAPES; k++) {
+		const uint64_t shape = g->graph[k].shape, used = g->graph[k].used;
+
+		release(&g->graph[k], s);
+		g->graph[k].shape = shape;
+		g->graph[k].used = used;
+	}
 }
 
 void cuda_graphs_free(struct cuda_graphs *g)
@@ -361,6 +409,7 @@ static void copy(struct cuda_stream *s, void *to, const void *from, size_t nbyte
 {
 	if (s->call || !nbyte)
 		return;
+	asked(s, true);
 	s->counts.copied += nbyte;
 	if (!s->graph)
 		keep(s, "cudaMemcpyAsync", cudaMemcpyAsync(to, from, nbyte, kind, s->handle));
@@ -386,18 +435,21 @@ void cuda_copy(struct cuda_stream *s, void *to, const struct cuda_stream *owner,
 	if (s->call || !nbyte)
 		return;
 	assert(!s->graph);
-	if (owner->device == s->device)
+	if (owner->device == s->device) {
+		asked(s, true);
 		keep(s, "cudaMemcpyAsync",
 			cudaMemcpyAsync(to, from, nbyte, cudaMemcpyDeviceToDevice, s->handle));
-	else
+	} else {
 		keep(s, "cudaMemcpyPeerAsync",
 			cudaMemcpyPeerAsync(to, s->device, from, owner->device, nbyte, s->handle));
+	}
 }
 
 void cuda_clear(struct cuda_stream *s, void *device, size_t nbyte)
 {
 	if (s->call || !nbyte)
 		return;
+	asked(s, false);
 	if (!s->graph) {
 		keep(s, "cudaMemsetAsync", cudaMemsetAsync(device, 0, nbyte, s->handle));
 	} else if (struct node *n = next_node(s)) {
@@ -433,6 +485,7 @@ void cuda_copy_rows(struct cuda_stream *s, struct cuda_rows to, struct cuda_rows
 		keep(s, "cudaMemcpy2DAsync",
 			cudaMemcpy2DAsync(to.first, to.apart, from.first, from.apart, nbyte, nrow,
 				cudaMemcpyDefault, s->handle));
+	asked(s, true);
 	s->counts.copied += nbyte * nrow;
 }
 
@@ -444,18 +497,6 @@ void cuda_wait(struct cuda_stream *s)
 	assert(!s->graph);
 	if (!s->call)
 		keep(s, "cudaStreamSynchronize", e);
-}
-
-/* ---- counts ---- */
-
-void cuda_stream_launched(struct cuda_stream *s) { s->counts.launches++; }
-
-struct cuda_counts cuda_stream_counts(struct cuda_stream *s)
-{
-	const struct cuda_counts c = s->counts;
-
-	s->counts = {};
-	return c;
 }
 
 /* ---- ranges ---- */

@@ -17,8 +17,9 @@ extern "C" {
 
 struct cuda_stream;
 
-/* Where NCCL is looked for, k from 0 on; NULL: nowhere else. */
+/* Where NCCL and CUPTI are looked for, k from 0 on; NULL: nowhere else. */
 const char *cuda_nccl_name(unsigned k);
+const char *cuda_cupti_name(unsigned k);
 
 /* Why no GPU can be used, as a phrase; NULL: one can. */
 const char *cuda_device_obstacle(void);
@@ -75,12 +76,16 @@ struct cuda_graphs *cuda_graphs_new(void);
 void cuda_graphs_free(struct cuda_graphs *g); /* takes NULL; before the stream is freed */
 void cuda_graph_begin(struct cuda_stream *s, struct cuda_graphs *g, uint64_t shape);
 void cuda_graph_end(struct cuda_stream *s);
+/* Those that are there are made again when they are launched next: after CUPTI has begun to record. */
+void cuda_graphs_renew(struct cuda_stream *s, struct cuda_graphs *g);
 /* Between begin and end: is it a graph? */
 bool cuda_graph_is_open(const struct cuda_stream *s);
 
-/* Kernels and bytes between host and device that the stream was asked for since this was asked before. */
+/* What the stream was asked for since this was asked before: kernels, bytes between host and device; kernels, copies and clears, how
+ * many of them are copies, and when it was asked for the first (CLOCK_MONOTONIC, in nanoseconds). */
 struct cuda_counts {
-	uint64_t launches, copied;
+	uint64_t launches, copied, asked, copies;
+	int64_t first;
 };
 struct cuda_counts cuda_stream_counts(struct cuda_stream *s);
 /* By the kernels that launch.h has, once they are launched. */

@@ -16,7 +16,8 @@
 /* The first of a pass: 0. */
 void cuda_mark(struct cuda_state *b, enum profile_kind kind, uint32_t id)
 {
-	if (!recorder_on() || b->nmark == CUDA_MOMENTS_MAX || b->pass.in)
+	if (!recorder_on() || cuda_trace_mark(b, kind, id) || b->nmark == CUDA_MOMENTS_MAX
+		|| b->pass.in)
 		return;
 	if (!b->nmark) /* what was before is not recorded */
 		cuda_stream_counts(b->stream);
@@ -29,6 +30,8 @@ static void record_marks(struct cuda_state *b)
 {
 	int64_t end = recorder_clock(), at;
 
+	if (cuda_trace_end(b))
+		return;
 	for (unsigned k = 1; k < b->nmark; k++) {
 		int64_t from = cuda_moments_apart(b->stream, k - 1, b->nmark - 1);
 
@@ -41,6 +44,7 @@ static void record_marks(struct cuda_state *b)
 		struct cuda_counts n = cuda_stream_counts(b->stream);
 
 		recorder_queue_count(b->queue, n.launches, n.copied);
+		recorder_queue_timed(b->queue, "events", cuda_trace_obstacle(b));
 	}
 	b->nmark = 0;
 }
@@ -258,6 +262,7 @@ void cuda_state_free(struct cuda_state *b)
 		cuda_host_free(b->stream, b->host);
 		cuda_stream_free(b->stream);
 	}
+	cuda_trace_free(b->trace);
 	recorder_queue_free(b->queue);
 	free(b->shown);
 	free(b->u);
@@ -324,6 +329,7 @@ int cuda_state_new(const struct plan *pl, unsigned device, unsigned nthread, boo
 	b->stream = cuda_stream_new(device);
 	snprintf(name, sizeof name, "cuda:%u", device);
 	b->queue = recorder_queue_new(name);
+	b->trace = cuda_trace_new(b);
 	cuda_kernels_open(b->stream);
 	take_memory(b);
 	b->graph[0] = cuda_graphs_new();
@@ -475,6 +481,7 @@ void cuda_state_forward(struct cuda_state *b, uint32_t number, const struct unit
 		cuda_split_forward(b, number, in, readout);
 		return;
 	}
+	cuda_trace_begin(b);
 	cuda_place(b, in->count, keep && b->gradient, in->whole);
 	cuda_range_begin("circuit, forward", number);
 	put_inputs(b, number, in, false);
@@ -654,6 +661,7 @@ bool cuda_state_backward(struct cuda_state *b, uint32_t number, const struct uni
 	cuda_stream_enter(b->stream);
 	if (b->plan->nrank_bit)
 		return cuda_split_backward(b, number, in, dreadout, exponent);
+	cuda_trace_begin(b);
 	if (b->holds != number) /* another circuit took the place: once more */
 		evolve(b, number, in, false);
 	cuda_begin_backward(b, number, in);
@@ -677,6 +685,7 @@ static void take_losses(void *arg)
 	struct cuda_state *b = arg;
 	struct cuda_pass *p = &b->pass;
 
+	p->losses_began = recorder_begin();
 	for (uint32_t k = 0; k < b->plan->ncircuit; k++)
 		cuda_read_readouts(b, &b->circuit[k], p->in->count, true, p->readout[k]);
 	p->good = p->losses(p->ctx);
@@ -686,6 +695,7 @@ static void take_losses(void *arg)
 		c->exponent = p->good ? cuda_exponent(c, p->in->count, p->dreadout[k]) : 0;
 		cuda_put_factors(b, c, p->in->count, p->good ? p->dreadout[k] : NULL);
 	}
+	p->losses_ended = recorder_begin();
 }
 
 static void ask_forward(struct cuda_state *b, const struct unit_input *in)
@@ -697,8 +707,10 @@ static void ask_forward(struct cuda_state *b, const struct unit_input *in)
 	for (uint32_t k = 0; k < n; k++) {
 		evolve(b, k, in, true);
 		cuda_sum_readouts(b, &b->circuit[k], in->count);
+		cuda_mark(b, EVENT_PHASE, PHASE_FORWARD);
 	}
 	cuda_fetch_sums(b, 0, b->circuit[0].sum);
+	cuda_mark(b, EVENT_COPY, CUDA_TO_HOST);
 }
 
 /* The last circuit first, whose states are there. */
@@ -709,6 +721,7 @@ static void ask_backward(struct cuda_state *b, const struct unit_input *in)
 		return;
 	cuda_upload(b->stream, b->factor, b->factor_host,
 		b->circuit[0].norm_factor * sizeof *b->factor);
+	cuda_mark(b, EVENT_COPY, CUDA_TO_DEVICE);
 	for (uint32_t k = b->plan->ncircuit; k-- > 0;) {
 		if (!cuda_has_sums_back(&b->circuit[k]))
 			continue;
@@ -716,8 +729,10 @@ static void ask_backward(struct cuda_state *b, const struct unit_input *in)
 			evolve(b, k, in, false);
 		b->holds = -1;
 		cuda_lambda(b, &b->circuit[k]);
+		cuda_mark(b, EVENT_PHASE, PHASE_BACKWARD);
 		back_from_lambda(b, k);
 	}
+	cuda_mark(b, EVENT_PHASE, PHASE_BACKWARD);
 	cuda_fetch_sums(b, b->circuit[0].sum, b->circuit[0].norm_sum);
 }
 
@@ -752,6 +767,8 @@ void cuda_state_pass(struct cuda_state *b, const struct cuda_pass *pass,
 	cuda_graph_end(b->stream);
 	good = cuda_finish(b);
 	cuda_range_end();
+	recorder_mark_until(PHASE_FORWARD, b->pass.losses_began);
+	recorder_mark_until(PHASE_LOSSES, b->pass.losses_ended);
 	b->worked = b->worked || good;
 	for (uint32_t k = 0; k < b->plan->ncircuit && !back; k++)
 		cuda_read_readouts(b, &b->circuit[k], in->count, good, pass->readout[k]);

@@ -86,7 +86,8 @@ struct cuda_pass {
 	double *const *readout, *const *dreadout; /* of each circuit */
 	bool (*losses)(void *ctx);
 	void *ctx;
-	bool good; /* gradients are there */
+	bool good;                          /* gradients are there */
+	int64_t losses_began, losses_ended; /* as recorder_begin */
 };
 
 struct cuda_state {
@@ -110,7 +111,8 @@ struct cuda_state {
 	struct cuda_pass pass;
 	/* While a profile is recorded: what the stream does between its moments. */
 	struct recorder_queue *queue;
-	unsigned nmark;
+	struct cuda_trace *trace;
+	unsigned nmark; /* where there is no CUPTI */
 	struct cuda_mark {
 		uint8_t kind;
 		uint32_t id;
@@ -200,7 +202,7 @@ void cuda_unit_forward(const struct cuda_team *t, uint32_t c, const struct unit_
 	bool keep, double *readout);
 void cuda_unit_backward(const struct cuda_team *t, uint32_t c, const struct unit_input *in,
 	const double *dreadout, double *anti_hermitian_shared, double *const *anti_hermitian_sample);
-/* False: nothing is done, as several devices share the unit, a profile has moments of each stage, or states are split. */
+/* False: nothing is done, as several devices share the unit, events of each stage are recorded without CUPTI, or states are split. */
 bool cuda_unit_pass(const struct cuda_team *t, const struct cuda_pass *pass,
 	double *anti_hermitian_shared, double *const *anti_hermitian_sample);
 void cuda_unit_amplitudes(const struct cuda_team *t, uint32_t c, uint32_t s, cplx *out);
@@ -237,6 +239,20 @@ bool cuda_nccl_exchange(struct cuda_state *b, const struct comm_part *part, unsi
 	size_t behind);
 /* Until the stream has come to that moment. */
 bool cuda_nccl_await(struct cuda_state *b, unsigned moment);
+
+/* ---- cuda_cupti.c: what CUPTI records of a state's stream while a profile is recorded. ---- */
+
+/* As target_profiler. */
+const char *cuda_cupti_about(void);
+struct cuda_trace *cuda_trace_new(struct cuda_state *b); /* once it has its queue */
+void cuda_trace_free(struct cuda_trace *t);              /* takes NULL; before the queue is freed */
+/* Before a unit asks its stream for anything. False: no profile is recorded, or there is an obstacle: b has moments. */
+bool cuda_trace_begin(struct cuda_state *b);
+/* Why CUPTI cannot be used, as a sentence; NULL: it can. */
+const char *cuda_trace_obstacle(const struct cuda_state *b);
+/* As cuda_mark and, once the stream has been waited for, as the end of the unit. False: there is no trace, nothing is done. */
+bool cuda_trace_mark(struct cuda_state *b, enum profile_kind kind, uint32_t id);
+bool cuda_trace_end(struct cuda_state *b);
 
 /* ---- cuda_state_cache.c ---- */
 

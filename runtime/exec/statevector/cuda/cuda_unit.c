@@ -122,7 +122,8 @@ void cuda_unit_backward(const struct cuda_team *t, uint32_t c, const struct unit
 bool cuda_unit_pass(const struct cuda_team *t, const struct cuda_pass *pass,
 	double *anti_hermitian_shared, double *const *anti_hermitian_sample)
 {
-	if (t->n > 1 || recorder_on() || t->device[0]->plan->nrank_bit)
+	if (t->n > 1 || t->device[0]->plan->nrank_bit
+		|| (recorder_on() && !cuda_trace_begin(t->device[0]) && recorder_keeps_events()))
 		return false;
 	cuda_state_pass(t->device[0], pass, anti_hermitian_shared, anti_hermitian_sample);
 	for (uint32_t c = 0; c < t->device[0]->plan->ncircuit && pass->losses; c++)

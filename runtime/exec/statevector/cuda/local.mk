@@ -7,6 +7,8 @@ noinst_LIBRARIES += libgpu.a
 libgpu_a_SOURCES = \
 	runtime/exec/statevector/cuda/cuda.c \
 	runtime/exec/statevector/cuda/cuda.h \
+	runtime/exec/statevector/cuda/cuda_cupti.c \
+	runtime/exec/statevector/cuda/cuda_cupti.h \
 	runtime/exec/statevector/cuda/cuda_device.h \
 	runtime/exec/statevector/cuda/cuda_exchange.c \
 	runtime/exec/statevector/cuda/cuda_launch.h \
@@ -26,7 +28,7 @@ libgpu_a_SOURCES = \
 	runtime/exec/statevector/cuda/cuda_target.c \
 	runtime/exec/statevector/cuda/cuda_unit.c \
 	runtime/exec/statevector/cuda/cuda_work.c
-libgpu_a_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) $(NCCL_CFLAGS)
+libgpu_a_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) $(CUPTI_CFLAGS) $(NCCL_CFLAGS)
 cuda_folder = runtime/exec/statevector/cuda
 cuda_sources = \
 	runtime/exec/statevector/cuda/cuda_cache_kernels.cu \
@@ -36,6 +38,7 @@ cuda_sources = \
 cuda_headers = \
 	runtime/exec/target.h \
 	runtime/exec/statevector/cuda/cuda_complex.cuh \
+	runtime/exec/statevector/cuda/cuda_cupti.h \
 	runtime/exec/statevector/cuda/cuda_device.h \
 	runtime/exec/statevector/cuda/cuda_index.cuh \
 	runtime/exec/statevector/cuda/cuda_launch.cuh \

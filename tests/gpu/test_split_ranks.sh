@@ -81,6 +81,19 @@ if [ -x "$emu/qcnn-emu" ]; then
 	tap_same out fast "the same bits"
 fi
 
+# So many gates that the state is normalised: by the norm of all parts.
+cat >norm.qcnn <<'EOF'
+QCNN 1;
+qubit[6] q;
+param float[6] w;
+for int k in [0:99] { rx(each w) on q; cx q[0], q[5]; ry(each w) on q; cx on ring(q); }
+observe z(q[0]) * z(q[5]), x(q[3]);
+EOF
+EMU_DEVICES=2 tap_exit 0 "a deep circuit" "$emu/qcnn-fast" run -q --device=cuda --ranks=2 --seed=3 --format=csv norm.qcnn
+"$QCNN" run -q --device=ref --seed=3 --format=csv norm.qcnn >want
+tap_ok "has the readouts of ref" awk -F, 'NR == 2 { split($0, want) } NR == 4 { for (k = 2; k <= NF; k++) { n++; d = $k - want[k]; bad += d * d > 1e-8 } }
+	END { exit bad || n != 2 }' want out
+
 # ---- what fails ----
 
 EMU_FAIL=cudaMemcpy2DAsync:3 tap_exit 78 "a device that fails in an exchange" train "$emu/qcnn-fast" failed --ranks=2

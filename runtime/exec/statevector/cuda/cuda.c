@@ -226,7 +226,7 @@ static void cuda_amplitudes(struct backend_state *b, unsigned worker, uint32_t c
 static void cuda_part_amplitudes(struct backend_state *b, uint32_t c, uint64_t first, uint64_t n,
 	cplx *out)
 {
-	cuda_split_amplitudes(b->device[0], c, first, n, out);
+	cuda_state_amplitudes(b->device[0], c, 0, first, n, out);
 }
 
 static void cuda_join(struct backend_state *b) { cuda_nccl_join(b->device[0]); }

@@ -65,39 +65,51 @@ static size_t copy_size(const struct places *x, size_t most)
 	return n < most ? n : most;
 }
 
+/* Rows of them, from number k on. */
+static struct cuda_rows rows_of(const struct cuda_state *b, void *state, const struct places *x,
+	unsigned pattern, size_t k)
+{
+	size_t size = cuda_amplitude_bytes(b);
+
+	return (struct cuda_rows){ (char *)state + index_of(x, pattern, k) * size,
+		2 * bit(x->local[0]) * size };
+}
+
+static void copy_rows(struct cuda_state *b, const struct places *x, struct cuda_rows to,
+	struct cuda_rows from, size_t n)
+{
+	size_t run = bit(x->local[0]), width = n < run ? n : run;
+
+	cuda_copy_rows(b->stream, to, from, width * cuda_amplitude_bytes(b), n / width);
+}
+
 /* Number k, of n, to or from memory where they lie side by side. */
 static void copy(struct cuda_state *b, void *state, const struct places *x, unsigned pattern,
 	size_t k, size_t n, void *beside, bool back)
 {
-	size_t size = cuda_amplitude_bytes(b), run = bit(x->local[0]), width = n < run ? n : run;
-	struct cuda_rows rows = { (char *)state + index_of(x, pattern, k) * size, 2 * run * size };
-	struct cuda_rows other = { beside, width * size };
+	size_t run = bit(x->local[0]), width = n < run ? n : run;
+	struct cuda_rows rows = rows_of(b, state, x, pattern, k),
+			 other = { beside, width * cuda_amplitude_bytes(b) };
 
-	cuda_copy_rows(b->stream, back ? rows : other, back ? other : rows, width * size, n / width);
+	copy_rows(b, x, back ? rows : other, back ? other : rows, n);
 }
 
 /* ---- in the process ---- */
 
-static void swap_inside(struct cuda_state *b, void *state, unsigned nbit, unsigned low, unsigned high)
+/* Amplitudes of x with the bits of `pattern` and those of y, whose places are the same, with the bits of `other` change places.
+ * longest: amplitudes that may be copied as one piece. */
+static void swap_inside(struct cuda_state *b, void *state, const struct places *x, unsigned pattern,
+	const struct places *y, unsigned other, size_t longest)
 {
-	enum { LOW_ONE = 1, HIGH_ONE };
-	size_t size = cuda_amplitude_bytes(b), run = bit(low);
-	struct places x = { .nbit = nbit };
-	size_t n;
+	size_t room = b->part[CUDA_STAGING].nbyte / cuda_amplitude_bytes(b),
+	       n = copy_size(x, room < longest ? room : longest);
 
-	add_place(&x, low, 0);
-	add_place(&x, high, 0);
-	n = copy_size(&x, b->part[CUDA_STAGING].nbyte / size);
-	for (size_t k = 0; k < bit(nbit - 2); k += n) {
-		size_t width = n < run ? n : run;
-		struct cuda_rows from = { (char *)state + index_of(&x, HIGH_ONE, k) * size,
-			2 * run * size };
-		struct cuda_rows to = { (char *)state + index_of(&x, LOW_ONE, k) * size,
-			2 * run * size };
-
-		copy(b, state, &x, LOW_ONE, k, n, b->staging, false);
-		cuda_copy_rows(b->stream, to, from, width * size, n / width);
-		copy(b, state, &x, HIGH_ONE, k, n, b->staging, true);
+	for (size_t k = 0; k < bit(x->nbit - x->n); k += n) {
+		if (index_of(x, pattern, k) > index_of(y, other, k))
+			continue; /* a pair that has been there */
+		copy(b, state, x, pattern, k, n, b->staging, false);
+		copy_rows(b, x, rows_of(b, state, x, pattern, k), rows_of(b, state, y, other, k), n);
+		copy(b, state, y, other, k, n, b->staging, true);
 	}
 }
 
@@ -287,29 +299,6 @@ static void swap_between(struct cuda_state *b, void *state, const struct places 
 
 /* ---- flips of rank bits ---- */
 
-/* Where the bit at the place is 1, index i and i ^ other change places, in the process. */
-static void flip_inside(struct cuda_state *b, char *state, const struct places *x, size_t other)
-{
-	size_t size = cuda_amplitude_bytes(b), run = bit(x->local[0]), n,
-	       most = b->part[CUDA_STAGING].nbyte / size, longest = other & -other;
-	struct places turned = *x;
-
-	turned.turned = other;
-	n = copy_size(x, most < longest / 2 ? most : longest / 2);
-	for (size_t k = 0; k < bit(x->nbit - 1); k += n) {
-		size_t at = index_of(x, 1, k), to = index_of(&turned, 1, k),
-		       width = n < run ? n : run;
-		struct cuda_rows low = { state + at * size, 2 * run * size },
-				 high = { state + to * size, 2 * run * size };
-
-		if (at > to)
-			continue;
-		copy(b, state, x, 1, k, n, b->staging, false);
-		cuda_copy_rows(b->stream, low, high, width * size, n / width);
-		copy(b, state, &turned, 1, k, n, b->staging, true);
-	}
-}
-
 /* The lower process of two counts its own amplitudes, the other those to which they go. */
 static void flip_between(struct cuda_state *b, void *state, struct places *x, size_t other,
 	unsigned partner)
@@ -324,30 +313,37 @@ static void flip_between(struct cuda_state *b, void *state, struct places *x, si
 static void exchange_segment(struct cuda_state *b, const struct cuda_circuit *c, void *state,
 	const struct plan_segment *g)
 {
-	struct places x = { .nbit = c->nbit + b->plan->nrank_bit - b->process.nbit };
+	struct places x = { .nbit = cuda_index_bits(b, c) }, turned;
 
 	if (g->flip) {
 		size_t other = g->flip & (bit(x.nbit) - 1);
 		unsigned partner = (unsigned)(g->flip >> x.nbit);
 
 		add_place(&x, g->control, 0);
+		turned = x;
+		turned.turned = other;
 		if (partner)
 			flip_between(b, state, &x, other, partner);
 		else
-			flip_inside(b, state, &x, other);
+			swap_inside(b, state, &x, 1, &turned, 1, (other & -other) / 2);
 		return;
 	}
 	for (unsigned k = 0; k < g->nswap; k++)
-		if (g->swap[k].rank < x.nbit)
-			swap_inside(b, state, x.nbit, g->swap[k].local, g->swap[k].rank);
-		else
+		if (g->swap[k].rank < x.nbit) {
+			struct places two = { .nbit = x.nbit,
+				.n = 2,
+				.local = { g->swap[k].local, g->swap[k].rank } };
+
+			swap_inside(b, state, &two, 1, &two, 2, SIZE_MAX);
+		} else {
 			add_place(&x, g->swap[k].local, g->swap[k].rank - x.nbit);
+		}
 	if (x.n)
 		swap_between(b, state, &x);
 }
 
-void cuda_exchange(struct cuda_state *b, uint32_t number, void *state, uint32_t from, uint32_t to,
-	bool back)
+static void exchange_segments(struct cuda_state *b, uint32_t number, void *state, uint32_t from,
+	uint32_t to, bool back)
 {
 	const struct cuda_circuit *c = &b->circuit[number];
 
@@ -374,6 +370,17 @@ void cuda_exchange(struct cuda_state *b, uint32_t number, void *state, uint32_t 
 			b->split->comm->statistics.wait_seconds - before.wait_seconds);
 		recorder_mark(PHASE_EXCHANGE);
 	}
+}
+
+void cuda_exchange(struct cuda_state *b, uint32_t number, uint32_t from, uint32_t to)
+{
+	exchange_segments(b, number, b->psi, from, to, false);
+}
+
+void cuda_exchange_back(struct cuda_state *b, uint32_t number, uint32_t from, uint32_t to)
+{
+	exchange_segments(b, number, b->psi, from, to, true);
+	exchange_segments(b, number, b->lambda, from, to, true);
 }
 
 /* ---- sums ---- */

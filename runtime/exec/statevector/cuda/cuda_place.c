@@ -95,7 +95,7 @@ static void place_all(struct cuda_state *b, uint32_t count, bool back, bool whol
 		c->norm_sum = *sum;
 		c->norm_factor = *factor;
 		*sum += plan_deep(c->plan) ? 2 * c->nsample * nparts : 0;
-		*factor += plan_deep(c->plan) ? c->nsample : 0;
+		*factor += plan_deep(c->plan) ? c->nsample * nparts : 0;
 	}
 }
 
@@ -137,8 +137,7 @@ void cuda_measure(struct cuda_state *b)
 	factor = tail_factor > factor ? tail_factor : factor;
 	for (uint32_t k = 0; k < b->plan->ncircuit; k++) {
 		struct cuda_circuit *c = &b->circuit[k];
-		size_t nbyte =
-			((c->nsample * (size_t)cuda_nparts(b)) << c->nbit) * cuda_amplitude_bytes(b);
+		size_t nbyte = cuda_state_size(b, c);
 
 		b->part[CUDA_PSI].nbyte =
 			nbyte > b->part[CUDA_PSI].nbyte ? nbyte : b->part[CUDA_PSI].nbyte;

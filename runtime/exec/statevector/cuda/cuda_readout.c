@@ -183,7 +183,7 @@ static struct cuda_readout readouts_from(const struct cuda_state *b, const struc
 		.first = (uint32_t)first };
 }
 
-struct cuda_terms cuda_terms_of(const struct cuda_state *b, const struct cuda_circuit *c,
+static struct cuda_terms terms_of(const struct cuda_state *b, const struct cuda_circuit *c,
 	uint32_t nsample, uint32_t group)
 {
 	struct cuda_terms a = { .to = readouts_from(b, c, nsample, c->group[group]) };
@@ -197,7 +197,7 @@ struct cuda_terms cuda_terms_of(const struct cuda_state *b, const struct cuda_ci
 	return a;
 }
 
-struct cuda_bins cuda_bins_of(const struct cuda_state *b, const struct cuda_circuit *c,
+static struct cuda_bins bins_of(const struct cuda_state *b, const struct cuda_circuit *c,
 	uint32_t nsample, const struct cuda_probs *p)
 {
 	struct cuda_bins a = { .to = readouts_from(b, c, nsample, p->sum), .nbin = p->nbin };
@@ -214,26 +214,41 @@ void cuda_read_products(const struct cuda_circuit *c, bool read)
 		c->reads->args.products.n = (uint16_t)(read && !c->takes_tail ? c->nproduct : 0);
 }
 
-void cuda_sum_readouts(struct cuda_state *b, const struct cuda_circuit *c, uint32_t count)
+/* Products are read in the segment behind the last stage, where probabilities are read too, and in those behind it. */
+static bool is_read(const struct cuda_circuit *c, uint32_t group, uint32_t segment)
 {
+	return c->plan->nsegment == 1 || c->pauli[c->group[group]].segment == segment;
+}
+
+void cuda_sum_readouts(struct cuda_state *b, uint32_t number, uint32_t count)
+{
+	const struct cuda_circuit *c = &b->circuit[number];
+	uint32_t n = b->plan->nrank_bit ? cuda_nparts(b) : count, first = cuda_first_reading(c);
+
 	if (c->takes_tail) {
 		cuda_tail_sum(b, c);
 		return;
 	}
-	for (uint32_t k = 0; k < cuda_groups(c); k++) {
-		struct cuda_terms a = cuda_terms_of(b, c, count, k);
-
-		cuda_launch_expect(b->stream, &a, b->twice);
-	}
 	for (uint32_t k = 0; k < c->nprobs; k++) {
-		struct cuda_bins a = cuda_bins_of(b, c, count, &c->probs[k]);
+		struct cuda_bins a = bins_of(b, c, n, &c->probs[k]);
 
 		cuda_launch_bins(b->stream, &a, b->twice);
 	}
+	for (uint32_t segment = first; segment < c->plan->nsegment; segment++) {
+		if (segment > first)
+			cuda_exchange(b, number, segment, segment);
+		for (uint32_t k = 0; k < cuda_groups(c); k++) {
+			struct cuda_terms a = terms_of(b, c, n, k);
+
+			if (is_read(c, k, segment))
+				cuda_launch_expect(b->stream, &a, b->twice);
+		}
+	}
 }
 
-void cuda_read_sums(const struct cuda_state *b, const struct cuda_circuit *c, size_t sum, bool good,
-	double *readout)
+/* Of a sample whose sums are from sum_host[sum] on. */
+static void read_sums(const struct cuda_state *b, const struct cuda_circuit *c, size_t sum,
+	bool good, double *readout)
 {
 	for (uint32_t k = 0; k < c->plan->nreadout; k++)
 		readout[k] = good ? 0 : NAN;
@@ -255,7 +270,7 @@ void cuda_read_readouts(const struct cuda_state *b, const struct cuda_circuit *c
 	for (uint32_t s = 0; s < count; s++) {
 		size_t at = c->readout_sum + s * (1 + c->nsum_readout);
 
-		cuda_read_sums(b, c, at + 1, good && !b->sum_host[at],
+		read_sums(b, c, at + 1, good && !b->sum_host[at],
 			readout + (size_t)s * c->plan->nreadout);
 	}
 }
@@ -266,7 +281,7 @@ static void invert_norms(void *arg)
 	const struct cuda_circuit *c = arg;
 	const struct cuda_state *b = c->state;
 
-	for (uint32_t s = 0; s < c->nsample; s++) {
+	for (uint32_t s = 0; s < cuda_nstates(b, c); s++) {
 		size_t at = c->norm_sum + 2 * (size_t)s;
 
 		b->factor_host[c->norm_factor + s] =
@@ -276,23 +291,28 @@ static void invert_norms(void *arg)
 
 void cuda_normalise(struct cuda_state *b, struct cuda_circuit *c)
 {
+	uint32_t n = cuda_nstates(b, c);
 	struct cuda_terms norm = { .to = { .psi = b->psi,
 					   .sum = b->sum + c->norm_sum,
 					   .nbit = c->nbit,
-					   .nsample = c->nsample,
+					   .nsample = n,
 					   .stride = 1 },
 		.nterm = 1 };
-	struct cuda_scale scale = { .psi = b->psi,
-		.factor = b->factor + c->norm_factor,
-		.nbit = c->nbit,
-		.nsample = c->nsample };
+	struct cuda_scale scale = {
+		.psi = b->psi, .factor = b->factor + c->norm_factor, .nbit = c->nbit, .nsample = n
+	};
 
-	cuda_clear_sums(b, c->norm_sum, c->norm_sum + 2 * (size_t)c->nsample);
+	cuda_clear_sums(b, c->norm_sum, c->norm_sum + 2 * (size_t)n);
 	cuda_launch_expect(b->stream, &norm, b->twice);
-	cuda_fetch_sums(b, c->norm_sum, c->norm_sum + 2 * (size_t)c->nsample);
-	cuda_call_host(b->stream, invert_norms, c);
+	cuda_fetch_sums(b, c->norm_sum, c->norm_sum + 2 * (size_t)n);
+	if (b->plan->nrank_bit) {
+		cuda_split_norm(b, c);
+		invert_norms(c);
+	} else {
+		cuda_call_host(b->stream, invert_norms, c);
+	}
 	cuda_upload(b->stream, b->factor + c->norm_factor, b->factor_host + c->norm_factor,
-		c->nsample * sizeof *b->factor);
+		n * sizeof *b->factor);
 	cuda_launch_scale(b->stream, &scale, b->twice);
 }
 
@@ -315,22 +335,31 @@ static double bound(const struct cuda_circuit *c, const double *dreadout)
 	return most;
 }
 
-double cuda_factor(const struct cuda_pauli *p, double dreadout, int exponent)
+/* Of a product; where it flips no bits a multiple of 2^-52, so that sums of such up to 1 are exact in any order. */
+static double factor_of(const struct cuda_pauli *p, double dreadout, int exponent)
 {
 	double f = ldexp(dreadout * p->coefficient, -exponent);
 
 	return p->flip ? f : ldexp(rint(ldexp(f, 52)), -52);
 }
 
-static void put_factors(const struct cuda_circuit *c, const double *dreadout, int exponent,
+/* Of a sample, or of part number `part` of a split state. */
+static void put_factors(const struct cuda_circuit *c, const double *dreadout, uint32_t part,
 	double *factor)
 {
-	for (uint32_t k = 0; k < c->npauli; k++)
-		factor[k] = cuda_factor(&c->pauli[k], dreadout[c->pauli[k].readout], exponent);
-	for (uint32_t k = 0; k < c->nprobs; k++)
-		for (size_t n = 0; n < (size_t)1 << c->probs[k].nbin; n++)
-			factor[c->probs[k].sum + n] =
-				ldexp(dreadout[c->probs[k].readout + n], -exponent);
+	for (uint32_t k = 0; k < c->npauli; k++) {
+		const struct cuda_pauli *p = &c->pauli[k];
+		double f = factor_of(p, dreadout[p->readout], c->exponent);
+
+		factor[k] = cuda_is_minus(c, p, part) ? -f : f;
+	}
+	for (uint32_t k = 0; k < c->nprobs; k++) {
+		const struct cuda_probs *p = &c->probs[k];
+		size_t own = cuda_bin_of(c, p, part);
+
+		for (size_t n = 0; n < (size_t)1 << p->nbin; n++)
+			factor[p->sum + n] = ldexp(dreadout[p->readout + (n | own)], -c->exponent);
+	}
 }
 
 int cuda_exponent(const struct cuda_circuit *c, uint32_t count, const double *dreadout)
@@ -354,10 +383,14 @@ void cuda_put_factors(struct cuda_state *b, struct cuda_circuit *c, uint32_t cou
 		cuda_tail_put(b, c, count, dreadout);
 		return;
 	}
-	memset(to, 0, c->nsample * c->nsum_readout * sizeof *to);
-	for (uint32_t s = 0; s < count && dreadout; s++)
-		put_factors(c, dreadout + (size_t)s * c->plan->nreadout, c->exponent,
-			to + s * c->nsum_readout);
+	memset(to, 0, (c->factor_end - c->factor) * sizeof *to);
+	if (b->plan->nrank_bit)
+		for (uint32_t k = 0; k < cuda_nparts(b); k++)
+			put_factors(c, dreadout, cuda_part_number(b, k), to + k * c->nsum_readout);
+	else
+		for (uint32_t s = 0; s < count && dreadout; s++)
+			put_factors(c, dreadout + (size_t)s * c->plan->nreadout, 0,
+				to + s * c->nsum_readout);
 }
 
 void cuda_take_lambda(const struct cuda_circuit *c, enum cuda_lambda from)
@@ -368,33 +401,60 @@ void cuda_take_lambda(const struct cuda_circuit *c, enum cuda_lambda from)
 	c->makes->args.products.n = (uint16_t)(from >= CUDA_LAMBDA_PRODUCTS ? c->nproduct : 0);
 }
 
+static void clear_lambda(struct cuda_state *b, const struct cuda_circuit *c)
+{
+	cuda_clear(b->stream, b->lambda, cuda_state_size(b, c));
+}
+
 static void lambda_of_group(struct cuda_state *b, const struct cuda_circuit *c, uint32_t k, bool add)
 {
-	struct cuda_terms a = cuda_terms_of(b, c, c->nsample, k);
+	struct cuda_terms a = terms_of(b, c, cuda_nstates(b, c), k);
 
 	a.to.add = add;
 	cuda_launch_lambda(b->stream, &a, b->twice);
 }
 
-/* Products of Z are added last, as the first launch of the backward pass adds them. */
-void cuda_lambda(struct cuda_state *b, const struct cuda_circuit *c)
+/* What is read in the segments behind the last stage; psi and lambda are then where its states are. */
+static bool lambda_of_products(struct cuda_state *b, uint32_t number)
 {
+	const struct cuda_circuit *c = &b->circuit[number];
 	bool add = false;
+
+	for (uint32_t segment = c->plan->nsegment - 1;; segment--) {
+		for (uint32_t k = 0; k < c->ngroup; k++)
+			if (is_read(c, k, segment)) {
+				lambda_of_group(b, c, k, add);
+				add = true;
+			}
+		if (segment == cuda_first_reading(c))
+			return add;
+		if (!add)
+			clear_lambda(b, c);
+		add = true;
+		cuda_exchange_back(b, number, segment, segment);
+	}
+}
+
+/* Products of Z are added last, as the first launch of the backward pass adds them. */
+void cuda_lambda(struct cuda_state *b, uint32_t number)
+{
+	const struct cuda_circuit *c = &b->circuit[number];
+	bool add;
 
 	cuda_take_lambda(c, CUDA_LAMBDA_STORED);
 	if (c->takes_tail) /* the first launch makes it by itself */
 		return;
-	for (uint32_t k = 0; k < c->ngroup; k++, add = true)
-		lambda_of_group(b, c, k, add);
+	if (b->plan->nrank_bit && c->nsample > 1) /* what fills a tile up stays 0 */
+		clear_lambda(b, c);
+	add = lambda_of_products(b, number);
 	for (uint32_t k = 0; k < c->nprobs; k++, add = true) {
-		struct cuda_bins a = cuda_bins_of(b, c, c->nsample, &c->probs[k]);
+		struct cuda_bins a = bins_of(b, c, cuda_nstates(b, c), &c->probs[k]);
 
 		a.to.add = add;
 		cuda_launch_lambda_bins(b->stream, &a, b->twice);
 	}
 	if (!add && (!c->nproduct || (c->reads && c->clears))) {
-		cuda_clear(b->stream, b->lambda,
-			((size_t)c->nsample << c->nbit) * (b->twice ? 16 : 8));
+		clear_lambda(b, c);
 		add = true;
 	}
 	if (cuda_stages_read(c))

@@ -192,7 +192,6 @@ static void compile(struct cuda_state *b, const struct plan_circuit *pc, uint32_
 {
 	c->plan = pc = in_one_stage(b, pc);
 	c->nbit = plan_stored_bits(b->plan, pc->nbit) - b->plan->nrank_bit;
-	c->nsample_bits = cuda_sample_bits(b->plan, pc->nbit) + b->plan->nrank_bit - b->process.nbit;
 	c->forward = arena_alloc(&b->arena, pc->nstage, sizeof(struct cuda_launch *));
 	c->back = arena_alloc(&b->arena, pc->nstage, sizeof(struct cuda_launch *));
 	c->noise = arena_alloc(&b->arena, pc->nstep, sizeof *c->noise);
@@ -391,12 +390,14 @@ static void put_vectors(const struct cuda_state *b, uint32_t number, const struc
 		}
 }
 
+/* A split state has its own vectors uploaded where it starts. */
 static void put_inputs(struct cuda_state *b, uint32_t number, const struct unit_input *in, bool back)
 {
 	struct cuda_circuit *c = &b->circuit[number];
 
 	cuda_store_matrices(b, c, true, in->u[0]);
-	put_vectors(b, number, in);
+	if (!b->plan->nrank_bit)
+		put_vectors(b, number, in);
 	cuda_put_matrices(b, c, false, in);
 	if (back)
 		cuda_put_matrices(b, c, true, in);
@@ -448,19 +449,33 @@ static void range_end(const struct cuda_state *b)
 		cuda_range_end();
 }
 
+static void forget_shown(struct cuda_state *b)
+{
+	free(b->shown);
+	b->shown = NULL;
+}
+
 /* With inputs that are on the device; read: the products that stages read are added to their sums. */
 static void evolve(struct cuda_state *b, uint32_t number, const struct unit_input *in, bool read)
 {
 	struct cuda_circuit *c = &b->circuit[number];
+	const struct plan_stage *s = c->plan->stage;
 
+	forget_shown(b);
 	cuda_read_products(c, read);
-	if (!c->starts)
+	if (b->plan->nrank_bit)
+		cuda_split_start(b, number, in);
+	else if (!c->starts)
 		start_states(b, number, in);
 	cuda_mark(b, EVENT_PHASE, PHASE_ENCODING);
 	for (uint32_t k = 0; k < c->plan->nstage; k++) {
+		if (k)
+			cuda_exchange(b, number, s[k - 1].segment + 1, s[k].segment);
 		range_begin(b, "forward stage", k);
 		for (const struct cuda_launch *l = cuda_launches(c, k, false); l; l = l->next)
-			cuda_launch_forward(b->stream, &l->args, cuda_blocks(l, c->nsample), b->twice);
+			if (!l->idle)
+				cuda_launch_forward(b->stream, &l->args, cuda_blocks(l, c->nsample),
+					b->twice);
 		range_end(b);
 		cuda_mark(b, EVENT_FORWARD, number << 16 | k);
 	}
@@ -477,25 +492,24 @@ void cuda_state_forward(struct cuda_state *b, uint32_t number, const struct unit
 	bool good;
 
 	cuda_stream_enter(b->stream);
-	if (b->plan->nrank_bit) {
-		cuda_split_forward(b, number, in, readout);
-		return;
-	}
 	cuda_trace_begin(b);
 	cuda_place(b, in->count, keep && b->gradient, in->whole);
 	cuda_range_begin("circuit, forward", number);
 	put_inputs(b, number, in, false);
 	cuda_mark(b, EVENT_PHASE, PHASE_NONE);
-	upload_inputs(b, c->input, c->matrix[1]);
+	if (!b->plan->nrank_bit)
+		upload_inputs(b, c->input, c->matrix[1]);
 	cuda_clear_sums(b, c->readout_sum, c->readout_end);
 	evolve(b, number, in, true);
-	cuda_sum_readouts(b, c, in->count);
+	cuda_sum_readouts(b, number, in->count);
 	cuda_mark(b, EVENT_PHASE, PHASE_FORWARD);
 	cuda_fetch_sums(b, c->readout_sum, c->readout_end);
 	good = cuda_finish(b);
 	cuda_range_end();
-	cuda_read_readouts(b, c, in->count, good, readout);
 	b->worked = b->worked || good;
+	if (b->plan->nrank_bit)
+		good = cuda_split_readouts(b, c);
+	cuda_read_readouts(b, c, in->count, good, readout);
 }
 
 /* ---- backward ---- */
@@ -586,6 +600,7 @@ void cuda_begin_backward(struct cuda_state *b, uint32_t number, const struct uni
 	struct cuda_circuit *c = &b->circuit[number];
 
 	cuda_place(b, in->count, true, in->whole);
+	forget_shown(b);
 	b->holds = -1;
 	cuda_put_matrices(b, c, true, in);
 	cuda_mark(b, EVENT_PHASE, PHASE_NONE);
@@ -597,12 +612,17 @@ void cuda_begin_backward(struct cuda_state *b, uint32_t number, const struct uni
 static void back_from_lambda(struct cuda_state *b, uint32_t number)
 {
 	struct cuda_circuit *c = &b->circuit[number];
+	const struct plan_stage *s = c->plan->stage;
+	uint32_t k = c->plan->nstage;
 
-	for (uint32_t k = c->plan->nstage; k-- > 0;) {
+	while (k-- > 0 && s[k].first + s[k].count > c->plan->first_transition) {
+		if (k + 1 < c->plan->nstage)
+			cuda_exchange_back(b, number, s[k].segment + 1, s[k + 1].segment);
 		range_begin(b, "backward stage", k);
 		for (struct cuda_launch *l = cuda_launches(c, k, true); l; l = l->next)
-			cuda_launch_backward(b->stream, &l->args, cuda_blocks(l, c->nsample),
-				b->twice);
+			if (!l->idle)
+				cuda_launch_backward(b->stream, &l->args,
+					cuda_blocks(l, c->nsample), b->twice);
 		range_end(b);
 		cuda_mark(b, EVENT_BACKWARD, number << 16 | k);
 	}
@@ -616,7 +636,8 @@ bool cuda_sum_backward(struct cuda_state *b, uint32_t number)
 	back_from_lambda(b, number);
 	cuda_mark(b, EVENT_PHASE, PHASE_BACKWARD);
 	cuda_fetch_sums(b, c->sum, c->sum + cuda_sums_back(c));
-	return cuda_finish(b);
+	cuda_finish(b);
+	return cuda_add_processes(b, b->sum_host + c->sum, cuda_sums_back(c));
 }
 
 void cuda_join_sums(struct cuda_state *to, uint32_t number, const struct cuda_state *from)
@@ -659,11 +680,11 @@ bool cuda_state_backward(struct cuda_state *b, uint32_t number, const struct uni
 	bool good;
 
 	cuda_stream_enter(b->stream);
-	if (b->plan->nrank_bit)
-		return cuda_split_backward(b, number, in, dreadout, exponent);
 	cuda_trace_begin(b);
-	if (b->holds != number) /* another circuit took the place: once more */
+	if (b->holds != number) { /* another circuit took the place: once more */
 		evolve(b, number, in, false);
+		cuda_exchange(b, number, cuda_first_reading(c) + 1, c->plan->nsegment - 1);
+	}
 	cuda_begin_backward(b, number, in);
 	cuda_range_begin("circuit, backward", number);
 	c->exponent = exponent;
@@ -671,7 +692,7 @@ bool cuda_state_backward(struct cuda_state *b, uint32_t number, const struct uni
 	cuda_mark(b, EVENT_COPY, CUDA_TO_DEVICE);
 	cuda_upload(b->stream, b->factor + c->factor, b->factor_host + c->factor,
 		(c->factor_end - c->factor) * sizeof *b->factor);
-	cuda_lambda(b, c);
+	cuda_lambda(b, number);
 	good = cuda_sum_backward(b, number);
 	cuda_range_end();
 	return good;
@@ -706,7 +727,7 @@ static void ask_forward(struct cuda_state *b, const struct unit_input *in)
 	upload_inputs(b, 0, b->circuit[n - 1].input_end);
 	for (uint32_t k = 0; k < n; k++) {
 		evolve(b, k, in, true);
-		cuda_sum_readouts(b, &b->circuit[k], in->count);
+		cuda_sum_readouts(b, k, in->count);
 		cuda_mark(b, EVENT_PHASE, PHASE_FORWARD);
 	}
 	cuda_fetch_sums(b, 0, b->circuit[0].sum);
@@ -728,7 +749,7 @@ static void ask_backward(struct cuda_state *b, const struct unit_input *in)
 		if (b->holds != k)
 			evolve(b, k, in, false);
 		b->holds = -1;
-		cuda_lambda(b, &b->circuit[k]);
+		cuda_lambda(b, k);
 		cuda_mark(b, EVENT_PHASE, PHASE_BACKWARD);
 		back_from_lambda(b, k);
 	}
@@ -779,7 +800,8 @@ void cuda_state_pass(struct cuda_state *b, const struct cuda_pass *pass,
 
 /* ---- amplitudes ---- */
 
-cplx cuda_amplitude(const struct cuda_state *b, const void *psi, uint64_t at)
+/* Number `at` of those at psi in the host's memory. */
+static cplx amplitude(const struct cuda_state *b, const void *psi, uint64_t at)
 {
 	const double *twice = psi;
 	const float *single = psi;
@@ -788,27 +810,27 @@ cplx cuda_amplitude(const struct cuda_state *b, const void *psi, uint64_t at)
 			: cplx_of(single[2 * at], single[2 * at + 1]);
 }
 
-void cuda_state_amplitudes(struct cuda_state *b, uint32_t number, uint32_t s, cplx *out)
+void cuda_state_amplitudes(struct cuda_state *b, uint32_t number, uint32_t s, uint64_t first,
+	uint64_t n, cplx *out)
 {
 	const struct cuda_circuit *c = &b->circuit[number];
-	const struct plan_circuit *pc = c->plan;
-	size_t nbyte = cuda_amplitude_bytes(b) << c->nbit;
-	void *psi;
+	unsigned nbit = cuda_index_bits(b, c);
+	size_t nbyte = cuda_amplitude_bytes(b) << nbit;
 
-	if (b->plan->nrank_bit) {
-		cuda_split_amplitudes(b, number, 0, UINT64_C(1) << pc->nbit, out);
-		return;
+	if (!b->shown) {
+		b->shown = mem_alloc(nbyte, 1);
+		cuda_stream_enter(b->stream);
+		cuda_download(b->stream, b->shown, (const char *)b->psi + s * nbyte, nbyte);
+		cuda_wait(b->stream);
+		cuda_goes_on(b);
 	}
-	psi = mem_alloc(nbyte, 1);
-	cuda_stream_enter(b->stream);
-	cuda_download(b->stream, psi, (const char *)b->psi + s * nbyte, nbyte);
-	cuda_wait(b->stream);
-	for (uint64_t i = 0; i < UINT64_C(1) << pc->nbit; i++) {
-		uint64_t at = 0;
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t at = plan_index(c->plan, first + i);
 
-		for (uint32_t w = 0; w < pc->nbit; w++)
-			at |= (i >> w & 1) << pc->place[pc->bit_of_wire[w]];
-		out[i] = cuda_amplitude(b, psi, at);
+		out[i] = at >> nbit == b->process.number
+			? amplitude(b, b->shown, at & ((UINT64_C(1) << nbit) - 1))
+			: 0;
 	}
-	free(psi);
+	if (first + n == UINT64_C(1) << c->plan->nbit)
+		forget_shown(b);
 }

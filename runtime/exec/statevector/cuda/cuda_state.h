@@ -32,9 +32,7 @@ struct cuda_tail {
 
 struct cuda_circuit {
 	const struct plan_circuit *plan;
-	/* Of the index of one sample's state, of a split state's part for one rank as planned; of the number of the sample, or
-	 * of the part here and of what fills a tile up. */
-	unsigned nbit, nsample_bits;
+	unsigned nbit; /* of the index of one sample's state, of a split state's part for one rank as planned */
 	bool starts; /* the first launch makes |0...0> */
 	/* Of each stage, forward; and backward, from the last to the first. */
 	struct cuda_launch **forward, **back; /* (plan->nstage) */
@@ -166,19 +164,34 @@ void cuda_state_forward(struct cuda_state *b, uint32_t c, const struct unit_inpu
 bool cuda_state_backward(struct cuda_state *b, uint32_t c, const struct unit_input *in,
 	const double *dreadout, int exponent);
 int cuda_state_failure(const struct cuda_state *b, struct err *e);
-void cuda_state_amplitudes(struct cuda_state *b, uint32_t c, uint32_t s, cplx *out);
+/* Amplitudes first .. first+n-1 of sample s: 0 for those of other processes. Those of a state are asked for from the first to the last. */
+void cuda_state_amplitudes(struct cuda_state *b, uint32_t c, uint32_t s, uint64_t first, uint64_t n,
+	cplx *out);
 /* As `unit` of a backend. */
 void cuda_state_pass(struct cuda_state *b, const struct cuda_pass *pass,
 	double *anti_hermitian_shared, double *const *anti_hermitian_sample);
 
-/* Number `at` of those at psi in the host's memory. */
-cplx cuda_amplitude(const struct cuda_state *b, const void *psi, uint64_t at);
 static inline size_t cuda_amplitude_bytes(const struct cuda_state *b) { return b->twice ? 16 : 8; }
 
 /* Parts of a state that the process has: 1 where states are not split. */
 static inline uint32_t cuda_nparts(const struct cuda_state *b)
 {
 	return UINT32_C(1) << (b->plan->nrank_bit - b->process.nbit);
+}
+/* Bits of the index of all that the process has of a state. */
+static inline unsigned cuda_index_bits(const struct cuda_state *b, const struct cuda_circuit *c)
+{
+	return c->nbit + b->plan->nrank_bit - b->process.nbit;
+}
+/* States that kernels on whole states work on: to them parts of a split one are samples. */
+static inline uint32_t cuda_nstates(const struct cuda_state *b, const struct cuda_circuit *c)
+{
+	return b->plan->nrank_bit ? cuda_nparts(b) : c->nsample;
+}
+/* Bytes of psi, with what fills tiles up. */
+static inline size_t cuda_state_size(const struct cuda_state *b, const struct cuda_circuit *c)
+{
+	return ((size_t)c->nsample << cuda_index_bits(b, c)) * cuda_amplitude_bytes(b);
 }
 
 /* Ranges of n samples, by its threads. */
@@ -207,23 +220,28 @@ bool cuda_unit_pass(const struct cuda_team *t, const struct cuda_pass *pass,
 	double *anti_hermitian_shared, double *const *anti_hermitian_sample);
 void cuda_unit_amplitudes(const struct cuda_team *t, uint32_t c, uint32_t s, cplx *out);
 
-/* ---- cuda_split.c: the same for plans that split states. ---- */
+/* ---- cuda_split.c: what is different for plans that split states. ---- */
 
-void cuda_split_forward(struct cuda_state *b, uint32_t c, const struct unit_input *in,
-	double *readout);
-bool cuda_split_backward(struct cuda_state *b, uint32_t c, const struct unit_input *in,
-	const double *dreadout, int exponent);
-/* Amplitudes first .. first+n-1: 0 for those of other processes. */
-void cuda_split_amplitudes(struct cuda_state *b, uint32_t c, uint64_t first, uint64_t n, cplx *out);
+/* Number of part k of this process. */
+uint32_t cuda_part_number(const struct cuda_state *b, uint32_t k);
+/* Of part number `part`: its bits in bins of probabilities; and has a product the opposite sign? Neither where states are not split. */
+size_t cuda_bin_of(const struct cuda_circuit *c, const struct cuda_probs *p, uint32_t part);
+bool cuda_is_minus(const struct cuda_circuit *c, const struct cuda_pauli *p, uint32_t part);
+/* The first state. */
+void cuda_split_start(struct cuda_state *b, uint32_t c, const struct unit_input *in);
+/* In sum_host: the readouts of all parts of all processes, as of one sample. False: something failed. */
+bool cuda_split_readouts(struct cuda_state *b, const struct cuda_circuit *c);
+/* The norm of all parts, as that of each: waits for the stream. */
+void cuda_split_norm(struct cuda_state *b, const struct cuda_circuit *c);
 
 /* ---- cuda_exchange.c: what processes send each other, by NCCL or through memory of the host. ---- */
 
 /* Nothing has failed, here or in another process. What has failed here ends the group. */
 bool cuda_goes_on(struct cuda_state *b);
-/* The exchanges before segments from .. to, forward, or those after, back: of psi or lambda. */
-void cuda_exchange(struct cuda_state *b, uint32_t c, void *state, uint32_t from, uint32_t to,
-	bool back);
-/* sum[n] of all processes. False: something failed. */
+/* The exchanges before segments from .. to: of psi forward; of psi and lambda back. None where states are not split. */
+void cuda_exchange(struct cuda_state *b, uint32_t c, uint32_t from, uint32_t to);
+void cuda_exchange_back(struct cuda_state *b, uint32_t c, uint32_t from, uint32_t to);
+/* sum[n] of all processes that have parts of a state. False: something failed. */
 bool cuda_add_processes(struct cuda_state *b, long long *sum, size_t n);
 
 /* ---- cuda_nccl.c ---- */
@@ -262,6 +280,11 @@ void cuda_state_cache_free(struct backend_state *b);
 
 /* ---- for the files beside it ---- */
 
+/* The segment behind the last stage. */
+static inline uint32_t cuda_first_reading(const struct cuda_circuit *c)
+{
+	return plan_segment_of(c->plan, c->plan->nstage);
+}
 static inline bool cuda_stages_read(const struct cuda_circuit *c)
 {
 	return c->nproduct && c->reads;
@@ -365,26 +388,16 @@ void cuda_compile_readouts(struct cuda_state *b, struct cuda_circuit *c);
 /* Does the last launch forward, which follows, sum products? */
 void cuda_read_products(const struct cuda_circuit *c, bool read);
 /* All that it does not. */
-void cuda_sum_readouts(struct cuda_state *b, const struct cuda_circuit *c, uint32_t count);
+void cuda_sum_readouts(struct cuda_state *b, uint32_t c, uint32_t count);
 /* From sum_host. */
 void cuda_read_readouts(const struct cuda_state *b, const struct cuda_circuit *c, uint32_t count,
 	bool good, double *readout);
-/* Launches on psi of `nsample` samples: the products of a group, or probabilities. */
-struct cuda_terms cuda_terms_of(const struct cuda_state *b, const struct cuda_circuit *c,
-	uint32_t nsample, uint32_t group);
-struct cuda_bins cuda_bins_of(const struct cuda_state *b, const struct cuda_circuit *c,
-	uint32_t nsample, const struct cuda_probs *p);
-/* Of a sample whose sums are from sum_host[sum] on; not good: not numbers. */
-void cuda_read_sums(const struct cuda_state *b, const struct cuda_circuit *c, size_t sum, bool good,
-	double *readout);
 /* lambda = sum dreadout O psi, divided by 2^c->exponent (dreadout NULL: 0): the factors of the host, which are uploaded in between. */
 void cuda_put_factors(struct cuda_state *b, struct cuda_circuit *c, uint32_t count,
 	const double *dreadout);
-void cuda_lambda(struct cuda_state *b, const struct cuda_circuit *c);
+void cuda_lambda(struct cuda_state *b, uint32_t c);
 /* Where the first launch back has lambda from: its products, unless it is stored as a whole. */
 void cuda_take_lambda(const struct cuda_circuit *c, enum cuda_lambda from);
-/* Of a product; where it flips no bits a multiple of 2^-52, so that sums of such up to 1 are exact in any order. */
-double cuda_factor(const struct cuda_pauli *p, double dreadout, int exponent);
 /* With which the norms of all samples' sum up to at most 1. */
 int cuda_exponent(const struct cuda_circuit *c, uint32_t count, const double *dreadout);
 /* psi / |psi| */

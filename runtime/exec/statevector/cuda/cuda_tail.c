@@ -14,6 +14,7 @@ void cuda_compile_tail(struct cuda_state *b, struct cuda_circuit *c, uint64_t st
 	const struct plan_circuit *pc = c->plan;
 	struct cuda_tail *t;
 	uint32_t k = pc->nstage - 1;
+	size_t n;
 
 	if (!plan_has_tail(pc))
 		return;
@@ -25,9 +26,9 @@ void cuda_compile_tail(struct cuda_state *b, struct cuda_circuit *c, uint64_t st
 	if (b->gradient && pc->first_transition + 1 < pc->nstep)
 		t->last[true] = cuda_layout_stage(b->plan, pc, k, CUDA_TAIL_BACKWARD, 0, b->process,
 			&b->arena);
-	t->p = arena_alloc(&b->arena, cuda_tail_entries(c) << c->nsample_bits, sizeof *t->p);
-	t->lambda =
-		arena_alloc(&b->arena, cuda_tail_entries(c) << c->nsample_bits, sizeof *t->lambda);
+	n = cuda_tail_entries(c) << cuda_sample_bits(b->plan, pc->nbit);
+	t->p = arena_alloc(&b->arena, n, sizeof *t->p);
+	t->lambda = arena_alloc(&b->arena, n, sizeof *t->lambda);
 }
 
 /* ---- forward ---- */

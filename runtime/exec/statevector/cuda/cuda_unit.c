@@ -138,5 +138,6 @@ void cuda_unit_amplitudes(const struct cuda_team *t, uint32_t c, uint32_t s, cpl
 
 	while (k + 1 < t->n && s >= t->device[k]->nsample) /* all but the last part are whole tiles */
 		s -= t->device[k++]->nsample;
-	cuda_state_amplitudes(t->device[k], c, s, out);
+	cuda_state_amplitudes(t->device[k], c, s, 0,
+		UINT64_C(1) << t->device[k]->circuit[c].plan->nbit, out);
 }

@@ -288,13 +288,8 @@ struct round {
 /* While a round is collected: tile bits that are registers, that may become some, and that are controls. */
 struct choice {
 	uint32_t have, allowed, busy;
-	uint64_t moved, looked; /* by steps that were left */
+	struct held held; /* by steps that were left */
 };
-
-static bool is_held(const struct choice *h, const struct pending *i)
-{
-	return (i->moved & (h->moved | h->looked)) || (i->looked & h->moved);
-}
 
 static bool fits(const struct todo *w, const struct choice *h, const struct round *r,
 	const struct pending *i)
@@ -345,10 +340,18 @@ static uint32_t line_mask(const struct tile *t, const uint8_t *line)
 }
 
 /* line: the tile bits of a line of memory, which come first among registers (single precision: one) and threads; or NULL. */
-static void number_bits(const struct tile *t, uint32_t have, const uint8_t *line, struct round *r)
+static struct choice begin_round(const struct tile *t, const uint8_t *line, struct round *r)
+{
+	*r = (struct round){ 0 };
+	return (struct choice){ .have = line && !t->twice ? UINT32_C(1) << line[0] : 0,
+		.allowed = ((UINT32_C(1) << t->nbit) - 1) & ~line_mask(t, line) };
+}
+
+static void number_bits(const struct tile *t, struct choice *h, const uint8_t *line, struct round *r)
 {
 	unsigned nreg = 0, nthread = 0, first = line && !t->twice;
 
+	fill_registers(t, h);
 	if (first)
 		r->reg[nreg++] = line[0];
 	for (unsigned k = first; line && k < t->nline; k++)
@@ -356,7 +359,7 @@ static void number_bits(const struct tile *t, uint32_t have, const uint8_t *line
 	for (unsigned b = 0; b < t->nbit; b++) {
 		if (line_mask(t, line) >> b & 1)
 			continue;
-		if (have >> b & 1)
+		if (h->have >> b & 1)
 			r->reg[nreg++] = (uint8_t)b;
 		else
 			r->thread[nthread++] = (uint8_t)b;
@@ -366,39 +369,31 @@ static void number_bits(const struct tile *t, uint32_t have, const uint8_t *line
 /* Steps for one more round of the launch; nothing is marked as done. */
 static void collect(const struct todo *w, const uint8_t *line, struct round *r)
 {
-	const struct tile *t = &w->t;
-	struct choice h = { .have = line && !t->twice ? UINT32_C(1) << line[0] : 0,
-		.allowed = ((UINT32_C(1) << t->nbit) - 1) & ~line_mask(t, line) };
+	struct choice h = begin_round(&w->t, line, r);
 
-	*r = (struct round){ 0 };
 	for (uint32_t k = 0; k < w->n; k++) {
 		const struct pending *i = &w->item[k];
 
 		if (i->done)
 			continue;
-		if (!is_held(&h, i) && fits(w, &h, r, i)) {
+		if (!plan_is_held(&h.held, i->moved, i->looked) && fits(w, &h, r, i))
 			take(w, &h, r, k);
-		} else {
-			h.moved |= i->moved;
-			h.looked |= i->looked;
-		}
+		else
+			plan_hold(&h.held, i->moved, i->looked);
 	}
-	fill_registers(t, &h);
-	number_bits(t, h.have, line, r);
+	number_bits(&w->t, &h, line, r);
 }
 
 /* A round of the first step that is left, whatever its controls are. */
 static void collect_first(const struct todo *w, struct round *r)
 {
-	struct choice h = { .allowed = (UINT32_C(1) << w->t.nbit) - 1 };
+	struct choice h = begin_round(&w->t, NULL, r);
 	uint32_t k = 0;
 
 	while (w->item[k].done)
 		k++;
-	*r = (struct round){ 0 };
 	take(w, &h, r, k);
-	fill_registers(&w->t, &h);
-	number_bits(&w->t, h.have, NULL, r);
+	number_bits(&w->t, &h, NULL, r);
 }
 
 static void finish_round(struct todo *w, const struct round *r)
@@ -434,7 +429,7 @@ static bool keeps_line(const struct tile *t, const struct round *r, const uint8_
 static unsigned make_rounds(struct todo *w, struct round *r, bool *last)
 {
 	const struct tile *t = &w->t;
-	uint8_t load[8], save[8];
+	uint8_t load[8], save[8], *line;
 	unsigned n = 1;
 
 	find_line(t, t->from, load);
@@ -452,14 +447,11 @@ static unsigned make_rounds(struct todo *w, struct round *r, bool *last)
 		finish_round(w, &r[n++]);
 	}
 	*last = !w->left;
-	if (w->pass != CUDA_TAIL_SUMS && !keeps_line(t, &r[n - 1], *last ? save : load)) {
-		struct choice h = { .have = t->twice ? 0 : UINT32_C(1) << (*last ? save : load)[0],
-			.allowed = ((UINT32_C(1) << t->nbit) - 1)
-				& ~line_mask(t, *last ? save : load) };
+	line = *last ? save : load;
+	if (w->pass != CUDA_TAIL_SUMS && !keeps_line(t, &r[n - 1], line)) {
+		struct choice h = begin_round(t, line, &r[n]);
 
-		r[n] = (struct round){ 0 };
-		fill_registers(t, &h);
-		number_bits(t, h.have, *last ? save : load, &r[n++]);
+		number_bits(t, &h, line, &r[n++]);
 	}
 	return n;
 }
@@ -506,14 +498,18 @@ static void exchange(const struct tile *t, const struct round *from, const struc
 	put_columns(t, column, to, get);
 }
 
-/* Where a tile bit is in the round: register bit, or CUDA_AT_THREAD + thread bit. */
-static unsigned place_in(const struct tile *t, const struct round *r, unsigned tile_bit)
+/* Where a bit of the circuit is in the round: as `at` of a cuda_op. */
+static unsigned place_of(const struct tile *t, const struct round *r, unsigned b)
 {
+	if (t->outer[b] >= 0)
+		return CUDA_AT_BLOCK + (unsigned)t->outer[b];
+	if (t->at[b] < 0)
+		return t->one >> b & 1 ? CUDA_AT_ONE : CUDA_AT_NOWHERE;
 	for (unsigned k = 0; k < t->nreg; k++)
-		if (r->reg[k] == tile_bit)
+		if (r->reg[k] == t->at[b])
 			return k;
 	for (unsigned k = 0; k < CUDA_THREAD_BITS; k++)
-		if (r->thread[k] == tile_bit)
+		if (r->thread[k] == t->at[b])
 			return CUDA_AT_THREAD + k;
 	BUG("a bit that no round has");
 }
@@ -522,19 +518,15 @@ static void set_controls(const struct tile *t, const struct round *r, const stru
 	struct cuda_op *o)
 {
 	for (uint64_t mask = s->control_mask; mask; mask &= mask - 1) {
-		unsigned b = (unsigned)__builtin_ctzll(mask), value = s->control_value >> b & 1, at;
+		unsigned b = (unsigned)__builtin_ctzll(mask), value = s->control_value >> b & 1,
+			 at = place_of(t, r, b);
 
-		if (t->at[b] < 0) {
-			if (t->outer[b] >= 0) {
-				o->block_mask |= UINT32_C(1) << t->outer[b];
-				o->block_value |= value << t->outer[b];
-			} else if ((t->own >> b & 1) && (t->one >> b & 1) != value) {
-				o->block_value |= NEVER;
-			}
-			continue;
-		}
-		at = place_in(t, r, (unsigned)t->at[b]);
-		if (at >= CUDA_AT_THREAD) {
+		if (at >= CUDA_AT_ONE) {
+			o->block_value |= (at == CUDA_AT_ONE) != value ? NEVER : 0;
+		} else if (at >= CUDA_AT_BLOCK) {
+			o->block_mask |= UINT32_C(1) << (at - CUDA_AT_BLOCK);
+			o->block_value |= value << (at - CUDA_AT_BLOCK);
+		} else if (at >= CUDA_AT_THREAD) {
 			o->thread_mask |= (uint8_t)(1u << (at - CUDA_AT_THREAD));
 			o->thread_value |= (uint8_t)(value << (at - CUDA_AT_THREAD));
 		} else {
@@ -550,12 +542,7 @@ static void set_diagonal(const struct tile *t, const struct round *r, const stru
 	o->ntarget = s->ntarget;
 	memset(o->at, CUDA_AT_NOWHERE, sizeof o->at);
 	for (unsigned k = 0; k < s->ntarget; k++)
-		if (t->at[s->bit[k]] >= 0)
-			o->at[k] = (uint8_t)place_in(t, r, (unsigned)t->at[s->bit[k]]);
-		else if (t->outer[s->bit[k]] >= 0)
-			o->at[k] = (uint8_t)(CUDA_AT_BLOCK + t->outer[s->bit[k]]);
-		else if (t->one >> s->bit[k] & 1)
-			o->at[k] = CUDA_AT_ONE;
+		o->at[k] = (uint8_t)place_of(t, r, s->bit[k]);
 }
 
 static void set_targets(const struct tile *t, const struct round *r, const struct plan_step *s,
@@ -564,7 +551,7 @@ static void set_targets(const struct tile *t, const struct round *r, const struc
 	unsigned at[MATRIX_TARGETS_MAX];
 
 	for (unsigned k = 0; k < s->ntarget; k++) {
-		at[k] = place_in(t, r, (unsigned)t->at[s->bit[k]]);
+		at[k] = place_of(t, r, s->bit[k]);
 		o->targets |= (uint8_t)(1u << at[k]);
 	}
 	for (unsigned row = 0; row < 1u << s->ntarget; row++)

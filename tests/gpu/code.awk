@@ -25,7 +25,7 @@ FILENAME ~ /\.cu$/ {
 	place = FILENAME
 	sub(/.*\//, "", place)
 	place = place "\", line " FNR
-	if ($0 ~ /by_targets<.*_op<R, false>/)
+	if ($0 ~ /by_targets<false, N>/)
 		one_matrix[place]
 	if (match($0, /CASE\([0-9]+\);/))
 		size[place] = 2 ^ bits(substr($0, RSTART + 5, RLENGTH - 7))

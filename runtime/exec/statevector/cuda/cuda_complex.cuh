@@ -6,7 +6,8 @@
 
 #include "runtime/exec/statevector/cuda/cuda_stage.h"
 
-#define DEVICE static __device__ __forceinline__
+#define DEVICE_MEMBER __device__ __forceinline__
+#define DEVICE static DEVICE_MEMBER
 
 /* What differs between precisions. */
 template <class R> struct numbers;

@@ -46,27 +46,25 @@ DEVICE size_t block_index(const cuda_stage_args &a)
 	return at;
 }
 
+/* The xor of the columns whose bits are 1 in k. */
+template <int N> DEVICE unsigned columns(const uint16_t (&column)[N], unsigned k)
+{
+	unsigned out = 0;
+
+#pragma unroll
+	for (int b = 0; b < N; b++)
+		out ^= (0u - (k >> b & 1)) & column[b];
+	return out;
+}
+
 /* Number of the sample that the thread's register 0 is of. */
 DEVICE size_t thread_sample(const cuda_stage_args &a, const cuda_round &r, unsigned t)
 {
-	size_t sample = (size_t)(blockIdx.x >> a.nouter) << a.nnear;
-
-#pragma unroll
-	for (int k = 0; k < CUDA_THREAD_BITS; k++)
-		sample += (t >> k & 1) * r.sample_thread[k];
-	return sample;
+	return (size_t)(blockIdx.x >> a.nouter) << a.nnear | columns(r.sample_thread, t);
 }
 
 /* What register j adds to it. */
-DEVICE unsigned reg_sample(const cuda_round &r, int j)
-{
-	unsigned sample = 0;
-
-#pragma unroll
-	for (int k = 0; k < CUDA_REGS_MAX; k++)
-		sample += j >> k & 1 ? r.sample_reg[k] : 0;
-	return sample;
-}
+DEVICE unsigned reg_sample(const cuda_round &r, unsigned j) { return columns(r.sample_reg, j); }
 
 DEVICE size_t thread_index(const uint8_t *bit, unsigned t)
 {
@@ -79,13 +77,13 @@ DEVICE size_t thread_index(const uint8_t *bit, unsigned t)
 	return at;
 }
 
-/* Of register j; its bits from `from` on. */
-template <int NREG> DEVICE size_t reg_index(const uint8_t *bit, int j, int from)
+/* Of register j. */
+DEVICE size_t reg_index(const uint8_t *bit, int j)
 {
 	size_t at = 0;
 
 #pragma unroll
-	for (int k = from; k < NREG; k++)
+	for (int k = 0; k < CUDA_REGS_MAX; k++)
 		if (j >> k & 1)
 			at |= (size_t)1 << bit[k];
 	return at;

@@ -8,116 +8,75 @@
 
 /* ---- transfers ---- */
 
-/* Single precision: register bit 0 is bit 0 of the index, and two amplitudes are one access of 16 bytes. */
-DEVICE void load(float2 (&v)[16], const float2 *p, const uint8_t *reg)
+/* One access of 16 bytes: in single precision two amplitudes, as register bit 0 is bit 0 of the index. */
+DEVICE void load_16(float2 *v, const float2 *p)
+{
+	const float4 x = __ldcs((const float4 *)p);
+
+	v[0] = make_float2(x.x, x.y);
+	v[1] = make_float2(x.z, x.w);
+}
+
+DEVICE void load_16(double2 *v, const double2 *p) { *v = __ldcs(p); }
+
+DEVICE void save_16(const float2 *v, float2 *p)
+{
+	__stcs((float4 *)p, make_float4(v[0].x, v[0].y, v[1].x, v[1].y));
+}
+
+DEVICE void save_16(const double2 *v, double2 *p) { __stcs(p, *v); }
+
+/* p: this thread's register 0. */
+template <class A, int N> DEVICE void load(A (&v)[N], const A *p, const uint8_t *reg)
 {
 #pragma unroll
-	for (int j = 0; j < 16; j += 2) {
-		const float4 x = __ldcs((const float4 *)(p + reg_index<4>(reg, j, 1)));
-
-		v[j] = make_float2(x.x, x.y);
-		v[j + 1] = make_float2(x.z, x.w);
-	}
+	for (int j = 0; j < N; j += 16 / sizeof(A))
+		load_16(&v[j], p + reg_index(reg, j));
 }
 
 /* Amplitudes of psi, of which this thread's begin at index `at`. Those that are known to be 0 are not read; the first state is not
  * read at all. */
-DEVICE void load_forward(float2 (&v)[16], const cuda_stage_args &a, size_t at)
+template <class A, int N> DEVICE void load_forward(A (&v)[N], const cuda_stage_args &a, size_t at)
 {
 #pragma unroll
-	for (int j = 0; j < 16; j += 2) {
-		const size_t k = at | reg_index<4>(a.load_reg, j, 1);
-		float4 x = make_float4(0, 0, 0, 0);
-
-		if (!(k & a.zero)) {
-			if (a.start)
-				x.x = 1;
-			else
-				x = __ldcs((const float4 *)((const float2 *)a.psi + k));
-		}
-		v[j] = make_float2(x.x, x.y);
-		v[j + 1] = make_float2(x.z, x.w);
-	}
-}
-
-DEVICE void load_forward(double2 (&v)[8], const cuda_stage_args &a, size_t at)
-{
+	for (int j = 0; j < N; j++)
+		v[j] = A{};
 #pragma unroll
-	for (int j = 0; j < 8; j++) {
-		const size_t k = at | reg_index<3>(a.load_reg, j, 0);
+	for (int j = 0; j < N; j += 16 / sizeof(A)) {
+		const size_t k = at | reg_index(a.load_reg, j);
 
-		v[j] = make_double2(0, 0);
 		if (!(k & a.zero)) {
 			if (a.start)
 				v[j].x = 1;
 			else
-				v[j] = __ldcs((const double2 *)a.psi + k);
+				load_16(&v[j], (const A *)a.psi + k);
 		}
 	}
 }
 
-DEVICE void save(const float2 (&v)[16], float2 *p, const uint8_t *reg)
+template <class A, int N> DEVICE void save(const A (&v)[N], A *p, const uint8_t *reg)
 {
 #pragma unroll
-	for (int j = 0; j < 16; j += 2)
-		__stcs((float4 *)(p + reg_index<4>(reg, j, 1)),
-			make_float4(v[j].x, v[j].y, v[j + 1].x, v[j + 1].y));
-}
-
-DEVICE void load(double2 (&v)[8], const double2 *p, const uint8_t *reg)
-{
-#pragma unroll
-	for (int j = 0; j < 8; j++)
-		v[j] = __ldcs(p + reg_index<3>(reg, j, 0));
-}
-
-DEVICE void save(const double2 (&v)[8], double2 *p, const uint8_t *reg)
-{
-#pragma unroll
-	for (int j = 0; j < 8; j++)
-		__stcs(p + reg_index<3>(reg, j, 0), v[j]);
-}
-
-DEVICE unsigned thread_place(const cuda_map &m, unsigned t)
-{
-	unsigned at = 0;
-
-	t = opaque(t);
-#pragma unroll
-	for (int k = 0; k < CUDA_THREAD_BITS; k++)
-		at ^= (0u - (t >> k & 1)) & m.thread[k];
-	return at;
-}
-
-template <int N> DEVICE constexpr int log2_of() { return N == 16 ? 4 : 3; }
-
-template <int N> DEVICE unsigned reg_place(const cuda_map &m, int j)
-{
-	unsigned at = 0;
-
-#pragma unroll
-	for (int k = 0; k < log2_of<N>(); k++)
-		if (j >> k & 1)
-			at ^= m.reg[k];
-	return at;
+	for (int j = 0; j < N; j += 16 / sizeof(A))
+		save_16(&v[j], p + reg_index(reg, j));
 }
 
 template <class A, int N> DEVICE void put(const A (&v)[N], A *tile, const cuda_map &m, unsigned t)
 {
-	const unsigned at = thread_place(m, t);
+	const unsigned at = columns(m.thread, opaque(t));
 
 #pragma unroll
 	for (int j = 0; j < N; j++)
-		tile[at ^ reg_place<N>(m, j)] = v[j];
+		tile[at ^ columns(m.reg, j)] = v[j];
 }
 
 template <class A, int N> DEVICE void get(A (&v)[N], const A *tile, const cuda_map &m, unsigned t)
 {
-	const unsigned at = thread_place(m, t);
+	const unsigned at = columns(m.thread, opaque(t));
 
 #pragma unroll
 	for (int j = 0; j < N; j++)
-		v[j] = tile[at ^ reg_place<N>(m, j)];
+		v[j] = tile[at ^ columns(m.reg, j)];
 }
 
 /* ---- ops ---- */
@@ -234,12 +193,16 @@ DEVICE bool thread_on(const cuda_op &o, unsigned t)
 	return (t & o.thread_mask) == o.thread_value;
 }
 
-/* F::run<MASK>(args...), MASK being the op's targets. */
-template <class F, int N, class... Args> DEVICE void by_targets(const cuda_op &o, Args &&...args)
+/* What an op does to the states v..., each in N registers: op.run<MASK, EACH>(v...), MASK being its targets; EACH: one target. */
+template <bool EACH, int N, class Op, class... States>
+DEVICE void by_targets(const Op &op, States &...v)
 {
 #define CASE(MASK) \
-	case MASK: F::template run<(MASK) & (N - 1)>(args...); break
-	switch (o.targets) {
+	case MASK: \
+		if constexpr (!EACH || count_bits(MASK) == 1) \
+			op.template run<(MASK) & (N - 1), EACH>(v...); \
+		break
+	switch (op.o.targets) {
 		CASE(1);
 		CASE(2);
 		CASE(3);
@@ -249,7 +212,7 @@ template <class F, int N, class... Args> DEVICE void by_targets(const cuda_op &o
 		CASE(7);
 	}
 	if (N == 16)
-		switch (o.targets) {
+		switch (op.o.targets) {
 			CASE(8);
 			CASE(9);
 			CASE(10);
@@ -283,6 +246,8 @@ DEVICE bool is_exchanged(unsigned targets, int k, int c)
 	return count_bits(targets) > k && count_bits(targets & ((2 << c) - 1)) <= k;
 }
 
+template <int N> DEVICE constexpr int log2_of() { return N == 16 ? 4 : 3; }
+
 template <int N, class... States> DEVICE void lower_targets(unsigned targets, States &...v)
 {
 #pragma unroll
@@ -305,31 +270,32 @@ template <int N, class... States> DEVICE void raise_targets(unsigned targets, St
 				(exchange_bits(v, c), ...);
 }
 
-template <class R, bool EACH> struct apply_op {
-	template <int MASK, int N>
-	DEVICE void run(amplitude<R> (&v)[N], const cuda_round &r, const cuda_op &o,
-		const matrices<R> &m)
-	{
-		if constexpr (!EACH || count_bits(MASK) == 1)
-			apply<R, MASK, EACH>(v, r, o, m);
-	}
-};
-
-template <class R, int N>
-DEVICE void apply_each(amplitude<R> (&v)[N], const cuda_round &r, const cuda_op &o,
-	const matrices<R> &m)
+template <int N, class Op, class... States> DEVICE void each_by_targets(const Op &op, States &...v)
 {
-	if (count_bits(o.targets) == 1) {
-		by_targets<apply_op<R, true>, N>(o, v, r, o, m);
+	if (count_bits(op.o.targets) == 1) {
+		by_targets<true, N>(op, v...);
 		return;
 	}
-	lower_targets<N>(o.targets, v);
-	if (count_bits(o.targets) == 2)
-		apply<R, 3, true>(v, r, o, m);
+	lower_targets<N>(op.o.targets, v...);
+	if (count_bits(op.o.targets) == 2)
+		op.template run<3, true>(v...);
 	else
-		apply<R, 7, true>(v, r, o, m);
-	raise_targets<N>(o.targets, v);
+		op.template run<7, true>(v...);
+	raise_targets<N>(op.o.targets, v...);
 }
+
+/* ---- forward ---- */
+
+template <class R> struct apply_op {
+	const cuda_round &r;
+	const cuda_op &o;
+	const matrices<R> m;
+
+	template <int MASK, bool EACH, int N> DEVICE_MEMBER void run(amplitude<R> (&v)[N]) const
+	{
+		apply<R, MASK, EACH>(v, r, o, m);
+	}
+};
 
 DEVICE const float *matrix_of(const cuda_stage_args &a, float) { return a.matrix.single; }
 DEVICE const double *matrix_of(const cuda_stage_args &a, double) { return a.matrix.twice; }
@@ -361,13 +327,13 @@ DEVICE void forward_op(amplitude<R> (&v)[N], const cuda_stage_args &a, const cud
 	else if (!o.targets)
 		scale<R, false>(v, r, o, one_matrix<R>(a, o), diagonal_row(o, t));
 	else if (o.of_sample || o.reg_mask)
-		apply_each<R>(v, r, o,
-			o.of_sample ? sample_matrices<R>(a, r, o, t) : one_matrix<R>(a, o));
+		each_by_targets<N>(apply_op<R>{ r, o,
+					   o.of_sample ? sample_matrices<R>(a, r, o, t)
+						       : one_matrix<R>(a, o) },
+			v);
 	else
-		by_targets<apply_op<R, false>, N>(o, v, r, o, one_matrix<R>(a, o));
+		by_targets<false, N>(apply_op<R>{ r, o, one_matrix<R>(a, o) }, v);
 }
-
-/* ---- forward ---- */
 
 /* Writes each amplitude, and reads those that can be other than 0. */
 template <class R, int MINBLOCKS>
@@ -594,47 +560,28 @@ DEVICE void sum_diagonal(const amplitude<R> (&v)[N], const amplitude<R> (&w)[N],
 	} while (regs);
 }
 
-template <class R, int MASK, bool EACH, int N>
-DEVICE void backward_dense(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_stage_args &a,
-	const cuda_round &r, const cuda_op &o, const matrices<R> &m, const sums_to &to, unsigned t)
-{
-	const bool on = thread_on(o, t);
+template <class R> struct backward_dense {
+	const cuda_stage_args &a;
+	const cuda_round &r;
+	const cuda_op &o;
+	const matrices<R> m;
+	const sums_to to;
+	const unsigned t;
 
-	if (o.sum >= 0)
-		sum_dense<R, MASK, 0, EACH>(v, w, a, r, o, to, t, on);
-	/* Two branches: mixed with each other they take more registers than there are. */
-	if (on && (o.undo & CUDA_UNDO_PSI))
-		apply<R, MASK, EACH>(v, r, o, m);
-	if (on && (o.undo & CUDA_UNDO_LAMBDA))
-		apply<R, MASK, EACH>(w, r, o, m);
-}
-
-template <class R, bool EACH> struct backward_dense_op {
-	template <int MASK, int N>
-	DEVICE void run(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_stage_args &a,
-		const cuda_round &r, const cuda_op &o, const matrices<R> &m, const sums_to &to,
-		unsigned t)
+	template <int MASK, bool EACH, int N>
+	DEVICE_MEMBER void run(amplitude<R> (&v)[N], amplitude<R> (&w)[N]) const
 	{
-		if constexpr (!EACH || count_bits(MASK) == 1)
-			backward_dense<R, MASK, EACH>(v, w, a, r, o, m, to, t);
+		const bool on = thread_on(o, t);
+
+		if (o.sum >= 0)
+			sum_dense<R, MASK, 0, EACH>(v, w, a, r, o, to, t, on);
+		/* Two branches: mixed with each other they take more registers than there are. */
+		if (on && (o.undo & CUDA_UNDO_PSI))
+			apply<R, MASK, EACH>(v, r, o, m);
+		if (on && (o.undo & CUDA_UNDO_LAMBDA))
+			apply<R, MASK, EACH>(w, r, o, m);
 	}
 };
-
-template <class R, int N>
-DEVICE void backward_each(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_stage_args &a,
-	const cuda_round &r, const cuda_op &o, const matrices<R> &m, const sums_to &to, unsigned t)
-{
-	if (count_bits(o.targets) == 1) {
-		by_targets<backward_dense_op<R, true>, N>(o, v, w, a, r, o, m, to, t);
-		return;
-	}
-	lower_targets<N>(o.targets, v, w);
-	if (count_bits(o.targets) == 2)
-		backward_dense<R, 3, true>(v, w, a, r, o, m, to, t);
-	else
-		backward_dense<R, 7, true>(v, w, a, r, o, m, to, t);
-	raise_targets<N>(o.targets, v, w);
-}
 
 /* One matrix, or one of each sample. */
 template <class R, bool EACH, int N>
@@ -647,11 +594,6 @@ DEVICE void backward_diagonal(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const 
 		scale<R, EACH>(w, r, o, m, row);
 }
 
-DEVICE sums_to sample_sums(const cuda_stage_args &a, const cuda_round &r, const cuda_op &o, unsigned t)
-{
-	return { a.sample_sum + thread_sample(a, r, t) * a.nsample_sum + o.sum, a.nsample_sum };
-}
-
 /* warp_sums: (nsum) of this warp, in shared memory. */
 template <class R, int N>
 DEVICE void backward_op(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_stage_args &a,
@@ -659,7 +601,10 @@ DEVICE void backward_op(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_s
 {
 	if ((blockIdx.x & o.block_mask) != o.block_value)
 		return;
-	const sums_to to = o.of_sample ? sample_sums(a, r, o, t) : sums_to{ warp_sums + o.sum, 0 };
+	const sums_to to = o.of_sample
+		? sums_to{ a.sample_sum + thread_sample(a, r, t) * a.nsample_sum + o.sum,
+			  a.nsample_sum }
+		: sums_to{ warp_sums + o.sum, 0 };
 
 	if (!o.targets) {
 		const bool on = thread_on(o, t);
@@ -672,11 +617,13 @@ DEVICE void backward_op(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_s
 		else if (on)
 			backward_diagonal<R, false>(v, w, r, o, one_matrix<R>(a, o), row);
 	} else if (o.of_sample || o.reg_mask) {
-		backward_each<R>(v, w, a, r, o,
-			o.of_sample ? sample_matrices<R>(a, r, o, t) : one_matrix<R>(a, o), to, t);
+		each_by_targets<N>(backward_dense<R>{ a, r, o,
+					   o.of_sample ? sample_matrices<R>(a, r, o, t)
+						       : one_matrix<R>(a, o),
+					   to, t },
+			v, w);
 	} else {
-		by_targets<backward_dense_op<R, false>, N>(o, v, w, a, r, o, one_matrix<R>(a, o),
-			to, t);
+		by_targets<false, N>(backward_dense<R>{ a, r, o, one_matrix<R>(a, o), to, t }, v, w);
 	}
 }
 
@@ -696,15 +643,6 @@ DEVICE void load_both(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_sta
 		w[j] = from == CUDA_LAMBDA_TURNED ? amp_of(v[j].y, -v[j].x)
 			: from == CUDA_LAMBDA_PSI ? v[j]
 						  : amp_of((R)0, (R)0);
-}
-
-template <class A, int N>
-DEVICE void save_both(const A (&v)[N], const A (&w)[N], const cuda_stage_args &a, unsigned t)
-{
-	const size_t at = block_index(a) | thread_index(a.save_thread, t);
-
-	save(v, (A *)a.psi + at, a.save_reg);
-	save(w, (A *)a.lambda + at, a.save_reg);
 }
 
 /* Reads, and where a.save writes, 2 * 2^nbit amplitudes once; reads psi alone where lambda is made from it. Shared memory: a tile of psi, one of lambda, the sums of each warp. */
@@ -752,8 +690,12 @@ __global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
 			x += sums[k * a.nsum + i];
 		add_fixed(a.sum + i, x);
 	}
-	if (a.save)
-		save_both(v, w, a, t);
+	if (a.save) {
+		const size_t at = block_index(a) | thread_index(a.save_thread, t);
+
+		save(v, (amp *)a.psi + at, a.save_reg);
+		save(w, (amp *)a.lambda + at, a.save_reg);
+	}
 }
 
 /* ---- launches ---- */

@@ -26,7 +26,7 @@ out of the bounds of an allocation
 out of the bounds of shared memory
 shared memory is read before it is written
 some threads wait at a barrier, others have ended
-lanes of one mask wait at different places
+lanes of a warp wait at different places
 an address is not a multiple of the access's size
 a kernel writes memory of the host, or of another thread
 race: write after read

@@ -49,11 +49,12 @@ static __forceinline__ double2 make_double2(double x, double y) { return double2
 /* ---- the device's side ---- */
 
 /* Of the thread that runs; the emulated device sets them whenever it changes the thread. */
-extern dim3 threadIdx, blockIdx, blockDim, gridDim;
+extern dim3 threadIdx, blockIdx;
 
 enum emu_meeting { EMU_BLOCK = 1, EMU_WARP, EMU_SHUFFLE_XOR };
-/* Waits for the other threads; a shuffle's value of the lane lane ^ arg. Line: where, as meetings at different places differ. */
-uint64_t emu_meet(enum emu_meeting kind, unsigned mask, uint64_t value, unsigned arg, int line);
+/* Waits for the other threads of the block, or of the whole warp; a shuffle's value of the lane lane ^ other. Line: where, as
+ * meetings at different places differ. */
+uint64_t emu_meet(enum emu_meeting kind, uint64_t value, unsigned other, int line);
 /* Is it a barrier to be left out (EMU_WITHOUT)? */
 bool emu_is_left_out(const char *file, int line);
 
@@ -61,48 +62,37 @@ static __forceinline__ void __syncthreads(const char *file = __builtin_FILE(),
 	int line = __builtin_LINE())
 {
 	if (!emu_is_left_out(file, line))
-		emu_meet(EMU_BLOCK, 0, 0, 0, line);
+		emu_meet(EMU_BLOCK, 0, 0, line);
 }
 
-static __forceinline__ void __syncwarp(unsigned mask = 0xffffffffu,
-	const char *file = __builtin_FILE(), int line = __builtin_LINE())
+static __forceinline__ void __syncwarp(const char *file = __builtin_FILE(),
+	int line = __builtin_LINE())
 {
 	if (!emu_is_left_out(file, line))
-		emu_meet(EMU_WARP, mask, 0, 0, line);
+		emu_meet(EMU_WARP, 0, 0, line);
 }
 
+/* The mask is that of all lanes, as no kernel has another. */
 template <class T>
-static __forceinline__ T __shfl_xor_sync(unsigned mask, T x, int other, int line = __builtin_LINE())
+static __forceinline__ T __shfl_xor_sync(unsigned, T x, int other, int line = __builtin_LINE())
 {
 	uint64_t value = 0;
 
 	static_assert(sizeof x <= sizeof value, "shuffles move 4 or 8 bytes");
 	__builtin_memcpy(&value, &x, sizeof x);
-	value = emu_meet(EMU_SHUFFLE_XOR, mask, value, (unsigned)other, line);
+	value = emu_meet(EMU_SHUFFLE_XOR, value, (unsigned)other, line);
 	__builtin_memcpy(&x, &value, sizeof x);
 	return x;
 }
 
 /* What is one access of its whole width, whatever a compiler makes of it. */
-float4 emu_load4(const float4 *p);
-double2 emu_load2(const double2 *p);
-void emu_store4(float4 *p, float4 x);
-void emu_store2(double2 *p, double2 x);
-unsigned emu_add4(unsigned *p, unsigned x);
-unsigned emu_or4(unsigned *p, unsigned x);
-unsigned long long emu_add8(unsigned long long *p, unsigned long long x);
-
-static __forceinline__ float4 __ldcs(const float4 *p) { return emu_load4(p); }
-static __forceinline__ double2 __ldcs(const double2 *p) { return emu_load2(p); }
-static __forceinline__ void __stcs(float4 *p, float4 x) { emu_store4(p, x); }
-static __forceinline__ void __stcs(double2 *p, double2 x) { emu_store2(p, x); }
+float4 __ldcs(const float4 *p);
+double2 __ldcs(const double2 *p);
+void __stcs(float4 *p, float4 x);
+void __stcs(double2 *p, double2 x);
 /* None of float or double: their sums depend on the order. */
-static __forceinline__ unsigned atomicAdd(unsigned *p, unsigned x) { return emu_add4(p, x); }
-static __forceinline__ unsigned atomicOr(unsigned *p, unsigned x) { return emu_or4(p, x); }
-static __forceinline__ unsigned long long atomicAdd(unsigned long long *p, unsigned long long x)
-{
-	return emu_add8(p, x);
-}
+unsigned atomicOr(unsigned *p, unsigned x);
+unsigned long long atomicAdd(unsigned long long *p, unsigned long long x);
 
 /* Multiply-adds are counted where every access is checked. */
 float emu_mad(float a, float b, float c);
@@ -232,22 +222,21 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t x);
 cudaError_t cudaGraphLaunch(cudaGraphExec_t x, cudaStream_t s);
 }
 
-/* A kernel's arguments are one struct; call: of one thread. */
+/* A kernel's arguments are one struct, which the call copies; call: of one thread. */
 struct emu_kernel {
 	size_t nbyte;
 	void (*call)(const void *kernel, const void *args);
 };
-cudaError_t emu_launch(const cudaLaunchConfig_t *c, const void *kernel, const struct emu_kernel *k,
-	const void *args);
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *kernel,
+	const struct emu_kernel *k, const void *args);
 
-/* The arguments are copied by the call. */
 template <class P, class A>
 static cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *c, void (*kernel)(P), const A &args)
 {
 	static const struct emu_kernel k = { sizeof args,
 		[](const void *f, const void *a) { ((void (*)(P))f)(*(const A *)a); } };
 
-	return emu_launch(c, (const void *)kernel, &k, &args);
+	return cudaLaunchKernelExC(c, (const void *)kernel, &k, &args);
 }
 
 #endif

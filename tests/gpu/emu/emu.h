@@ -56,9 +56,10 @@ void emu_timed(unsigned kind, unsigned copy_kind, const void *kernel,
 bool emu_cupti_records(void); /* anything */
 void emu_cupti_report(FILE *f);
 
-/* emu_device.cpp. Grids and blocks have one dimension. */
+/* emu_device.cpp. Grids and blocks have one dimension, and each block has this many threads. */
+enum { EMU_THREADS = 256 };
 void emu_open(void); /* takes the memory; before anything else */
-void emu_run(int device, const void *kernel, dim3 grid, dim3 block, size_t shared,
+void emu_run(int device, const void *kernel, dim3 grid, size_t shared,
 	const std::function<void()> &threads_do);
 /* Bytes between two allocations, at least, that belong to none. */
 enum { EMU_GAP_BYTES = 4096 };

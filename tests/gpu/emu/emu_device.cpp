@@ -25,7 +25,7 @@
 
 alignas(1024) unsigned char smem_raw[EMU_SHARED_BYTES];
 unsigned char *emu_memory;
-dim3 threadIdx, blockIdx, blockDim, gridDim;
+dim3 threadIdx, blockIdx;
 struct emu_totals emu_totals;
 
 namespace
@@ -46,16 +46,16 @@ struct access {
 struct fiber {
 	void *sp;
 	unsigned char *stack;
-	unsigned number, lane, warp;
+	unsigned number, warp;
 	enum state state;
 	enum emu_meeting meeting;
-	unsigned mask, arg;
+	unsigned other; /* of a shuffle */
 	int line;
 	uint64_t value;
 };
 
-std::vector<fiber> threads;
-std::vector<std::vector<access>> logs; /* of the threads, where accesses are counted */
+fiber threads[EMU_THREADS];
+std::vector<access> logs[EMU_THREADS]; /* where accesses are counted */
 thread_local fiber *now; /* the thread that runs; NULL: the host, or another thread of it */
 void *scheduler_sp;
 fiber *turns[33], **turn; /* threads of a warp that run one after the other, and NULL */
@@ -64,7 +64,7 @@ const std::function<void()> *body;
 /* ---- the launch ---- */
 
 uint32_t interval = 1, launch_first, block_first; /* this one, and the first of launch and block */
-std::vector<uint16_t> warp_interval; /* barriers of each whole warp in this interval */
+uint16_t warp_interval[EMU_THREADS / 32];         /* barriers of each warp in this interval */
 int launch_device;
 size_t shared_bytes;
 bool counted; /* sectors and bank conflicts are */
@@ -357,7 +357,7 @@ void count_warp(unsigned warp)
 	std::vector<access> all;
 	size_t n = 0;
 
-	for (unsigned t = warp * 32; t < std::min<size_t>(threads.size(), warp * 32 + 32); t++) {
+	for (unsigned t = warp * 32; t < warp * 32 + 32; t++) {
 		std::stable_sort(logs[t].begin(), logs[t].end(),
 			[](const access &a, const access &b) { return a.pc < b.pc; });
 		for (size_t k = 1; k < logs[t].size(); k++)
@@ -378,11 +378,23 @@ void count_warp(unsigned warp)
 	}
 }
 
+template <class T> T *map_memory(size_t n)
+{
+	void *const p = mmap(nullptr, n * sizeof(T), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED) {
+		perror("emu: mmap");
+		_Exit(EMU_STATUS);
+	}
+	return (T *)p;
+}
+
 /* ---- changing threads ---- */
 
 extern "C" void emu_switch(void **save, void *load);
 
-/* Pushes what a function must keep, changes the stack, and pops. A new stack has zeros there, and `entry` to return to. */
+/* Pushes what a function must keep, changes the stack, and pops. A new stack has zeros there, and run_threads to return to. */
 #if defined(__x86_64__)
 enum { KEPT = 6 };
 asm(".text\n.globl emu_switch\n.type emu_switch,@function\nemu_switch:\n"
@@ -414,186 +426,133 @@ inline void yield(void **save)
 	emu_switch(save, now ? now->sp : scheduler_sp);
 }
 
-void entry()
+/* A fiber: a thread of each block. */
+void run_threads()
 {
-	(*body)();
-	now->state = ENDED;
-	yield(&now->sp);
-	abort();
-}
+	fiber &f = *now; /* it goes on in other threads of the host */
 
-void start(fiber &f)
-{
-	void **sp = (void **)(f.stack + STACK_BYTES) - 4;
-
-	ASAN_UNPOISON_MEMORY_REGION(f.stack, STACK_BYTES); /* of a thread that ended within a scope */
-	sp[0] = (void *)entry; /* x86-64: at a multiple of 16, as after a call */
-	memset(sp - KEPT, 0, KEPT * sizeof *sp);
-	f.sp = sp - KEPT;
-	f.state = RUNS;
+	for (;;) {
+		(*body)();
+		f.state = ENDED;
+		yield(&f.sp);
+	}
 }
 
 /* ---- meetings ---- */
 
-/* Do all lanes of the mask wait at this meeting of f's? False: some still run. */
-bool is_complete(const fiber &f, unsigned first, unsigned nlane)
+/* True: the lanes of a warp go on from a meeting of their own. */
+bool meet_warp(fiber *lane)
 {
-	if (!(f.mask >> f.lane & 1))
-		stuck("a lane is not in the mask that it gives", f);
-	for (unsigned l = 0; l < 32; l++) {
-		if (!(f.mask >> l & 1))
-			continue;
-		if (l >= nlane)
-			stuck("a mask has a lane that does not exist", f);
-		const fiber &g = threads[first + l];
+	fiber *const end = lane + 32, *const f = std::find_if(lane, end, [](const fiber &g) {
+		return g.state == MEETS && g.meeting != EMU_BLOCK;
+	});
+	uint64_t value[32];
 
-		if (g.state == RUNS)
-			return false;
-		if (g.state == ENDED || g.meeting != f.meeting || g.line != f.line || g.mask != f.mask)
-			stuck("lanes of one mask wait at different places", f);
+	if (f == end)
+		return false;
+	if (f->meeting == EMU_WARP) /* a shuffle orders no accesses to memory */
+		warp_interval[f->warp]++;
+	for (unsigned l = 0; l < 32; l++) {
+		if (lane[l].state == ENDED || lane[l].meeting != f->meeting || lane[l].line != f->line)
+			stuck("lanes of a warp wait at different places", *f);
+		if (lane[l].other > 31)
+			stuck("a shuffle reads a lane that does not exist", lane[l]);
+		value[l] = lane[l].value;
+	}
+	for (unsigned l = 0; l < 32; l++) {
+		lane[l].value = value[l ^ lane[l].other];
+		lane[l].state = RUNS;
 	}
 	return true;
 }
 
-void complete(const fiber &one, unsigned first)
+void run_warp(unsigned warp, std::vector<unsigned> &lanes)
 {
-	const unsigned mask = one.mask;
-	uint64_t value[32] = {};
+	fiber *const lane = &threads[warp * 32];
 
-	if (one.meeting == EMU_WARP && mask == 0xffffffffu) /* a shuffle orders no accesses to memory */
-		warp_interval[one.warp]++;
-	for (unsigned l = 0; l < 32; l++)
-		value[l] = mask >> l & 1 ? threads[first + l].value : 0;
-	for (unsigned l = 0; l < 32; l++) {
-		if (!(mask >> l & 1))
-			continue;
-		fiber &f = threads[first + l];
-
-		if (f.meeting == EMU_SHUFFLE_XOR) {
-			if (f.arg > 31 || !(mask >> (l ^ f.arg) & 1))
-				stuck("a shuffle reads a lane that is not in its mask", f);
-			f.value = value[l ^ f.arg];
-		}
-		f.state = RUNS;
-	}
-}
-
-/* True: some lanes can go on. */
-bool meet_warp(unsigned warp, unsigned nthread)
-{
-	const unsigned first = warp * 32, nlane = std::min(32u, nthread - first);
-	bool any = false;
-
-	for (unsigned l = 0; l < nlane; l++) {
-		const fiber &f = threads[first + l];
-
-		if (f.state == MEETS && f.meeting != EMU_BLOCK && is_complete(f, first, nlane)) {
-			complete(f, first);
-			any = true;
-		}
-	}
-	return any;
-}
-
-void run_warp(unsigned warp, unsigned nthread, std::vector<unsigned> &lanes)
-{
 	do {
 #ifdef EMU_CHECK /* where nothing is checked, other orders would show nothing */
 		shuffle(lanes);
 #endif
 		turn = turns;
 		for (unsigned l : lanes)
-			if (warp * 32 + l < nthread && threads[warp * 32 + l].state == RUNS)
-				*turn++ = &threads[warp * 32 + l];
+			if (lane[l].state == RUNS)
+				*turn++ = &lane[l];
 		*turn = nullptr;
 		turn = turns;
 		if (*turn)
 			yield(&scheduler_sp);
 		if (counted)
 			count_warp(warp);
-	} while (meet_warp(warp, nthread));
+	} while (meet_warp(lane));
 }
 
 /* False: the block has ended. */
-bool meet_block(unsigned nthread)
+bool meet_block()
 {
-	const fiber *waits = nullptr;
-	unsigned nended = 0;
+	const fiber *waits = nullptr, *ended = nullptr;
 
-	for (unsigned t = 0; t < nthread; t++) {
-		const fiber &f = threads[t];
-
-		if (f.state == ENDED) {
-			nended++;
-			continue;
-		}
-		if (f.meeting != EMU_BLOCK)
-			stuck("lanes wait for others that never come", f);
-		if (waits && waits->line != f.line)
+	for (const fiber &f : threads) {
+		if (f.state == MEETS && waits && waits->line != f.line)
 			stuck("threads wait at different barriers", f);
-		waits = &f;
+		(f.state == MEETS ? waits : ended) = &f;
 	}
 	if (!waits)
 		return false;
-	if (nended)
+	if (ended)
 		stuck("some threads wait at a barrier, others have ended", *waits);
-	for (unsigned t = 0; t < nthread; t++)
-		threads[t].state = RUNS;
+	for (fiber &f : threads)
+		f.state = RUNS;
 	interval++;
-	std::fill(warp_interval.begin(), warp_interval.end(), 0);
+	memset(warp_interval, 0, sizeof warp_interval);
 	return true;
 }
 
-void run_block(unsigned nthread)
+void run_block()
 {
-	std::vector<unsigned> warps = numbers((nthread + 31) / 32), lanes = numbers(32);
+	std::vector<unsigned> warps = numbers(EMU_THREADS / 32), lanes = numbers(32);
 
 	block_first = ++interval;
-	warp_interval.assign(warps.size(), 0);
+	memset(warp_interval, 0, sizeof warp_interval);
 	memset(smem_raw, 0xff, shared_bytes); /* not a number */
-	for (unsigned t = 0; t < nthread; t++)
-		start(threads[t]);
+	for (fiber &f : threads)
+		f.state = RUNS;
 	do {
 		shuffle(warps);
 		for (unsigned w : warps)
-			run_warp(w, nthread, lanes);
-	} while (meet_block(nthread));
+			run_warp(w, lanes);
+	} while (meet_block());
 }
 
 /* Stacks begin at different places of the cache: threads take turns often. */
-void take_threads(unsigned n)
+void make_threads()
 {
 	const size_t apart = STACK_BYTES + 15 * 64;
+	unsigned char *const stacks = map_memory<unsigned char>(EMU_THREADS * apart);
 
-	if (threads.size() >= n)
-		return;
-	threads.resize(n);
-	logs.resize(n);
-	unsigned char *const stacks = (unsigned char *)mmap(nullptr, n * apart,
-		PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	for (unsigned t = 0; t < EMU_THREADS; t++) {
+		fiber &f = threads[t];
+		void **const top = (void **)(stacks + t * apart + STACK_BYTES) - 4;
 
-	for (unsigned t = 0; t < n; t++) {
-		threads[t].stack = stacks + t * apart;
-		threads[t].number = t;
-		threads[t].lane = t % 32;
-		threads[t].warp = t / 32;
+		f.stack = stacks + t * apart;
+		f.number = t;
+		f.warp = t / 32;
+		top[0] = (void *)run_threads; /* x86-64: at a multiple of 16, as after a call */
+		f.sp = top - KEPT;
 	}
 }
 
 } // namespace
 
-void emu_run(int device, const void *kernel, dim3 grid, dim3 block, size_t shared,
+void emu_run(int device, const void *kernel, dim3 grid, size_t shared,
 	const std::function<void()> &threads_do)
 {
 	std::vector<unsigned> order = numbers(grid.x);
 
-	take_threads(block.x);
 	body = &threads_do;
 	launched = kernel;
 	launches[kernel].number++;
 	launches[kernel].blocks += order.size();
-	gridDim = grid;
-	blockDim = block;
 	launch_device = device;
 	shared_bytes = shared;
 	launch_first = interval + 1;
@@ -604,20 +563,8 @@ void emu_run(int device, const void *kernel, dim3 grid, dim3 block, size_t share
 	shuffle(order);
 	for (unsigned b : order) {
 		blockIdx = dim3(b);
-		run_block(block.x);
+		run_block();
 	}
-}
-
-template <class T> static T *map_memory(size_t n)
-{
-	void *const p = mmap(nullptr, n * sizeof(T), PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (p == MAP_FAILED) {
-		perror("emu: mmap");
-		_Exit(EMU_STATUS);
-	}
-	return (T *)p;
 }
 
 void emu_open(void)
@@ -629,6 +576,7 @@ void emu_open(void)
 	pages = map_memory<page>(nbyte / EMU_GAP_BYTES);
 	sectors = map_memory<sector>(nbyte / SECTOR_BYTES);
 	counted = getenv("EMU_COUNT");
+	make_threads();
 }
 
 void emu_mark(void *p, size_t n, enum emu_bytes what)
@@ -691,14 +639,13 @@ void emu_print_counts(FILE *f)
 			in_program(p.first.first), p.second.useful);
 }
 
-uint64_t emu_meet(enum emu_meeting kind, unsigned mask, uint64_t value, unsigned arg, int line)
+uint64_t emu_meet(enum emu_meeting kind, uint64_t value, unsigned other, int line)
 {
 	fiber *const f = now;
 
 	f->meeting = kind;
-	f->mask = mask;
 	f->value = value;
-	f->arg = arg;
+	f->other = other;
 	f->line = line;
 	f->state = MEETS;
 	yield(&f->sp);
@@ -725,22 +672,22 @@ bool emu_is_left_out(const char *file, int line)
 #define SEEN(p, n, kind) ((void)0)
 #endif
 
-float4 emu_load4(const float4 *p)
+float4 __ldcs(const float4 *p)
 {
 	SEEN(p, 16, READ);
 	return *p;
 }
-double2 emu_load2(const double2 *p)
+double2 __ldcs(const double2 *p)
 {
 	SEEN(p, 16, READ);
 	return *p;
 }
-void emu_store4(float4 *p, float4 x)
+void __stcs(float4 *p, float4 x)
 {
 	SEEN(p, 16, WRITE);
 	*p = x;
 }
-void emu_store2(double2 *p, double2 x)
+void __stcs(double2 *p, double2 x)
 {
 	SEEN(p, 16, WRITE);
 	*p = x;
@@ -757,16 +704,7 @@ double emu_mad(double a, double b, double c)
 	return fma(a, b, c);
 }
 
-unsigned emu_add4(unsigned *p, unsigned x)
-{
-	const unsigned before = *p;
-
-	SEEN(p, 4, ATOMIC);
-	*p += x;
-	return before;
-}
-
-unsigned emu_or4(unsigned *p, unsigned x)
+unsigned atomicOr(unsigned *p, unsigned x)
 {
 	const unsigned before = *p;
 
@@ -775,7 +713,7 @@ unsigned emu_or4(unsigned *p, unsigned x)
 	return before;
 }
 
-unsigned long long emu_add8(unsigned long long *p, unsigned long long x)
+unsigned long long atomicAdd(unsigned long long *p, unsigned long long x)
 {
 	const unsigned long long before = *p;
 

@@ -23,17 +23,9 @@ struct emu_stream {
 	std::deque<std::function<void()>> work;
 };
 
-struct kernel_launch {
-	const void *kernel; /* NULL: none */
-	dim3 grid, block;
-	size_t shared;
-	struct emu_kernel type;
-	std::vector<unsigned char> args;
-};
-
 struct emu_node {
-	std::vector<size_t> needs;  /* numbers of nodes */
-	kernel_launch launch;       /* or, without a kernel: */
+	std::vector<size_t> needs; /* numbers of nodes */
+	const void *kernel;        /* or NULL */
 	std::function<void()> work;
 };
 
@@ -127,10 +119,7 @@ cudaError_t begin(const char *call, cudaError_t how)
 
 bool is_stream(cudaStream_t s)
 {
-	for (emu_stream *t : streams)
-		if (t == s)
-			return true;
-	return false;
+	return std::find(streams.begin(), streams.end(), s) != streams.end();
 }
 
 /* The next of any stream, if it has one. */
@@ -351,24 +340,32 @@ static void timed_copy(const void *to, const void *from, const std::function<voi
 	emu_timed(CUPTI_COPY, kind, nullptr, work);
 }
 
-/* Memory of the host must be such as copies use directly. */
-static bool is_usable(const void *p, size_t n)
+/* Memory of the host that copies use directly. */
+static bool is_pinned(const void *p, size_t n)
 {
-	if (emu_on_device(p))
-		return emu_device_of(p) == device;
 	auto a = host_allocations.upper_bound((void *)p);
 
 	return a != host_allocations.begin()
 		&& (const char *)p + n <= (const char *)(--a)->first + a->second;
 }
 
+static bool is_usable(const void *p, size_t n)
+{
+	return emu_on_device(p) ? emu_device_of(p) == device : is_pinned(p, n);
+}
+
+static bool is_of_kind(const void *to, const void *from, size_t n, enum cudaMemcpyKind kind)
+{
+	return kind == cudaMemcpyDefault ? is_usable(to, n) && is_usable(from, n)
+					 : emu_on_device(to) != (kind == cudaMemcpyDeviceToHost)
+			&& emu_on_device(from) != (kind == cudaMemcpyHostToDevice);
+}
+
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, enum cudaMemcpyKind kind,
 	cudaStream_t s)
 {
 	BEGIN_IN(s, cudaErrorUnknown);
-	if (kind == cudaMemcpyDefault ? !is_usable(to, n) || !is_usable(from, n)
-				      : emu_on_device(to) == (kind == cudaMemcpyDeviceToHost)
-			|| emu_on_device(from) == (kind == cudaMemcpyHostToDevice))
+	if (!is_of_kind(to, from, n, kind))
 		return cudaErrorInvalidValue;
 	s->work.push_back([=] { timed_copy(to, from, [=] { copy(to, from, n); }); });
 	return cudaSuccess;
@@ -570,46 +567,38 @@ cudaError_t cudaFuncSetAttribute(const void *f, enum cudaFuncAttribute attribute
 	return cudaSuccess;
 }
 
-static cudaError_t check(const kernel_launch &l)
+/* A launch as work, which has a copy of the arguments, or how it fails. */
+static cudaError_t work_of(int on, const void *kernel, dim3 grid, dim3 block, size_t shared,
+	const emu_kernel &type, const void *args, std::function<void()> *work)
 {
-	const size_t limit = shared_limit.count(l.kernel) ? shared_limit[l.kernel] : 48 << 10;
-
-	return !l.block.x || l.block.x > 1024 || l.block.y * l.block.z * l.grid.y * l.grid.z != 1
-			|| !l.grid.x || l.grid.x > 0x7fffffff || l.shared > limit
-		? cudaErrorInvalidConfiguration
-		: cudaSuccess;
-}
-
-static kernel_launch launch_of(const void *kernel, dim3 grid, dim3 block, size_t shared,
-	const emu_kernel &type, const void *args)
-{
+	const size_t limit = shared_limit.count(kernel) ? shared_limit[kernel] : 48 << 10;
 	const unsigned char *const a = (const unsigned char *)args;
+	const std::vector<unsigned char> copied(a, a + type.nbyte);
 
-	return { kernel, grid, block, shared, type, std::vector<unsigned char>(a, a + type.nbyte) };
-}
-
-static void run(int on, const kernel_launch &l)
-{
-	emu_timed(CUPTI_KERNEL, 0, l.kernel, [&] {
-		emu_run(on, l.kernel, l.grid, l.block, l.shared, [&] { l.type.call(l.kernel, l.args.data()); });
-	});
-}
-
-static cudaError_t cudaLaunchKernelExC(cudaStream_t s, const kernel_launch &l)
-{
-	BEGIN_IN(s, cudaErrorInvalidConfiguration);
-	if (check(l) != cudaSuccess)
-		return check(l);
-	kernels[l.kernel] = l.type;
-	s->work.push_back([on = s->device, l] { run(on, l); });
+	if (block.x != EMU_THREADS || block.y * block.z * grid.y * grid.z != 1 || !grid.x
+		|| grid.x > 0x7fffffff || shared > limit)
+		return cudaErrorInvalidConfiguration;
+	*work = [=] {
+		emu_timed(CUPTI_KERNEL, 0, kernel, [&] {
+			emu_run(on, kernel, grid, shared, [&] { type.call(kernel, copied.data()); });
+		});
+	};
 	return cudaSuccess;
 }
 
-cudaError_t emu_launch(const cudaLaunchConfig_t *c, const void *kernel, const struct emu_kernel *k,
-	const void *args)
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *kernel,
+	const struct emu_kernel *k, const void *args)
 {
-	return cudaLaunchKernelExC(c->stream,
-		launch_of(kernel, c->gridDim, c->blockDim, c->dynamicSmemBytes, *k, args));
+	std::function<void()> work;
+
+	BEGIN_IN(c->stream, cudaErrorInvalidConfiguration);
+	const cudaError_t e = work_of(device, kernel, c->gridDim, c->blockDim, c->dynamicSmemBytes,
+		*k, args, &work);
+	if (e == cudaSuccess) {
+		kernels[kernel] = *k;
+		c->stream->work.push_back(work);
+	}
+	return e;
 }
 
 /* ---- graphs ---- */
@@ -633,10 +622,10 @@ static size_t number_of(const emu_graph *g, const emu_node *node)
 	return k;
 }
 
-static cudaError_t add_node(cudaGraphNode_t *node, cudaGraph_t g, const cudaGraphNode_t *needs, size_t n,
-	const kernel_launch &launch, std::function<void()> work)
+static cudaError_t add_node(cudaGraphNode_t *node, cudaGraph_t g, const cudaGraphNode_t *needs,
+	size_t n, const void *kernel, std::function<void()> work)
 {
-	emu_node x = { {}, launch, std::move(work) };
+	emu_node x = { {}, kernel, std::move(work) };
 
 	if (!graphs.count(g))
 		return cudaErrorInvalidValue;
@@ -650,44 +639,36 @@ static cudaError_t add_node(cudaGraphNode_t *node, cudaGraph_t g, const cudaGrap
 	return cudaSuccess;
 }
 
-static cudaError_t launch_of_node(const struct cudaKernelNodeParams *p, kernel_launch *out)
+static cudaError_t work_of_node(const emu_graph *g, const struct cudaKernelNodeParams *p,
+	std::function<void()> *work)
 {
 	if (!kernels.count(p->func) || p->extra)
 		return cudaErrorInvalidDeviceFunction;
-	*out = launch_of(p->func, p->gridDim, p->blockDim, p->sharedMemBytes, kernels[p->func],
-		p->kernelParams[0]);
-	return check(*out);
+	return work_of(g->device, p->func, p->gridDim, p->blockDim, p->sharedMemBytes,
+		kernels[p->func], p->kernelParams[0], work);
 }
 
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t g, const cudaGraphNode_t *needs,
 	size_t n, const struct cudaKernelNodeParams *p)
 {
-	kernel_launch l;
+	std::function<void()> work;
 
 	BEGIN(cudaErrorInvalidValue);
-	const cudaError_t e = launch_of_node(p, &l);
-	return e != cudaSuccess ? e : add_node(node, g, needs, n, l, nullptr);
-}
-
-/* The host's end of a copy that a graph does again and again stays where it is. */
-static void check_pinned(const void *p, size_t n)
-{
-	for (auto &a : host_allocations)
-		if ((const char *)p >= (char *)a.first && (const char *)p + n <= (char *)a.first + a.second)
-			return;
-	emu_found("a graph copies memory of the host that is not pinned", nullptr, p);
+	const cudaError_t e = work_of_node(g, p, &work);
+	return e != cudaSuccess ? e : add_node(node, g, needs, n, p->func, work);
 }
 
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t g, const cudaGraphNode_t *needs,
 	size_t n, void *to, const void *from, size_t nbyte, enum cudaMemcpyKind kind)
 {
 	BEGIN(cudaErrorInvalidValue);
-	if (emu_on_device(to) == (kind == cudaMemcpyDeviceToHost)
-		|| emu_on_device(from) == (kind == cudaMemcpyHostToDevice))
+	if (!is_of_kind(to, from, nbyte, kind))
 		return cudaErrorInvalidValue;
-	if (kind != cudaMemcpyDeviceToDevice)
-		check_pinned(kind == cudaMemcpyDeviceToHost ? to : from, nbyte);
-	return add_node(node, g, needs, n, {},
+	/* The host's end of a copy that a graph does again and again stays where it is. */
+	for (const void *p : { (const void *)to, from })
+		if (!emu_on_device(p) && !is_pinned(p, nbyte))
+			emu_found("a graph copies memory of the host that is not pinned", nullptr, p);
+	return add_node(node, g, needs, n, nullptr,
 		[=] { timed_copy(to, from, [=] { copy(to, from, nbyte); }); });
 }
 
@@ -697,14 +678,14 @@ cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t g, const c
 	BEGIN(cudaErrorInvalidValue);
 	if (!emu_on_device(p->dst) || p->elementSize != 1 || p->height != 1)
 		return cudaErrorInvalidValue;
-	return add_node(node, g, needs, n, {}, [p = *p] { set(p.dst, (int)p.value, p.width); });
+	return add_node(node, g, needs, n, nullptr, [p = *p] { set(p.dst, (int)p.value, p.width); });
 }
 
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t g, const cudaGraphNode_t *needs,
 	size_t n, const struct cudaHostNodeParams *p)
 {
 	BEGIN(cudaErrorInvalidValue);
-	return add_node(node, g, needs, n, {}, [p = *p] { call_host(p.fn, p.userData); });
+	return add_node(node, g, needs, n, nullptr, [p = *p] { call_host(p.fn, p.userData); });
 }
 
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *x, cudaGraph_t g, unsigned long long flags)
@@ -720,15 +701,17 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *x, cudaGraph_t g, uns
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t x, cudaGraphNode_t node,
 	const struct cudaKernelNodeParams *p)
 {
-	kernel_launch l;
+	std::function<void()> work;
 
 	BEGIN(cudaErrorInvalidValue);
-	const size_t k = execs.count(x) && graphs.count(const_cast<emu_graph *>(x->from)) ? number_of(x->from, node) : SIZE_MAX;
-	const cudaError_t e = launch_of_node(p, &l);
+	const size_t k = execs.count(x) && graphs.count(const_cast<emu_graph *>(x->from))
+		? number_of(x->from, node)
+		: SIZE_MAX;
 
-	if (e != cudaSuccess || k >= x->graph.node.size() || x->graph.node[k].launch.kernel != p->func)
+	if (k >= x->graph.node.size() || x->graph.node[k].kernel != p->func
+		|| work_of_node(&x->graph, p, &work) != cudaSuccess)
 		return cudaErrorInvalidValue;
-	x->graph.node[k].launch = l;
+	x->graph.node[k].work = work;
 	return cudaSuccess;
 }
 
@@ -755,14 +738,10 @@ static void do_any_node(launched &l)
 		if (is_ready(l, k))
 			ready.push_back(k);
 	const size_t k = ready[emu_below((unsigned)ready.size())];
-	const emu_node &node = l.graph.node[k];
 
 	l.done[k] = true;
 	old_graph = !l.recorded;
-	if (node.launch.kernel)
-		run(l.graph.device, node.launch);
-	else
-		node.work();
+	l.graph.node[k].work();
 	old_graph = false;
 }
 

@@ -101,7 +101,7 @@ static void copy(struct cuda_state *b, void *state, const struct places *x, unsi
 static void swap_inside(struct cuda_state *b, void *state, const struct places *x, unsigned pattern,
 	const struct places *y, unsigned other, size_t longest)
 {
-	size_t room = b->part[CUDA_STAGING].nbyte / cuda_amplitude_bytes(b),
+	size_t room = b->part_bytes[CUDA_STAGING] / cuda_amplitude_bytes(b),
 	       n = copy_size(x, room < longest ? room : longest);
 
 	for (size_t k = 0; k < bit(x->nbit - x->n); k += n) {
@@ -277,7 +277,7 @@ static void exchange_by_nccl(const struct batches *g, size_t all)
 static void exchange(struct batches g, size_t longest)
 {
 	size_t all = bit(g.x->nbit - g.x->n), size = cuda_amplitude_bytes(g.b),
-	       room = (g.b->part[CUDA_STAGING].nbyte / size) >> (g.x->n + 1);
+	       room = (g.b->part_bytes[CUDA_STAGING] / size) >> (g.x->n + 1);
 
 	g.memory = g.b->nccl ? g.b->staging : g.b->staging_host;
 	g.each = all < room ? all : room;

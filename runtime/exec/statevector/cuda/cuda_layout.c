@@ -39,19 +39,12 @@ static uint64_t bit(unsigned b) { return UINT64_C(1) << b; }
 
 static unsigned count(uint64_t bits) { return (unsigned)__builtin_popcountll(bits); }
 
-static bool is_twice(const struct plan *pl) { return pl->precision == PRECISION_DOUBLE; }
-
-static unsigned tile_bits(const struct plan *pl)
-{
-	return CUDA_THREAD_BITS + (unsigned)(is_twice(pl) ? CUDA_REGS_DOUBLE : CUDA_REGS_SINGLE);
-}
-
 unsigned cuda_sample_bits(const struct plan *pl, unsigned nbit)
 {
 	unsigned stored = plan_stored_bits(pl, nbit) - pl->nrank_bit,
 		 width = (unsigned)__builtin_ctz(pl->width);
 
-	return stored + width < tile_bits(pl) ? tile_bits(pl) - stored : width;
+	return stored + width < cuda_tile_bits(pl) ? cuda_tile_bits(pl) - stored : width;
 }
 
 /* Places, with those of the sample's bits, which stay where they are. */
@@ -670,11 +663,12 @@ static bool moves_places(const struct tile *t) { return memcmp(t->from, t->to, t
 struct cuda_launch *cuda_layout_stage(const struct plan *pl, const struct plan_circuit *c, uint32_t k,
 	enum cuda_sweep pass, uint64_t stored, struct cuda_process process, struct arena *arena)
 {
+	bool twice = pl->precision == PRECISION_DOUBLE;
 	struct todo w = { .t = { .pl = pl,
-				  .twice = is_twice(pl),
-				  .nreg = is_twice(pl) ? CUDA_REGS_DOUBLE : CUDA_REGS_SINGLE,
-				  .nbit = tile_bits(pl),
-				  .nline = is_twice(pl) ? 3 : 4,
+				  .twice = twice,
+				  .nreg = cuda_reg_bits(pl),
+				  .nbit = cuda_tile_bits(pl),
+				  .nline = twice ? 3 : 4,
 				  .nstored = plan_stored_bits(pl, c->nbit),
 				  .number = process.number },
 		.pass = pass,

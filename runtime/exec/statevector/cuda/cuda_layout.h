@@ -41,6 +41,16 @@ struct cuda_process {
 	uint32_t number;
 };
 
+/* Bits of the index of a tile, and those of its registers. */
+static inline unsigned cuda_reg_bits(const struct plan *pl)
+{
+	return pl->precision == PRECISION_DOUBLE ? CUDA_REGS_DOUBLE : CUDA_REGS_SINGLE;
+}
+static inline unsigned cuda_tile_bits(const struct plan *pl)
+{
+	return CUDA_THREAD_BITS + cuda_reg_bits(pl);
+}
+
 /* Samples that are computed together, as a power of two: as many as the plan's units have, and at least a tile of them. */
 unsigned cuda_sample_bits(const struct plan *pl, unsigned nbit);
 

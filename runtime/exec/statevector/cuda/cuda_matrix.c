@@ -150,13 +150,6 @@ void cuda_put_matrices(struct cuda_state *b, struct cuda_circuit *c, bool back,
 {
 	struct packing k = { b, c, in, back };
 
-	if (c->nsample_entry[back])
+	if (c->nsample_entry[back] || !in)
 		cuda_samples(b, c->nsample, put_part, &k);
-}
-
-void cuda_put_tail(struct cuda_state *b, struct cuda_circuit *c)
-{
-	struct packing k = { b, c, NULL, true };
-
-	cuda_samples(b, c->nsample, put_part, &k);
 }

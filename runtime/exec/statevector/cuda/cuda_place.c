@@ -5,7 +5,7 @@
 
 uint32_t cuda_run_samples(const struct cuda_state *b, const struct cuda_circuit *c, uint32_t count)
 {
-	unsigned tile = CUDA_THREAD_BITS + (b->twice ? CUDA_REGS_DOUBLE : CUDA_REGS_SINGLE);
+	unsigned tile = cuda_tile_bits(b->plan);
 	uint32_t near = c->nbit < tile ? UINT32_C(1) << (tile - c->nbit) : 1;
 
 	return (count + near - 1) & ~(near - 1);
@@ -139,17 +139,18 @@ void cuda_measure(struct cuda_state *b)
 		struct cuda_circuit *c = &b->circuit[k];
 		size_t nbyte = cuda_state_size(b, c);
 
-		b->part[CUDA_PSI].nbyte =
-			nbyte > b->part[CUDA_PSI].nbyte ? nbyte : b->part[CUDA_PSI].nbyte;
+		if (nbyte > b->part_bytes[CUDA_PSI])
+			b->part_bytes[CUDA_PSI] = nbyte;
 		c->state = b;
 	}
-	b->part[CUDA_LAMBDA].nbyte = b->gradient ? b->part[CUDA_PSI].nbyte : 0;
-	b->part[CUDA_SUM].nbyte = (sum + (b->plan->nrank_bit ? CUDA_DIGESTS : 0)) * sizeof *b->sum;
-	b->part[CUDA_FACTOR].nbyte = factor * sizeof *b->factor;
-	b->part[CUDA_INPUT].nbyte = input;
-	if (b->plan->nrank_bit)
-		b->part[CUDA_STAGING].nbyte =
-			b->part[CUDA_PSI].nbyte / 8 < STAGING * cuda_amplitude_bytes(b)
-			? b->part[CUDA_PSI].nbyte / 8
-			: STAGING * cuda_amplitude_bytes(b);
+	b->part_bytes[CUDA_LAMBDA] = b->gradient ? b->part_bytes[CUDA_PSI] : 0;
+	b->part_bytes[CUDA_SUM] = sum * sizeof *b->sum;
+	b->part_bytes[CUDA_FACTOR] = factor * sizeof *b->factor;
+	b->part_bytes[CUDA_INPUT] = input;
+	if (b->plan->nrank_bit) {
+		size_t most = STAGING * cuda_amplitude_bytes(b), part = b->part_bytes[CUDA_PSI] / 8;
+
+		b->part_bytes[CUDA_DIGEST] = CUDA_DIGESTS * sizeof *b->digest;
+		b->part_bytes[CUDA_STAGING] = part < most ? part : most;
+	}
 }

@@ -13,12 +13,10 @@ static struct cuda_pauli compile_term(const struct plan_circuit *c, const struct
 {
 	struct plan_product p = plan_product(c, t);
 
-	return (struct cuda_pauli){ .readout = readout,
+	return (struct cuda_pauli){ .term = { .flip = p.flip, .sign = p.sign, .ny = (uint8_t)p.ny },
+		.readout = readout,
 		.segment = p.segment,
-		.coefficient = t->coefficient,
-		.flip = p.flip,
-		.sign = p.sign,
-		.ny = p.ny };
+		.coefficient = t->coefficient };
 }
 
 static void compile_output(struct cuda_circuit *c, const struct output *o, uint32_t *readout)
@@ -51,13 +49,15 @@ static uint32_t fill_group(struct cuda_circuit *c, const struct cuda_pauli *from
 		bool fits;
 
 		if (done[k]
-			|| (first && (from[k].segment != first->segment || !from[k].flip != !first->flip)))
+			|| (first
+				&& (from[k].segment != first->segment
+					|| !from[k].term.flip != !first->term.flip)))
 			continue;
 		first = first ? first : &from[k];
-		fits = cuda_flips_fit(flip | from[k].flip, c->nbit);
-		if (!fits && cuda_flips_fit(from[k].flip, c->nbit))
+		fits = cuda_flips_fit(flip | from[k].term.flip, c->nbit);
+		if (!fits && cuda_flips_fit(from[k].term.flip, c->nbit))
 			continue;
-		flip |= fits ? from[k].flip : 0;
+		flip |= fits ? from[k].term.flip : 0;
 		c->pauli[n++] = from[k];
 		done[k] = true;
 	}
@@ -71,7 +71,7 @@ static void group_terms(struct arena *arena, struct cuda_circuit *c)
 	bool *done = arena_alloc(arena, c->npauli, sizeof *done);
 
 	for (uint32_t k = c->npauli; k-- > 0 && c->nproduct < CUDA_PRODUCTS_MAX;)
-		if (!from[k].flip) {
+		if (!from[k].term.flip) {
 			c->pauli[c->npauli - ++c->nproduct] = from[k];
 			done[k] = true;
 		}
@@ -127,7 +127,7 @@ static void put_products(const struct cuda_circuit *c, struct cuda_stage_args *a
 
 	for (uint32_t k = 0; k < c->nproduct; k++) {
 		struct cuda_product *p = &a->products.product[k];
-		uint64_t sign = c->pauli[c->npauli - c->nproduct + k].sign;
+		uint64_t sign = c->pauli[c->npauli - c->nproduct + k].term.sign;
 
 		*p = (struct cuda_product){ gather(sign, a->outer, a->nouter),
 			(uint8_t)gather(sign, thread, CUDA_THREAD_BITS),
@@ -142,7 +142,7 @@ static void put_products(const struct cuda_circuit *c, struct cuda_stage_args *a
 void cuda_compile_readouts(struct cuda_state *b, struct cuda_circuit *c)
 {
 	const struct plan_circuit *pc = c->plan;
-	unsigned nreg = b->twice ? CUDA_REGS_DOUBLE : CUDA_REGS_SINGLE;
+	unsigned nreg = cuda_reg_bits(b->plan);
 	uint32_t nterm = 0, readout = 0;
 
 	for (uint32_t k = 0; k < pc->noutput; k++)
@@ -188,12 +188,8 @@ static struct cuda_terms terms_of(const struct cuda_state *b, const struct cuda_
 {
 	struct cuda_terms a = { .to = readouts_from(b, c, nsample, c->group[group]) };
 
-	for (uint32_t k = c->group[group]; k < c->group[group + 1]; k++) {
-		const struct cuda_pauli *p = &c->pauli[k];
-
-		a.term[a.nterm++] =
-			(struct cuda_term){ .flip = p->flip, .sign = p->sign, .ny = p->ny };
-	}
+	for (uint32_t k = c->group[group]; k < c->group[group + 1]; k++)
+		a.term[a.nterm++] = c->pauli[k].term;
 	return a;
 }
 
@@ -340,7 +336,7 @@ static double factor_of(const struct cuda_pauli *p, double dreadout, int exponen
 {
 	double f = ldexp(dreadout * p->coefficient, -exponent);
 
-	return p->flip ? f : ldexp(rint(ldexp(f, 52)), -52);
+	return p->term.flip ? f : ldexp(rint(ldexp(f, 52)), -52);
 }
 
 /* Of a sample, or of part number `part` of a split state. */

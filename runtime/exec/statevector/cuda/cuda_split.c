@@ -17,63 +17,27 @@ uint32_t cuda_part_number(const struct cuda_state *b, uint32_t k)
 
 /* ---- the first state ---- */
 
-/* The entries of a vector that the process needs, to `to`, for the bits of its index; returns how many. */
-static uint64_t put_vector(const struct plan_step *s, const uint8_t *place, unsigned nbit,
-	uint64_t own, const cplx *entry, uint64_t length, struct cuda_vector *v, cplx *to)
+uint64_t cuda_split_vector(const struct cuda_state *b, const struct cuda_circuit *c,
+	const struct plan_step *s, const uint8_t *place, const cplx *entry, uint64_t length, cplx *to)
 {
-	uint64_t n = 0, at, fixed = 0;
-	unsigned bit[CUDA_BITS_MAX];
+	unsigned nbit = cuda_index_bits(b, c), nown = 0, own[CUDA_BITS_MAX];
+	uint64_t n = 0, fixed = 0;
 
 	for (unsigned k = 0; k < s->ntarget; k++)
-		if (place[s->bit[k]] < nbit) {
-			bit[v->nbit] = k;
-			v->bit[v->nbit++] = place[s->bit[k]];
-		} else {
-			fixed |= (own >> place[s->bit[k]] & 1) << k;
-		}
-	for (; n < UINT64_C(1) << v->nbit; n++) {
-		at = fixed;
-		for (unsigned k = 0; k < v->nbit; k++)
-			at |= (n >> k & 1) << bit[k];
+		if (place[s->bit[k]] < nbit)
+			own[nown++] = k;
+		else
+			fixed |= (uint64_t)(b->process.number >> (place[s->bit[k]] - nbit) & 1) << k;
+	for (; n < UINT64_C(1) << nown; n++) {
+		uint64_t at = fixed;
+
+		for (unsigned k = 0; k < nown; k++)
+			at |= (n >> k & 1) << own[k];
 		if (at >= length)
 			break;
 		to[n] = entry[at];
 	}
 	return n;
-}
-
-void cuda_split_start(struct cuda_state *b, uint32_t number, const struct unit_input *in)
-{
-	const struct cuda_circuit *c = &b->circuit[number];
-	const struct plan_circuit *pc = c->plan;
-	const uint8_t *place = pc->nstage ? pc->stage[0].place : pc->segment[0].place;
-	unsigned nbit = cuda_index_bits(b, c);
-	uint64_t own = (uint64_t)b->process.number << nbit, one = own;
-	struct cuda_start a = {
-		.psi = b->psi, .zero = (UINT64_C(1) << nbit) - 1, .nbit = nbit, .nsample = 1
-	};
-	cplx *to = (cplx *)(b->input_host + c->input);
-
-	for (uint32_t k = 0; k < pc->nprepare; k++) {
-		const struct plan_step *s = &pc->step[k];
-		struct cuda_vector *v = &a.vector[a.nvector++];
-
-		v->entry = (double *)(b->input + c->input) + 2 * a.stride;
-		v->length = put_vector(s, place, nbit, own,
-			in->vector[number][(size_t)s->matrix * in->nsample],
-			in->length[number][s->matrix], v, to + a.stride);
-		a.stride += v->length;
-		for (unsigned n = 0; n < s->ntarget; n++) {
-			a.zero &= ~(UINT64_C(1) << place[s->bit[n]]);
-			one &= ~(UINT64_C(1) << place[s->bit[n]]);
-		}
-	}
-	if (one || c->nsample > 1) /* parts smaller than tiles have others beside them, which stay 0 */
-		cuda_clear(b->stream, b->psi, cuda_state_size(b, c));
-	if (one)
-		return;
-	cuda_upload(b->stream, b->input + c->input, b->input_host + c->input, a.stride * sizeof(cplx));
-	cuda_launch_start(b->stream, &a, b->twice);
 }
 
 /* ---- sums of parts ---- */
@@ -90,7 +54,7 @@ size_t cuda_bin_of(const struct cuda_circuit *c, const struct cuda_probs *p, uin
 
 bool cuda_is_minus(const struct cuda_circuit *c, const struct cuda_pauli *p, uint32_t part)
 {
-	return __builtin_parityll(p->sign >> c->nbit & part);
+	return __builtin_parityll(p->term.sign >> c->nbit & part);
 }
 
 /* Of the readouts, behind their flag (cuda_readout): those of part number `part` are added to sum. */

@@ -139,14 +139,13 @@ static void leave_last(struct cuda_circuit *c)
  * hold the lowest bits. */
 static const struct plan_circuit *in_one_stage(struct cuda_state *b, const struct plan_circuit *pc)
 {
-	unsigned tile = CUDA_THREAD_BITS + (b->twice ? CUDA_REGS_DOUBLE : CUDA_REGS_SINGLE);
 	unsigned nstored = plan_stored_bits(b->plan, pc->nbit);
 	struct plan_circuit *one;
 	struct plan_segment *segment;
 	struct plan_stage *stage;
 	uint8_t *place;
 
-	if (nstored > tile || !pc->nstage || b->plan->nrank_bit)
+	if (nstored > cuda_tile_bits(b->plan) || !pc->nstage || b->plan->nrank_bit)
 		return pc;
 	one = arena_alloc(&b->arena, 1, sizeof *one);
 	stage = arena_alloc(&b->arena, 1, sizeof *stage);
@@ -228,8 +227,6 @@ struct cuda_state *cuda_state_layout(const struct plan *pl, bool gradient, struc
 		.holds = -1 };
 	arena_init(&b->arena);
 	b->circuit = arena_alloc(&b->arena, pl->ncircuit, sizeof *b->circuit);
-	for (unsigned k = CUDA_SUM; k < CUDA_PARTS; k++)
-		b->part[k].copied = true;
 	for (uint32_t k = 0; k < pl->ncircuit; k++)
 		compile(b, &pl->circuit[k], &nstep, &b->circuit[k]);
 	cuda_measure(b);
@@ -238,14 +235,13 @@ struct cuda_state *cuda_state_layout(const struct plan *pl, bool gradient, struc
 
 enum { PART_ALIGN = 256 };
 
-/* Bytes of the parts before part k, on the device or on the host. */
-static size_t part_offset(const struct cuda_state *b, unsigned k, bool host)
+/* Bytes of the parts before part k. */
+static size_t part_offset(const struct cuda_state *b, unsigned k)
 {
 	size_t at = 0;
 
 	for (unsigned i = 0; i < k; i++)
-		if (!host || b->part[i].copied)
-			at += (b->part[i].nbyte + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN;
+		at += (b->part_bytes[i] + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN;
 	return at;
 }
 
@@ -273,7 +269,7 @@ uint64_t cuda_state_bytes(const struct plan *pl, bool gradient, unsigned nrank)
 {
 	struct cuda_process first = { (unsigned)__builtin_ctz(nrank), 0 };
 	struct cuda_state *b = cuda_state_layout(pl, gradient, first);
-	uint64_t nbyte = part_offset(b, CUDA_PARTS, false);
+	uint64_t nbyte = part_offset(b, CUDA_PARTS);
 
 	cuda_state_free(b);
 	return nbyte;
@@ -281,25 +277,23 @@ uint64_t cuda_state_bytes(const struct plan *pl, bool gradient, unsigned nrank)
 
 static void take_memory(struct cuda_state *b)
 {
-	char *device = b->device = cuda_malloc(b->stream, part_offset(b, CUDA_PARTS, false));
-	char *host = b->host = cuda_host_malloc(b->stream, part_offset(b, CUDA_PARTS, true));
+	char *device = b->device = cuda_malloc(b->stream, part_offset(b, CUDA_PARTS));
+	char *host = b->host = cuda_host_malloc(b->stream, part_offset(b, CUDA_PSI));
 
 	if (!device || !host)
 		return;
-	b->psi = device;
-	b->lambda = device + part_offset(b, CUDA_LAMBDA, false);
-	b->sum = (void *)(device + part_offset(b, CUDA_SUM, false));
-	b->sum_host = (void *)(host + part_offset(b, CUDA_SUM, true));
-	b->digest =
-		(void *)((char *)b->sum + b->part[CUDA_SUM].nbyte - CUDA_DIGESTS * sizeof *b->digest);
-	b->digest_host = (void *)((char *)b->sum_host + b->part[CUDA_SUM].nbyte
-		- CUDA_DIGESTS * sizeof *b->digest);
-	b->factor = (void *)(device + part_offset(b, CUDA_FACTOR, false));
-	b->factor_host = (void *)(host + part_offset(b, CUDA_FACTOR, true));
-	b->input = device + part_offset(b, CUDA_INPUT, false);
-	b->input_host = host + part_offset(b, CUDA_INPUT, true);
-	b->staging = device + part_offset(b, CUDA_STAGING, false);
-	b->staging_host = host + part_offset(b, CUDA_STAGING, true);
+	b->sum = (void *)(device + part_offset(b, CUDA_SUM));
+	b->sum_host = (void *)(host + part_offset(b, CUDA_SUM));
+	b->digest = (void *)(device + part_offset(b, CUDA_DIGEST));
+	b->digest_host = (void *)(host + part_offset(b, CUDA_DIGEST));
+	b->factor = (void *)(device + part_offset(b, CUDA_FACTOR));
+	b->factor_host = (void *)(host + part_offset(b, CUDA_FACTOR));
+	b->input = device + part_offset(b, CUDA_INPUT);
+	b->input_host = host + part_offset(b, CUDA_INPUT);
+	b->staging = device + part_offset(b, CUDA_STAGING);
+	b->staging_host = host + part_offset(b, CUDA_STAGING);
+	b->psi = device + part_offset(b, CUDA_PSI);
+	b->lambda = device + part_offset(b, CUDA_LAMBDA);
 }
 
 int cuda_state_failure(const struct cuda_state *b, struct err *e)
@@ -390,7 +384,7 @@ static void put_vectors(const struct cuda_state *b, uint32_t number, const struc
 		}
 }
 
-/* A split state has its own vectors uploaded where it starts. */
+/* The vectors of a split state are put where it starts. */
 static void put_inputs(struct cuda_state *b, uint32_t number, const struct unit_input *in, bool back)
 {
 	struct cuda_circuit *c = &b->circuit[number];
@@ -403,29 +397,47 @@ static void put_inputs(struct cuda_state *b, uint32_t number, const struct unit_
 		cuda_put_matrices(b, c, true, in);
 }
 
+/* Of a split state, the process uploads its part of the vectors; it has nothing where one of its bits that no vector has is 1. */
 static void start_states(struct cuda_state *b, uint32_t number, const struct unit_input *in)
 {
 	const struct cuda_circuit *c = &b->circuit[number];
 	const struct plan_circuit *pc = c->plan;
-	const uint8_t *place = pc->nstage ? pc->stage[0].place : pc->place;
+	const uint8_t *place = pc->nstage ? pc->stage[0].place : pc->segment[0].place;
+	bool split = b->plan->nrank_bit;
+	unsigned nbit = cuda_index_bits(b, c);
+	uint64_t one = (uint64_t)b->process.number << nbit;
 	struct cuda_start a = { .psi = b->psi,
-		.zero = (UINT64_C(1) << c->nbit) - 1,
-		.nbit = c->nbit,
-		.nsample = c->nsample };
+		.zero = (UINT64_C(1) << nbit) - 1,
+		.nbit = nbit,
+		.nsample = split ? 1 : c->nsample };
 
 	for (uint32_t k = 0; k < pc->nprepare; k++) {
 		const struct plan_step *s = &pc->step[k];
 		struct cuda_vector *v = &a.vector[a.nvector++];
 
 		*v = (struct cuda_vector){ .entry = (double *)(b->input + c->input) + 2 * a.stride,
-			.length = in->length[number][s->matrix],
-			.nbit = s->ntarget };
+			.length = in->length[number][s->matrix] };
 		for (unsigned n = 0; n < s->ntarget; n++) {
-			v->bit[n] = place[s->bit[n]];
-			a.zero &= ~(UINT64_C(1) << v->bit[n]);
+			uint8_t at = place[s->bit[n]];
+
+			if (at < nbit)
+				v->bit[v->nbit++] = at;
+			a.zero &= ~(UINT64_C(1) << at);
+			one &= ~(UINT64_C(1) << at);
 		}
+		if (split)
+			v->length = cuda_split_vector(b, c, s, place,
+				in->vector[number][(size_t)s->matrix * in->nsample], v->length,
+				(cplx *)(b->input_host + c->input) + a.stride);
 		a.stride += v->length;
 	}
+	if (split && (one || c->nsample > 1)) /* parts smaller than tiles have others beside them, which stay 0 */
+		cuda_clear(b->stream, b->psi, cuda_state_size(b, c));
+	if (one)
+		return;
+	if (split)
+		cuda_upload(b->stream, b->input + c->input, b->input_host + c->input,
+			a.stride * sizeof(cplx));
 	cuda_launch_start(b->stream, &a, b->twice);
 }
 
@@ -463,9 +475,7 @@ static void evolve(struct cuda_state *b, uint32_t number, const struct unit_inpu
 
 	forget_shown(b);
 	cuda_read_products(c, read);
-	if (b->plan->nrank_bit)
-		cuda_split_start(b, number, in);
-	else if (!c->starts)
+	if (!c->starts)
 		start_states(b, number, in);
 	cuda_mark(b, EVENT_PHASE, PHASE_ENCODING);
 	for (uint32_t k = 0; k < c->plan->nstage; k++) {

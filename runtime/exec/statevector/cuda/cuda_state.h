@@ -10,8 +10,8 @@
 #include "runtime/exec/statevector/tail_observables.h"
 
 struct cuda_pauli {
-	uint64_t flip, sign; /* bits of the state's index */
-	uint32_t ny, readout;
+	struct cuda_term term;
+	uint32_t readout;
 	uint32_t segment; /* of a split state, in which it is read */
 	double coefficient;
 };
@@ -63,18 +63,15 @@ struct cuda_circuit {
 	const struct cuda_state *state; /* that it is of */
 };
 
-/* A part of the memory: on the device, and what the host copies from there and to there. */
-struct cuda_part {
-	size_t nbyte;
-	bool copied; /* the host has one too */
-};
-enum cuda_part_number {
-	CUDA_PSI,
-	CUDA_LAMBDA,
+/* Parts of the memory of the device. The host has the first ones too, at the same places: what is copied from there and to there. */
+enum cuda_part {
 	CUDA_SUM,
+	CUDA_DIGEST, /* split states: of what is sent */
 	CUDA_FACTOR,
 	CUDA_INPUT,
 	CUDA_STAGING, /* split states: what is on its way to another process */
+	CUDA_PSI,
+	CUDA_LAMBDA,
 	CUDA_PARTS
 };
 
@@ -115,7 +112,7 @@ struct cuda_state {
 		uint8_t kind;
 		uint32_t id;
 	} mark[CUDA_MOMENTS_MAX];
-	struct cuda_part part[CUDA_PARTS];
+	size_t part_bytes[CUDA_PARTS];
 	void *device, *host; /* all parts */
 	/* The parts. */
 	void *psi, *lambda;
@@ -123,7 +120,7 @@ struct cuda_state {
 	 * together, then those of each sample; where the tail is taken, of readouts once, then P of each sample. First all circuits' of
 	 * readouts, then of the backward pass, then norms. */
 	long long *sum, *sum_host;
-	unsigned long long *digest, *digest_host; /* behind these, of split states */
+	unsigned long long *digest, *digest_host;
 	double *factor,
 		*factor_host; /* of each circuit (samples, nsum_readout), or the matrices of the launch that makes lambda; then
 				 of norms (samples) */
@@ -227,8 +224,10 @@ uint32_t cuda_part_number(const struct cuda_state *b, uint32_t k);
 /* Of part number `part`: its bits in bins of probabilities; and has a product the opposite sign? Neither where states are not split. */
 size_t cuda_bin_of(const struct cuda_circuit *c, const struct cuda_probs *p, uint32_t part);
 bool cuda_is_minus(const struct cuda_circuit *c, const struct cuda_pauli *p, uint32_t part);
-/* The first state. */
-void cuda_split_start(struct cuda_state *b, uint32_t c, const struct unit_input *in);
+/* What a prepared vector has for the bits of the process' index, to `to`: entries, of which it returns the number. */
+uint64_t cuda_split_vector(const struct cuda_state *b, const struct cuda_circuit *c,
+	const struct plan_step *s, const uint8_t *place, const cplx *entry, uint64_t length,
+	cplx *to);
 /* In sum_host: the readouts of all parts of all processes, as of one sample. False: something failed. */
 bool cuda_split_readouts(struct cuda_state *b, const struct cuda_circuit *c);
 /* The norm of all parts, as that of each: waits for the stream. */
@@ -357,12 +356,9 @@ static inline double cuda_sum_value(const struct cuda_state *b, size_t k)
 
 /* cuda_matrix.c, in the kernels' precision: matrices of steps of that class into the launches, where samples have not one each; */
 void cuda_store_matrices(struct cuda_state *b, struct cuda_circuit *c, bool sample, const cplx *u);
-/* and where they have, into the host's part of the memory. */
+/* and where they have, into the host's part of the memory: or without `in`, what makes lambda of psi where the tail is taken. */
 void cuda_put_matrices(struct cuda_state *b, struct cuda_circuit *c, bool back,
 	const struct unit_input *in);
-
-/* and what makes lambda of psi where the tail is taken, from the host's matrices of it. */
-void cuda_put_tail(struct cuda_state *b, struct cuda_circuit *c);
 
 /* cuda_tail.c: what the functions of cuda_readout.c do where the tail is taken. */
 void cuda_compile_tail(struct cuda_state *b, struct cuda_circuit *c, uint64_t stored);

@@ -130,7 +130,7 @@ void cuda_tail_put(struct cuda_state *b, struct cuda_circuit *c, uint32_t count,
 				to[s * n + e] += ldexp(dreadout[(size_t)s * c->plan->nreadout + j],
 							 -c->exponent)
 					* m[j * n + e];
-	cuda_put_tail(b, c);
+	cuda_put_matrices(b, c, true, NULL);
 }
 
 void cuda_tail_add(const struct cuda_circuit *c, uint32_t count, const double *dreadout, cplx *g)

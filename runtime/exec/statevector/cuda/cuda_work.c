@@ -75,9 +75,7 @@ static double sample_entries(const struct cuda_placed *p, const struct cuda_op *
 /* Amplitudes of a sample that a launch has. */
 static double launch_amplitudes(const struct cuda_state *b, const struct cuda_launch *l)
 {
-	return ldexp(1,
-		CUDA_THREAD_BITS + (b->twice ? CUDA_REGS_DOUBLE : CUDA_REGS_SINGLE) + l->args.nouter
-			- l->args.nnear);
+	return ldexp(1, (int)cuda_tile_bits(b->plan) + l->args.nouter - l->args.nnear);
 }
 
 /* Of n, those that it reads. */
@@ -124,7 +122,7 @@ static void add_product_sums(const struct cuda_state *b, const struct cuda_circu
 	struct plan_device_work *w)
 {
 	const struct cuda_stage_args *a = &c->reads->args;
-	unsigned nreg = b->twice ? CUDA_REGS_DOUBLE : CUDA_REGS_SINGLE;
+	unsigned nreg = cuda_reg_bits(b->plan);
 	double n = launch_amplitudes(b, c->reads);
 	double sums = n * nreg + ldexp(n, -(int)nreg) * 5 * count(a->products.regs);
 
@@ -137,7 +135,7 @@ static void add_product_sums(const struct cuda_state *b, const struct cuda_circu
 static void add_product_lambda(const struct cuda_state *b, const struct cuda_circuit *c,
 	bool others, struct plan_device_work *w)
 {
-	unsigned nreg = b->twice ? CUDA_REGS_DOUBLE : CUDA_REGS_SINGLE;
+	unsigned nreg = cuda_reg_bits(b->plan);
 	double n = launch_amplitudes(b, c->makes);
 
 	add(w, b->twice, 2 * n, 0);
@@ -148,12 +146,6 @@ static void add_product_lambda(const struct cuda_state *b, const struct cuda_cir
 }
 
 /* ---- the first state ---- */
-
-static void add_copy(struct plan_device_work *w, double of_sample)
-{
-	w->copy += of_sample > 0;
-	w->copied += of_sample;
-}
 
 /* Launches of the kernels on whole states, whose blocks have a part of one. */
 static void add_state_launches(const struct cuda_circuit *c, uint32_t n, struct plan_device_work *w)
@@ -198,9 +190,9 @@ static void add_norm(const struct cuda_state *b, const struct cuda_circuit *c,
 
 	w->clear++;
 	add_expectations(b, c, 1, 1, w);
-	add_copy(w, 2 * NUMBER);
 	w->call++;
-	add_copy(w, NUMBER);
+	w->copy += 2;
+	w->copied += 3 * NUMBER;
 	add_state_launches(c, 1, w);
 	w->read += n * amplitude + NUMBER;
 	w->written += n * amplitude;
@@ -235,7 +227,7 @@ static void add_lambda(const struct cuda_state *b, const struct cuda_circuit *c,
 
 	add_state_launches(c, launches, w);
 	for (uint32_t k = 0; k < c->npauli; k++)
-		nflip += c->pauli[k].flip != 0;
+		nflip += c->pauli[k].term.flip != 0;
 	nown = c->npauli - nflip - (cuda_stages_read(c) ? c->nproduct : 0);
 	w->clear += !launches && (!c->nproduct || (c->reads && c->clears));
 	w->read += (launches + adding) * n * amplitude + (double)nfactor * NUMBER;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "runtime/base/maths.h"
+#include "runtime/program/matrix.h"
 
 /* s[d * d] += of y[d * d]. */
 static inline void anti_hermitian_add(unsigned d, const cplx *y, double *s)
@@ -30,4 +31,22 @@ static inline void anti_hermitian_transition(unsigned d, const double *s, cplx *
 	for (unsigned r = 0; r < d; r++)
 		for (unsigned c = 0; c < d; c++)
 			y[r * d + c] = r < c ? cplx_of(s[r * d + c], s[c * d + r]) : r == c ? cplx_of(0, s[r * d + r]) : 0;
+}
+
+/* to[d * d] += that of a matrix U, from the sum s[d * d] of a step that does U^+: as d(U^+) = -U^+ dU U^+, of Y = -conj(U) Y' U^T. */
+static inline void anti_hermitian_add_adjoint(unsigned d, const cplx *u, const double *s, double *to)
+{
+	cplx y[MATRIX_ENTRIES_MAX], part[MATRIX_ENTRIES_MAX] = { 0 },
+				    whole[MATRIX_ENTRIES_MAX] = { 0 };
+
+	anti_hermitian_transition(d, s, y);
+	for (unsigned i = 0; i < d; i++)
+		for (unsigned j = 0; j < d; j++)
+			for (unsigned k = 0; k < d; k++)
+				part[i * d + j] += cplx_mul(y[i * d + k], u[j * d + k]);
+	for (unsigned i = 0; i < d; i++)
+		for (unsigned j = 0; j < d; j++)
+			for (unsigned k = 0; k < d; k++)
+				whole[i * d + j] -= cplx_mul(conj(u[i * d + k]), part[k * d + j]);
+	anti_hermitian_add(d, whole, to);
 }

@@ -236,8 +236,8 @@ static void test_far_rows(void)
 	tap_ok(!call && !memcmp(host, host + NBYTE, NBYTE),
 		"one row is copied, however far others would be%s%s", call ? ": " : "",
 		call ? call : "");
-	cuda_host_free(s, host);
-	cuda_free(s, device);
+	cuda_host_free(host);
+	cuda_free(device);
 	cuda_stream_free(s);
 }
 

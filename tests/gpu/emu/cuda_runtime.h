@@ -125,7 +125,6 @@ enum cudaError_t {
 	cudaErrorInvalidDeviceFunction = 98,
 	cudaErrorInvalidDevice = 101,
 	cudaErrorNotReady = 600,
-	cudaErrorIllegalAddress = 700,
 	cudaErrorLaunchFailure = 719,
 	cudaErrorNotPermitted = 800,
 	cudaErrorUnknown = 999

@@ -82,11 +82,6 @@ struct {
 
 /* ---- failures ---- */
 
-bool is_sticky(cudaError_t e)
-{
-	return e == cudaErrorLaunchFailure || e == cudaErrorIllegalAddress;
-}
-
 /* What a call gives before it does anything: cudaSuccess, or how it fails. */
 cudaError_t begin(const char *call, cudaError_t how)
 {
@@ -95,7 +90,7 @@ cudaError_t begin(const char *call, cudaError_t how)
 		return cudaErrorNotPermitted;
 	}
 	if (++calls[call] == fails.number && fails.call == call) {
-		if (is_sticky(how))
+		if (how == cudaErrorLaunchFailure)
 			sticky = how;
 		return how;
 	}
@@ -202,7 +197,6 @@ const char *cudaGetErrorString(cudaError_t e)
 	case cudaErrorMemoryAllocation: return "out of memory";
 	case cudaErrorNoDevice: return "no CUDA-capable device is detected";
 	case cudaErrorLaunchFailure: return "unspecified launch failure";
-	case cudaErrorIllegalAddress: return "an illegal memory access was encountered";
 	case cudaErrorInvalidValue: return "invalid argument";
 	default: return "unknown error";
 	}

@@ -143,28 +143,12 @@ static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 	cpu_backward_sums(w, thread, chunk, s->sums);
 }
 
-/* Of U, from those of a step that does U^+: as d(U^+) = -U^+ dU U^+, of Y = -conj(U) Y' U^T. */
-static void add_adjoint(unsigned d, const cplx *u, const double *sum, double *to)
-{
-	cplx y[MATRIX_ENTRIES_MAX], part[MATRIX_ENTRIES_MAX] = { 0 }, whole[MATRIX_ENTRIES_MAX] = { 0 };
-	anti_hermitian_transition(d, sum, y);
-	for (unsigned i = 0; i < d; i++)
-		for (unsigned j = 0; j < d; j++)
-			for (unsigned k = 0; k < d; k++)
-				part[i * d + j] += cplx_mul(y[i * d + k], u[j * d + k]);
-	for (unsigned i = 0; i < d; i++)
-		for (unsigned j = 0; j < d; j++)
-			for (unsigned k = 0; k < d; k++)
-				whole[i * d + j] -= cplx_mul(conj(u[i * d + k]), part[k * d + j]);
-	anti_hermitian_add(d, whole, to);
-}
-
 /* Step st's sums to its matrix' own, u being all matrices. */
 static void add_sums(const struct backend_state *b, const struct cpu_step *st, const cplx *u, const double *sum, double *to)
 {
 	size_t offset = b->plan->set.offset[st->plan->matrix];
 	if (st->plan->adjoint) {
-		add_adjoint(1u << st->plan->ntarget, u + offset, sum, to + offset);
+		anti_hermitian_add_adjoint(1u << st->plan->ntarget, u + offset, sum, to + offset);
 		return;
 	}
 	for (unsigned e = 0; e < step_doubles(st); e++)

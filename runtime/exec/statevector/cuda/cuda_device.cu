@@ -382,9 +382,8 @@ void *cuda_malloc(struct cuda_stream *s, size_t nbyte)
 	return p;
 }
 
-void cuda_free(struct cuda_stream *s, void *p)
+void cuda_free(void *p)
 {
-	(void)s;
 	if (p)
 		cudaFree(p);
 }
@@ -398,9 +397,8 @@ void *cuda_host_malloc(struct cuda_stream *s, size_t nbyte)
 	return p;
 }
 
-void cuda_host_free(struct cuda_stream *s, void *p)
+void cuda_host_free(void *p)
 {
-	(void)s;
 	if (p)
 		cudaFreeHost(p);
 }

@@ -42,10 +42,10 @@ void cuda_stream_failed(struct cuda_stream *s, const char *call, int error);
 
 /* NULL where there is none; free takes NULL. */
 void *cuda_malloc(struct cuda_stream *s, size_t nbyte);
-void cuda_free(struct cuda_stream *s, void *p);
+void cuda_free(void *p);
 /* Memory of the host that copies use directly: they may read it until the stream has been waited for. */
 void *cuda_host_malloc(struct cuda_stream *s, size_t nbyte);
-void cuda_host_free(struct cuda_stream *s, void *p);
+void cuda_host_free(void *p);
 void cuda_upload(struct cuda_stream *s, void *device, const void *host, size_t nbyte);
 void cuda_download(struct cuda_stream *s, void *host, const void *device, size_t nbyte);
 void cuda_clear(struct cuda_stream *s, void *device, size_t nbyte);

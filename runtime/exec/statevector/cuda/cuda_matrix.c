@@ -52,21 +52,32 @@ static unsigned list_sources(uint32_t index, bool back, const struct cuda_placed
 	return n;
 }
 
-/* As the device has it: re, im, in the kernels' precision, behind `before` complex numbers. */
+void cuda_put_number(const struct cuda_state *b, void *out, size_t k, double re, double im)
+{
+	double *twice = out;
+	float *single = out;
+
+	if (b->twice) {
+		twice[2 * k] = re;
+		twice[2 * k + 1] = im;
+	} else {
+		single[2 * k] = (float)re;
+		single[2 * k + 1] = (float)im;
+	}
+}
+
+/* As the device has it, behind `before` complex numbers. */
 static void put_matrix(const struct cuda_state *b, const struct source *s, unsigned n,
 	const cplx *u, void *out, size_t before)
 {
 	for (unsigned k = 0; k < n; k++) {
-		double re = creal(u[s[k].at]), im = cimag(u[s[k].at]), sign = s[k].conjugate ? -1 : 1;
-		size_t at = 2 * (before + k);
+		double re = creal(u[s[k].at]), im = cimag(u[s[k].at]);
 
-		if (b->twice) {
-			((double *)out)[at] = re;
-			((double *)out)[at + 1] = sign * im;
-		} else {
-			((float *)out)[at] = (float)rounded(re, s[k].noise[0]);
-			((float *)out)[at + 1] = (float)(sign * rounded(im, s[k].noise[1]));
+		if (!b->twice) {
+			re = rounded(re, s[k].noise[0]);
+			im = rounded(im, s[k].noise[1]);
 		}
+		cuda_put_number(b, out, before + k, re, s[k].conjugate ? -im : im);
 	}
 }
 

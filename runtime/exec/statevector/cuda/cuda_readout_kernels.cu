@@ -31,7 +31,7 @@ DEVICE chunk chunk_of(uint32_t nbit)
 }
 
 /* Number made of the bits bit[0], bit[1], ... of i. */
-DEVICE size_t gather(size_t i, const uint8_t *bit, uint32_t n)
+static __host__ __device__ size_t gather(size_t i, const uint8_t *bit, uint32_t n)
 {
 	size_t out = 0;
 
@@ -361,16 +361,6 @@ bool cuda_flips_fit(uint64_t flip, uint32_t nbit)
 	return nbit <= CHUNK_BITS || (uint32_t)__builtin_popcountll(flip | line) <= CHUNK_BITS;
 }
 
-/* The bits of a mask that a chunk has. */
-static uint16_t mask_within(uint64_t mask, const struct cuda_chunk *c, uint32_t bits)
-{
-	uint32_t out = 0;
-
-	for (uint32_t j = 0; j < bits; j++)
-		out |= (uint32_t)(mask >> c->at[j] & 1) << j;
-	return (uint16_t)out;
-}
-
 /* Chunks in which the products stay: the first ones, where they cannot all. */
 static void place_terms(struct cuda_terms *a)
 {
@@ -384,8 +374,8 @@ static void place_terms(struct cuda_terms *a)
 	for (uint32_t j = 0; j < bits; j++)
 		within |= (uint64_t)1 << a->chunk.at[j];
 	for (uint32_t k = 0; k < a->nterm; k++) {
-		a->term[k].near_flip = mask_within(a->term[k].flip, &a->chunk, bits);
-		a->term[k].near_sign = mask_within(a->term[k].sign, &a->chunk, bits);
+		a->term[k].near_flip = (uint16_t)gather(a->term[k].flip, a->chunk.at, bits);
+		a->term[k].near_sign = (uint16_t)gather(a->term[k].sign, a->chunk.at, bits);
 		a->term[k].is_far = (a->term[k].flip & ~within) != 0;
 	}
 }

@@ -252,11 +252,9 @@ void cuda_state_free(struct cuda_state *b)
 	cuda_nccl_leave(b);
 	cuda_graphs_free(b->graph[0]);
 	cuda_graphs_free(b->graph[1]);
-	if (b->stream) {
-		cuda_free(b->stream, b->device);
-		cuda_host_free(b->stream, b->host);
-		cuda_stream_free(b->stream);
-	}
+	cuda_free(b->device);
+	cuda_host_free(b->host);
+	cuda_stream_free(b->stream);
 	cuda_trace_free(b->trace);
 	recorder_queue_free(b->queue);
 	free(b->shown);
@@ -548,25 +546,6 @@ void cuda_step_sums(const struct cuda_state *b, const struct cuda_placed *p, siz
 	}
 }
 
-/* Of U, from those of a step that does U^+: Y = -conj(U) Y' U^T. */
-static void before_adjoint(unsigned d, const cplx *u, double *s)
-{
-	cplx y[MATRIX_ENTRIES_MAX], part[MATRIX_ENTRIES_MAX] = { 0 },
-				    whole[MATRIX_ENTRIES_MAX] = { 0 };
-
-	anti_hermitian_transition(d, s, y);
-	for (unsigned i = 0; i < d; i++)
-		for (unsigned j = 0; j < d; j++)
-			for (unsigned k = 0; k < d; k++)
-				part[i * d + j] += cplx_mul(y[i * d + k], u[j * d + k]);
-	for (unsigned i = 0; i < d; i++)
-		for (unsigned j = 0; j < d; j++)
-			for (unsigned k = 0; k < d; k++)
-				whole[i * d + j] -= cplx_mul(conj(u[i * d + k]), part[k * d + j]);
-	memset(s, 0, (size_t)d * d * sizeof *s);
-	anti_hermitian_add(d, whole, s);
-}
-
 static void add_step(const struct cuda_state *b, const struct cuda_placed *p, size_t first,
 	double scale, const cplx *u, double *to)
 {
@@ -575,8 +554,8 @@ static void add_step(const struct cuda_state *b, const struct cuda_placed *p, si
 
 	cuda_step_sums(b, p, first, scale, s);
 	if (p->step->adjoint)
-		before_adjoint(d, u, s);
-	for (unsigned e = 0; e < d * d; e++)
+		anti_hermitian_add_adjoint(d, u, s, to);
+	for (unsigned e = 0; e < d * d && !p->step->adjoint; e++)
 		to[e] += s[e];
 }
 

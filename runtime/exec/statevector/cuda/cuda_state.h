@@ -354,7 +354,9 @@ static inline double cuda_sum_value(const struct cuda_state *b, size_t k)
 	return (double)b->sum_host[k] / (double)(1ll << CUDA_FIXED_BITS);
 }
 
-/* cuda_matrix.c, in the kernels' precision: matrices of steps of that class into the launches, where samples have not one each; */
+/* cuda_matrix.c, in the kernels' precision: number k of out; */
+void cuda_put_number(const struct cuda_state *b, void *out, size_t k, double re, double im);
+/* matrices of steps of that class into the launches, where samples have not one each; */
 void cuda_store_matrices(struct cuda_state *b, struct cuda_circuit *c, bool sample, const cplx *u);
 /* and where they have, into the host's part of the memory: or without `in`, what makes lambda of psi where the tail is taken. */
 void cuda_put_matrices(struct cuda_state *b, struct cuda_circuit *c, bool back,

@@ -105,8 +105,8 @@ void cuda_state_cache_free(struct backend_state *b)
 	if (!k)
 		return;
 	for (unsigned d = 0; d < b->ndevice; d++) {
-		cuda_free(b->device[d]->stream, k->memory[d].device);
-		cuda_host_free(b->device[d]->stream, k->memory[d].host);
+		cuda_free(k->memory[d].device);
+		cuda_host_free(k->memory[d].host);
 	}
 	arena_release(&k->arena);
 	free(k);
@@ -322,23 +322,17 @@ static double bound(const struct mixing *x)
 	return sum;
 }
 
-static void put_factors(const struct mixing *x, double scale, bool twice, void *to)
+static void put_factors(const struct cuda_state *s, const struct mixing *x, double scale, void *to)
 {
 	uint32_t nrow = rows_of(x->nlambda);
 	size_t at = 0;
 
 	for (uint32_t form = 0; form < x->c->nform; form++)
 		for (uint32_t l = 0; l < x->nstate; l++)
-			for (uint32_t k = 0; k < nrow; k++, at += 2) {
+			for (uint32_t k = 0; k < nrow; k++) {
 				cplx z = k < x->nlambda ? scale * factor_at(x, form, l, k) : 0;
 
-				if (twice) {
-					((double *)to)[at] = creal(z);
-					((double *)to)[at + 1] = cimag(z);
-				} else {
-					((float *)to)[at] = (float)creal(z);
-					((float *)to)[at + 1] = (float)cimag(z);
-				}
+				cuda_put_number(s, to, at++, creal(z), cimag(z));
 			}
 }
 
@@ -352,11 +346,12 @@ static int mix(struct backend_state *b, unsigned d, uint32_t number, const struc
 		.nbit = s->circuit[number].nbit,
 		.nstate = x->nstate,
 		.nlambda = x->nlambda };
-	size_t nbyte = (size_t)x->c->nform * x->nstate * rows_of(x->nlambda) * (s->twice ? 16 : 8);
+	size_t nbyte =
+		(size_t)x->c->nform * x->nstate * rows_of(x->nlambda) * cuda_amplitude_bytes(s);
 	int exponent;
 
 	frexp(bound(x), &exponent);
-	put_factors(x, ldexp(1, -exponent), s->twice, b->cache->memory[d].host);
+	put_factors(s, x, ldexp(1, -exponent), b->cache->memory[d].host);
 	cuda_upload(s->stream, behind_states(b, d), b->cache->memory[d].host, nbyte);
 	cuda_mark(s, EVENT_COPY, CUDA_TO_DEVICE);
 	for (uint32_t first = 0; first < x->c->nterm; first += CUDA_TERMS_MAX, a.add = 1) {

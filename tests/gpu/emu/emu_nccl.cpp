@@ -122,6 +122,14 @@ static bool move_all(std::vector<transfer> &all)
 	return done;
 }
 
+static nccl_result add(bool sends, void *data, size_t n, nccl_type type, int peer, nccl_comm c, nccl_stream s)
+{
+	if (type != NCCL_BYTES || peer < 0 || peer >= c->size || peer == c->rank || !emu_on_device(data))
+		return 4;
+	group.push_back({ sends, (unsigned char *)data, n, 0, peer, c, (cudaStream_t)s });
+	return NCCL_OK;
+}
+
 extern "C" {
 
 nccl_result ncclGetVersion(int *version)
@@ -225,18 +233,12 @@ nccl_result ncclGroupEnd(void)
 
 nccl_result ncclSend(const void *data, size_t n, nccl_type type, int peer, nccl_comm c, nccl_stream s)
 {
-	if (type != NCCL_BYTES || peer < 0 || peer >= c->size || peer == c->rank || !emu_on_device(data))
-		return 4;
-	group.push_back({ true, (unsigned char *)data, n, 0, peer, c, (cudaStream_t)s });
-	return NCCL_OK;
+	return add(true, (void *)data, n, type, peer, c, s);
 }
 
 nccl_result ncclRecv(void *data, size_t n, nccl_type type, int peer, nccl_comm c, nccl_stream s)
 {
-	if (type != NCCL_BYTES || peer < 0 || peer >= c->size || peer == c->rank || !emu_on_device(data))
-		return 4;
-	group.push_back({ false, (unsigned char *)data, n, 0, peer, c, (cudaStream_t)s });
-	return NCCL_OK;
+	return add(false, data, n, type, peer, c, s);
 }
 }
 

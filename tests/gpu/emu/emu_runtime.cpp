@@ -43,7 +43,6 @@ struct emu_exec {
 struct emu_event {
 	int device;
 	bool recorded;
-	emu_stream *stream; /* in which it was recorded last */
 	double when; /* milliseconds */
 };
 
@@ -483,7 +482,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t fn, void *arg)
 cudaError_t cudaEventCreate(cudaEvent_t *e)
 {
 	BEGIN(cudaErrorMemoryAllocation);
-	*e = new emu_event{ device, false, nullptr, 0 };
+	*e = new emu_event{ device, false, 0 };
 	host_allocations[*e] = 0;
 	return cudaSuccess;
 }
@@ -505,7 +504,6 @@ cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s)
 	if (e->device != device)
 		return cudaErrorInvalidValue;
 	e->recorded = false;
-	e->stream = s;
 	s->work.push_back([=] {
 		const auto now = std::chrono::steady_clock::now().time_since_epoch();
 

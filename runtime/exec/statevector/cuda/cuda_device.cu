@@ -181,9 +181,7 @@ static bool keep(struct cuda_stream *s, const char *call, cudaError_t e)
 
 /* ---- life ---- */
 
-cudaStream_t cuda_stream_handle(struct cuda_stream *s) { return s->call ? NULL : s->handle; }
-
-void *cuda_stream_native(struct cuda_stream *s) { return cuda_stream_handle(s); }
+void *cuda_stream_handle(struct cuda_stream *s) { return s->call ? NULL : s->handle; }
 
 struct cuda_stream *cuda_stream_new(unsigned device)
 {
@@ -297,9 +295,7 @@ static struct node *next_node(struct cuda_stream *s)
 	return &g->node[k];
 }
 
-/* What the newest node needs. */
-static size_t nneeds(const struct cuda_stream *s) { return s->node > 1; }
-
+/* What the newest node needs, if s->node > 1. */
 static const cudaGraphNode_t *needs(const struct cuda_stream *s)
 {
 	return s->node > 1 ? &s->graph->node[s->node - 2].handle : NULL;
@@ -313,7 +309,7 @@ void cuda_graph_launch(struct cuda_stream *s, const cudaKernelNodeParams *p, con
 		n->nbyte = nbyte;
 		n->args = memcpy(taken(malloc(nbyte)), args, nbyte);
 		keep(s, "cudaGraphAddKernelNode",
-			cudaGraphAddKernelNode(&n->handle, s->graph->graph, needs(s), nneeds(s), p));
+			cudaGraphAddKernelNode(&n->handle, s->graph->graph, needs(s), s->node > 1, p));
 		return;
 	}
 	n = &s->graph->node[s->node - 1];
@@ -413,7 +409,7 @@ static void copy(struct cuda_stream *s, void *to, const void *from, size_t nbyte
 		keep(s, "cudaMemcpyAsync", cudaMemcpyAsync(to, from, nbyte, kind, s->handle));
 	else if (struct node *n = next_node(s))
 		keep(s, "cudaGraphAddMemcpyNode1D",
-			cudaGraphAddMemcpyNode1D(&n->handle, s->graph->graph, needs(s), nneeds(s),
+			cudaGraphAddMemcpyNode1D(&n->handle, s->graph->graph, needs(s), s->node > 1,
 				to, from, nbyte, kind));
 }
 
@@ -454,7 +450,7 @@ void cuda_clear(struct cuda_stream *s, void *device, size_t nbyte)
 		const cudaMemsetParams p = { device, 0, 0, 1, nbyte, 1 };
 
 		keep(s, "cudaGraphAddMemsetNode",
-			cudaGraphAddMemsetNode(&n->handle, s->graph->graph, needs(s), nneeds(s), &p));
+			cudaGraphAddMemsetNode(&n->handle, s->graph->graph, needs(s), s->node > 1, &p));
 	}
 }
 
@@ -468,7 +464,7 @@ void cuda_call_host(struct cuda_stream *s, void (*fn)(void *arg), void *arg)
 		const cudaHostNodeParams p = { fn, arg };
 
 		keep(s, "cudaGraphAddHostNode",
-			cudaGraphAddHostNode(&n->handle, s->graph->graph, needs(s), nneeds(s), &p));
+			cudaGraphAddHostNode(&n->handle, s->graph->graph, needs(s), s->node > 1, &p));
 	}
 }
 

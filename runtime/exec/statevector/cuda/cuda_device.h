@@ -65,7 +65,7 @@ void cuda_copy_rows(struct cuda_stream *s, struct cuda_rows to, struct cuda_rows
 	size_t nrow);
 void cuda_wait(struct cuda_stream *s);
 /* Its cudaStream_t; NULL: it has failed. */
-void *cuda_stream_native(struct cuda_stream *s);
+void *cuda_stream_handle(struct cuda_stream *s);
 
 /* What a stream is asked for between begin and end, as one launch of a CUDA graph where the same was asked for before: `shape`, not
  * 0, says so. It is all the same but for the arguments of kernels; memory of the host is that of cuda_host_malloc. There are graphs of

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the files of kernels share: one launch, and the CUDA stream of a stream. */
+ * What the files of kernels share: one launch. */
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include "runtime/exec/statevector/cuda/cuda_launch.h"
 
-/* NULL: the stream has failed. */
-cudaStream_t cuda_stream_handle(struct cuda_stream *s);
 /* The next node of the graph that is open; args: p's only one. */
 void cuda_graph_launch(struct cuda_stream *s, const cudaKernelNodeParams *p, const void *args, size_t nbyte);
 
@@ -19,7 +17,7 @@ static void launch(struct cuda_stream *s, Kernel kernel, const Args *a, uint64_t
 	c.gridDim = dim3((unsigned)nblock);
 	c.blockDim = dim3(CUDA_THREADS);
 	c.dynamicSmemBytes = shared;
-	c.stream = cuda_stream_handle(s);
+	c.stream = (cudaStream_t)cuda_stream_handle(s);
 	if (!c.stream)
 		return;
 	cuda_stream_launched(s);

@@ -227,7 +227,7 @@ static const char *connect_all(struct cuda_state *b, nccl_comm comm)
 {
 	struct split_rank *r = b->split;
 	struct comm_part part[SPLIT_RANKS_MAX];
-	nccl_stream stream = cuda_stream_native(b->stream);
+	nccl_stream stream = cuda_stream_handle(b->stream);
 	unsigned npart = 0;
 	const char *why;
 
@@ -392,7 +392,7 @@ bool cuda_nccl_exchange(struct cuda_state *b, const struct comm_part *part, unsi
 	size_t behind)
 {
 	struct comm_statistics *s = &b->split->comm->statistics;
-	nccl_stream stream = cuda_stream_native(b->stream);
+	nccl_stream stream = cuda_stream_handle(b->stream);
 	nccl_comm comm = b->nccl->comm;
 	const char *why;
 

@@ -40,9 +40,7 @@ static void add_op(struct plan_device_work *w, const struct cuda_launch *l,
 	double here = ldexp(n, -(int)count(o->block_mask));
 	double on = ldexp(here, -(int)(count(o->reg_mask) + count(o->thread_mask)));
 	double d = ldexp(1, (int)p->step->ntarget);
-	unsigned states = !back
-		? 1
-		: (o->undo & CUDA_UNDO_PSI ? 1u : 0) + (o->undo & CUDA_UNDO_LAMBDA ? 1u : 0);
+	unsigned states = back ? count(o->undo) : 1;
 
 	if (p->diagonal) {
 		/* Threads compute their part of a sum whether it counts or not, for each pattern of register bits that are samples'. */

@@ -51,7 +51,7 @@ static __forceinline__ double2 make_double2(double x, double y) { return double2
 /* Of the thread that runs; the emulated device sets them whenever it changes the thread. */
 extern dim3 threadIdx, blockIdx;
 
-enum emu_meeting { EMU_BLOCK = 1, EMU_WARP, EMU_SHUFFLE_XOR };
+enum emu_meeting { EMU_BLOCK = 1, EMU_SHUFFLE_XOR };
 /* Waits for the other threads of the block, or of the whole warp; a shuffle's value of the lane lane ^ other. Line: where, as
  * meetings at different places differ. */
 uint64_t emu_meet(enum emu_meeting kind, uint64_t value, unsigned other, int line);
@@ -63,13 +63,6 @@ static __forceinline__ void __syncthreads(const char *file = __builtin_FILE(),
 {
 	if (!emu_is_left_out(file, line))
 		emu_meet(EMU_BLOCK, 0, 0, line);
-}
-
-static __forceinline__ void __syncwarp(const char *file = __builtin_FILE(),
-	int line = __builtin_LINE())
-{
-	if (!emu_is_left_out(file, line))
-		emu_meet(EMU_WARP, 0, 0, line);
 }
 
 /* The mask is that of all lanes, as no kernel has another. */

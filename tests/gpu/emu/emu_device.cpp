@@ -46,7 +46,7 @@ struct access {
 struct fiber {
 	void *sp;
 	unsigned char *stack;
-	unsigned number, warp;
+	unsigned number;
 	enum state state;
 	enum emu_meeting meeting;
 	unsigned other; /* of a shuffle */
@@ -64,7 +64,6 @@ const std::function<void()> *body;
 /* ---- the launch ---- */
 
 uint32_t interval = 1, launch_first, block_first; /* this one, and the first of launch and block */
-uint16_t warp_interval[EMU_THREADS / 32];         /* barriers of each warp in this interval */
 int launch_device;
 size_t shared_bytes;
 bool counted; /* sectors and bank conflicts are */
@@ -131,14 +130,13 @@ std::vector<unsigned> numbers(unsigned n)
 
 /* ---- words ---- */
 
-/* Who touched four bytes last. Readers are those since the last write: one, lanes of one warp, or several warps. */
+/* Who touched four bytes last. Readers are those since the last write. */
 struct word {
 	uint32_t write_interval, read_interval;
-	uint16_t write_warp, read_warp; /* meetings of their warps */
 	uint16_t writer : 15, atomic : 1;
 	uint16_t reader : 14, readers : 2; /* readers: enum */
 };
-enum { NO_READER, ONE_READER, WARP_READS, BLOCK_READS };
+enum { NO_READER, ONE_READER, READERS };
 
 word *words; /* of the devices' memory */
 word shared_words[EMU_SHARED_BYTES / 4];
@@ -159,14 +157,12 @@ struct use {
 };
 
 /* Did what thread `who` did in that interval end before what this thread does now? */
-bool is_before(uint32_t when, unsigned who, unsigned meetings, const use &u)
+bool is_before(uint32_t when, unsigned who, const use &u)
 {
 	if (when < u.first)
 		return true;
-	if (when < block_first)
-		return false; /* another block of this launch */
-	return when != interval || who == now->number
-		|| (who / 32 == now->warp && meetings != warp_interval[now->warp]);
+	/* else of another block of this launch, or of this one */
+	return when >= block_first && (when != interval || who == now->number);
 }
 
 void read_word(word &w, const use &u)
@@ -175,30 +171,16 @@ void read_word(word &w, const use &u)
 		emu_found(is_shared(u.at) ? "shared memory is read before it is written"
 					  : "memory is read before it is written",
 			u.pc, u.at);
-	else if (!is_before(w.write_interval, w.writer, w.write_warp, u))
+	else if (!is_before(w.write_interval, w.writer, u))
 		emu_found("race: read after write", u.pc, u.at);
 	if (!w.readers || w.read_interval < u.first
 		|| (w.read_interval >= block_first && w.read_interval != interval)) {
 		w.readers = ONE_READER;
 		w.read_interval = interval;
 		w.reader = now->number & 0x3ff;
-		w.read_warp = warp_interval[now->warp];
-	} else if (w.read_interval != interval) {
-		w.readers = BLOCK_READS; /* several blocks: the first of them is kept */
-	} else if (w.reader != now->number && w.readers != BLOCK_READS) {
-		w.readers = w.reader / 32 == now->warp ? WARP_READS : BLOCK_READS;
+	} else if (w.read_interval != interval || w.reader != now->number) {
+		w.readers = READERS; /* of several blocks, the first is kept */
 	}
-}
-
-bool readers_are_before(const word &w, const use &u)
-{
-	if (!w.readers)
-		return true;
-	if (w.readers == ONE_READER || w.read_interval != interval)
-		return is_before(w.read_interval, w.readers == ONE_READER ? w.reader : 0xffff,
-			w.read_warp, u);
-	return w.readers == WARP_READS && w.reader / 32 == now->warp
-		&& w.read_warp != warp_interval[now->warp];
 }
 
 void write_word(word &w, bool atomic, const use &u)
@@ -208,12 +190,13 @@ void write_word(word &w, bool atomic, const use &u)
 	if (atomic && !written)
 		emu_found("memory is added to before it is written", u.pc, u.at);
 	if (!(atomic && w.atomic)) {
-		if (written && !is_before(w.write_interval, w.writer, w.write_warp, u))
+		if (written && !is_before(w.write_interval, w.writer, u))
 			emu_found("race: write after write", u.pc, u.at);
-		if (!readers_are_before(w, u))
+		if (w.readers
+			&& !is_before(w.read_interval, w.readers == ONE_READER ? w.reader : 0xffff, u))
 			emu_found("race: write after read", u.pc, u.at);
 	}
-	w = { interval, 0, warp_interval[now->warp], 0, (uint16_t)now->number, atomic, 0, NO_READER };
+	w = { interval, 0, (uint16_t)now->number, atomic, 0, NO_READER };
 }
 
 enum { READ, WRITE, ATOMIC };
@@ -440,7 +423,7 @@ void run_threads()
 
 /* ---- meetings ---- */
 
-/* True: the lanes of a warp go on from a meeting of their own. */
+/* True: the lanes of a warp go on from a shuffle, which orders no accesses to memory. */
 bool meet_warp(fiber *lane)
 {
 	fiber *const end = lane + 32, *const f = std::find_if(lane, end, [](const fiber &g) {
@@ -450,8 +433,6 @@ bool meet_warp(fiber *lane)
 
 	if (f == end)
 		return false;
-	if (f->meeting == EMU_WARP) /* a shuffle orders no accesses to memory */
-		warp_interval[f->warp]++;
 	for (unsigned l = 0; l < 32; l++) {
 		if (lane[l].state == ENDED || lane[l].meeting != f->meeting || lane[l].line != f->line)
 			stuck("lanes of a warp wait at different places", *f);
@@ -504,7 +485,6 @@ bool meet_block()
 	for (fiber &f : threads)
 		f.state = RUNS;
 	interval++;
-	memset(warp_interval, 0, sizeof warp_interval);
 	return true;
 }
 
@@ -513,7 +493,6 @@ void run_block()
 	std::vector<unsigned> warps = numbers(EMU_THREADS / 32), lanes = numbers(32);
 
 	block_first = ++interval;
-	memset(warp_interval, 0, sizeof warp_interval);
 	memset(smem_raw, 0xff, shared_bytes); /* not a number */
 	for (fiber &f : threads)
 		f.state = RUNS;
@@ -536,7 +515,6 @@ void make_threads()
 
 		f.stack = stacks + t * apart;
 		f.number = t;
-		f.warp = t / 32;
 		top[0] = (void *)run_threads; /* x86-64: at a multiple of 16, as after a call */
 		f.sp = top - KEPT;
 	}
@@ -584,7 +562,7 @@ void emu_mark(void *p, size_t n, enum emu_bytes what)
 #ifdef EMU_CHECK
 	if (what == EMU_WRITTEN) {
 		for (size_t k = emu_offset(p) / 4; k < (emu_offset(p) + n + 3) / 4; k++)
-			words[k] = word{ interval, 0, 0, 0, 0, 0, 0, 0 };
+			words[k] = word{ interval, 0, 0, 0, 0, NO_READER };
 		return;
 	}
 	page *g = pages + emu_offset(p) / EMU_GAP_BYTES;

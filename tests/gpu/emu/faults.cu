@@ -18,10 +18,13 @@ template <int FAULT> static void faulty(const args __grid_constant__ a)
 		s[t] = t;
 		__syncthreads();
 		a.p[t] = s[other];
-	} else if constexpr (FAULT == 1) { /* none: a barrier of the warp is enough */
+	} else if constexpr (FAULT == 1) { /* none: a barrier after all have read */
 		s[t] = t;
-		__syncwarp();
-		a.p[t] = s[t ^ 1];
+		__syncthreads();
+		const unsigned x = s[other] + s[t ^ 1];
+		__syncthreads();
+		s[t] = x;
+		a.p[t] = s[t];
 	} else if constexpr (FAULT == 2) {
 		s[t] = t;
 		a.p[t] = s[other];

@@ -28,12 +28,12 @@ struct graph {
 	cudaGraphExec_t exec;
 	struct node *node;
 	size_t nnode, room;
-	uint64_t shape, used;
+	uint64_t shape;
 };
 
 struct cuda_graphs {
 	struct graph graph[CUDA_SHAPES];
-	uint64_t uses;
+	unsigned last; /* the one that was used last */
 };
 
 struct cuda_stream {
@@ -321,18 +321,13 @@ void cuda_graph_launch(struct cuda_stream *s, const cudaKernelNodeParams *p, con
 		cudaGraphExecKernelNodeSetParams(s->graph->exec, n->handle, p));
 }
 
-/* Of that shape, or else the one that was used longest ago. */
+/* Of that shape, or else the one that was not used last. */
 static struct graph *find(struct cuda_graphs *all, uint64_t shape)
 {
-	struct graph *oldest = all->graph;
-
-	for (unsigned k = 0; k < CUDA_SHAPES; k++) {
-		if (all->graph[k].shape == shape)
-			return &all->graph[k];
-		if (all->graph[k].used < oldest->used)
-			oldest = &all->graph[k];
-	}
-	return oldest;
+	static_assert(CUDA_SHAPES == 2, "one or the other");
+	if (all->graph[all->last].shape != shape)
+		all->last = !all->last;
+	return &all->graph[all->last];
 }
 
 void cuda_graph_begin(struct cuda_stream *s, struct cuda_graphs *all, uint64_t shape)
@@ -345,7 +340,6 @@ void cuda_graph_begin(struct cuda_stream *s, struct cuda_graphs *all, uint64_t s
 	if (!again)
 		release(g, s);
 	g->shape = shape;
-	g->used = ++all->uses;
 	if (!again || (!g->graph && !keep(s, "cudaGraphCreate", cudaGraphCreate(&g->graph, 0))))
 		return;
 	s->graph = g;

@@ -661,7 +661,7 @@ __global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
 
 	for (uint32_t i = t & 31; i < a.nsum; i += 32)
 		mine[i] = 0;
-	__syncwarp();
+	__syncthreads();
 	load_both<R>(v, w, a, t);
 	for (uint32_t r = 0; r < a.nround; r++) {
 		if (r) {

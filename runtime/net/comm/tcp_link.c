@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,8 +47,12 @@ static struct frame *frame_at(struct frame *ring, unsigned n) { return &ring[n %
 
 bool link_open(struct tcp_link *l, struct peer *p, size_t nbyte_chunk)
 {
+	/* Bytes for a rank that computes wait in the system's buffers, however long: what ends a silent rank is the deadline. */
+	const unsigned never_ms = 0;
+
 	*l = (struct tcp_link){ .peer = *p, .nbyte_chunk = nbyte_chunk };
 	p->fd = -1;
+	setsockopt(l->peer.fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &never_ms, sizeof never_ms);
 	pthread_mutex_init(&l->lock, NULL);
 	bool ok = frame_new(&l->last, GROUP_REASON_MAX) && frame_new(&l->beat, 0);
 	for (unsigned i = 0; i < LINK_CHUNKS && ok; i++)

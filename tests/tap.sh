@@ -84,6 +84,9 @@ tap_left() {
 	done
 }
 
+# tap_took_int PID: waits until this qcnn has noted INT; the next one ends it at once.
+tap_took_int() { tap_until "grep -q '^SigCgt.*[014589cd]\$' /proc/$1/status"; }
+
 # tap_skip REASON: counts one point as skipped.
 tap_skip() {
 	tap_count=$((tap_count + 1))

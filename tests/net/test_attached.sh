@@ -77,9 +77,9 @@ tap_has err "rank 1 has not come within 1 s" "it is named"
 PMI_RANK=1 PMI_SIZE=2 "$QCNN" train config.yaml $few --fresh --set cluster.wait=1 >out 2>err
 tap_is $? 69 "rank 0 does not come"
 tap_has err "rank 1 of 2: rank 0 has not written runs/.qcnn-meeting" "it says what it has waited for"
-PMI_RANK=1 PMI_SIZE=2 "$QCNN" train config.yaml $few --fresh --wait 20 >other.out 2>other.err &
+PMI_RANK=1 PMI_SIZE=2 "$QCNN" train config.yaml $few --fresh --wait 100 >other.out 2>other.err &
 other=$!
-PMI_RANK=0 PMI_SIZE=2 "$QCNN" train config.yaml $few --fresh --wait 20 --set run.seed=8 >out 2>err
+PMI_RANK=0 PMI_SIZE=2 "$QCNN" train config.yaml $few --fresh --wait 100 --set run.seed=8 >out 2>err
 tap_is $? 78 "other words on another rank"
 tap_has err "rank 1: it was started with other arguments than rank 0" "it is said"
 wait $other
@@ -102,50 +102,61 @@ tap_has err "rank 0 cannot listen at 192.0.2.77, port $port, to which the others
 # Another key: nobody says anything, and time passes.
 environment() { echo RANK=$1 WORLD_SIZE=$2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port; }
 "$QCNN" worker --new-key wrong
-env $(environment 1 2) "$QCNN" train config.yaml $few --key-file wrong --wait 2 >other.out 2>other.err &
-other=$!
-env $(environment 0 2) "$QCNN" train config.yaml $few --key-file key --wait 2 >out 2>err
-tap_is $? 69 "a rank with another key does not get in"
-wait $other
-tap_is $? 77 "and knows why"
+again="$few --set train.epochs=1 --fresh"
+env $(environment 0 2) "$QCNN" train config.yaml $again --key-file key >out 2>err &
+first=$!
+tap_until "grep -q ':$(printf %04X $port) [0-9A-F:]* 0A ' /proc/net/tcp"      # it listens
+env $(environment 1 2) "$QCNN" train config.yaml $again --key-file wrong --wait 1 >other.out 2>other.err
+tap_is $? 77 "a rank with another key does not get in, and knows why"
 tap_has other.err "did not accept this worker's proof of the job's key" "it says so"
+tap_is "$(grep -c 'ready after' err)" 0 "rank 0 waits on"
+env $(environment 1 2) "$QCNN" train config.yaml $again --key-file key >other.out 2>other.err
+tap_is "$?$(cat other.out other.err)" 0 "for one with the key"
+wait $first
+tap_is $? 0 "with which it does the job"
 
 # ---- ends ----
 environment() { echo PMI_RANK=$1 PMI_SIZE=$2; }
-long="--set train.epochs=4000 --set log.dir=$PWD/long"
-began() {
-	tap_until "grep -q 'ready after' $1.0.err"
-	sleep 0.3
+long="$few --set train.epochs=1000000 --set log.dir=$PWD/long"
+epochs() { cat long/*/metrics.jsonl 2>/dev/null | wc -l; }
+# begin NAME OPTIONS...: a training of three ranks, which has ended an epoch.
+begin() {
+	name=$1 had=$(epochs)
+	shift
+	start_ranks 3 $name "$QCNN" train config.yaml $long "$@"
+	tap_until '[ $(epochs) -gt $had ]'
 }
-start_ranks 3 kill "$QCNN" train config.yaml $few $long --fresh
-began kill
+begin kill --fresh
 kill -9 $(echo $pids | cut -d' ' -f1)
 tap_ok "when rank 0 is killed the others go" tap_gone $pids
 end_ranks
 tap_is "$statuses" " 137 75 75" "with 75"
+# unread PID: how many of its connections have bytes that it has not read; rank 0 has one to each worker, of which it has started one.
+unread() {
+	ls -l /proc/$1/fd | sed -n 's/.*socket:\[\([0-9]*\)\]/\1/p' >sockets
+	awk 'NR == FNR { own[$1]; next } $4 == "01" && $10 in own && $5 !~ /:00000000$/ { n++ } END { print n + 0 }' sockets /proc/$1/net/tcp
+}
 # The same where rank 0 has left signs of life unread, which makes the system break the connections off.
-start_ranks 3 broken "$QCNN" train config.yaml $few $long --fresh
-began broken
+begin broken --fresh
 kill -STOP $(echo $pids | cut -d' ' -f1)
-sleep 2.5
+tap_until '[ $(unread $(echo $pids | cut -d" " -f1)) = 3 ]'
 kill -9 $(echo $pids | cut -d' ' -f1)
 tap_ok "when its connections break the others go" tap_gone $pids
 end_ranks
 tap_is "$statuses" " 137 75 75" "with 75 too"
 
 # All get the signal, as batch systems send it; what they have done is saved, and the same command goes on.
-start_ranks 3 stop "$QCNN" train config.yaml $few $long
-began stop
+begin stop
 kill -TERM $pids
 end_ranks
 tap_is "$statuses" " 75 75 75" "TERM for all: rank 0 saves, and all end with 75"
 tap_has stop.0.err "same command" "it says how to go on"
 
 # Rank 0 ends behind those that it tells to end: here rank 1 sleeps when the last word comes.
-start_ranks 2 last "$QCNN" train config.yaml $few --set train.epochs=2 --fresh --set "train.callbacks=[{command: {run: 'kill -STOP \$(cat pid)', on: end}}]"
+start_ranks 2 last "$QCNN" train config.yaml $few --set train.epochs=2 --fresh --set "train.callbacks=[{command: {run: 'until [ -s pid ]; do sleep 0.02; done; kill -STOP \$(cat pid)', on: end}}]"
 first=${pids% *}
 echo ${pids##* } >pid
-for i in $(seq 300); do case $(ps -o stat= -p $(cat pid)) in T*) break ;; esac; sleep 0.1; done
+tap_until 'ps -o stat= -p $(cat pid) | grep -q T'
 sleep 1
 tap_ok "rank 0 waits until its last word was heard" sh -c "ps -o stat= -p $first | grep -qv Z"
 kill -CONT $(cat pid)
@@ -153,10 +164,9 @@ end_ranks
 tap_is "$statuses" " 0 0" "both end well" || tap_note "$(cat last.?.err)"
 
 # A rank that is killed does not end the others, and is taken back, as a pod that is started again is.
-start_ranks 3 lose "$QCNN" train config.yaml $few --fresh --set train.epochs=4000
-began lose
+begin lose --fresh
 kill -9 $(echo $pids | cut -d' ' -f3)
-env $(environment 2 3) "$QCNN" train config.yaml $few --fresh --set train.epochs=4000 >again.out 2>again.err &
+env $(environment 2 3) "$QCNN" train config.yaml $long --fresh >again.out 2>again.err &
 again=$!
 tap_until "grep -q 'has been restarted' lose.0.err"
 kill -INT $(echo $pids | cut -d' ' -f1)

@@ -48,6 +48,10 @@ static void watch_process(struct coordinator *c, struct worker *w, double now)
 
 	if (!launch_reap(&w->process) || w->process.errors >= 0)
 		return;                      /* what it printed last is read first */
+	if (w->peer.fd >= 0)
+		worker_read(c, w, now); /* and what it sent last, which may be why */
+	if (w->state == WORKER_WAITING || w->state == WORKER_LOST)
+		return;
 	if (was_dropped(w)) {
 		launch_release(&w->process);
 		worker_set_state(w, WORKER_WAITING);

@@ -96,11 +96,7 @@ tap_has err "install the same, or use --push" "and says what to do"
 
 epochs() { cat runs/cluster-*/metrics.jsonl 2>/dev/null | wc -l; }
 # more LEADER N: waits until more than N epochs are logged, or the training has ended.
-more() {
-	until [ "$(epochs)" -gt "$2" ] || ! pgrep -x qcnn -P $$ >/dev/null; do
-		sleep 0.05
-	done
-}
+more() { tap_until "[ \$(epochs) -gt $2 ] || [ -z \"\$(tap_left $1)\" ]"; }
 # The process that computes: the last child, behind the agent and the process that guards it.
 rank_of() {
 	last=$1

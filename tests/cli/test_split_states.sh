@@ -96,11 +96,7 @@ tap_has err "states on ref are not split" "which holds whole states"
 rm -rf runs
 epochs() { cat runs/cluster-*/metrics.jsonl 2>/dev/null | wc -l; }
 # more LEADER N: waits until more than N epochs are logged, or the training has ended.
-more() {
-	until [ "$(epochs)" -gt "$2" ] || ! pgrep -x qcnn -P $$ >/dev/null; do
-		sleep 0.05
-	done
-}
+more() { tap_until "[ \$(epochs) -gt $2 ] || [ -z \"\$(tap_left $1)\" ]"; }
 
 long="--set=train.epochs=1000000 --set=train.restarts=1 --set=run.split=2"
 # shellcheck disable=SC2086
@@ -135,8 +131,5 @@ more $leader "$(epochs)"
 rank=$(pgrep -P $leader -f 'worker --follow')
 kill -9 $leader
 wait $leader 2>wait.err
-until ! kill -0 "$rank" 2>/dev/null; do
-	sleep 0.05
-done
-tap_ok "no process is left when the one that leads is killed" true
+tap_ok "no process is left when the one that leads is killed" tap_gone "$rank"
 tap_done

@@ -83,7 +83,7 @@ sh -c "exec '$QCNN' train --set log.dir=twice '--set=train.callbacks={command: {
 pid=$!
 tap_until 'test -s twice/cluster-*/command.log'
 kill -s INT $pid
-sleep 0.3
+tap_took_int $pid
 tap_ok "one INT is noted" kill -0 $pid
 kill -s INT $pid
 wait $pid

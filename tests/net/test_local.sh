@@ -15,8 +15,8 @@ train() {
 		--set run.threads=1 --fresh --no-progress -o "$out.bin" "$@" >out 2>err || { sed "s/^/# $out: /" err | tail -5; return 1; }
 }
 
-# Workers that a process has started and that run (not those that wait to be reaped).
-workers_of() { ps -o pid=,stat= --ppid "$1" 2>/dev/null | awk '$2 !~ /^Z/ { print $1 }'; }
+# Workers that a process has started and that run (not those that wait to be reaped, nor the gate of a held training).
+workers_of() { ps -o pid=,stat=,args= --ppid "$1" 2>/dev/null | awk '$2 !~ /^Z/ && !/\.\/gate$/ { print $1 }'; }
 
 # ---- the same bits ----
 few="--set train.epochs=2 --set train.restarts=1"
@@ -113,14 +113,15 @@ hold_options $([ -n "${QCNN_SANITIZED:-}" ] && echo 2000 || echo 8000)
 release_training
 train want "$examples/cluster/config.yaml" $hold_options
 
-# start_run [options]: a run with three workers that does not end by itself before release_training; leaves $coordinator and $all, its workers.
+# start_run [options]: a run with three workers, which have done an epoch, and which does not end by itself before release_training;
+# leaves $coordinator and $all, its workers.
 start_run() {
 	hold_training
+	rm -rf runs
 	"$QCNN" train "$examples/cluster/config.yaml" --set log.dir="$PWD/runs" --set log.report=false --set log.tensorboard=false \
 		--set run.threads=1 --no-progress -o got.bin $hold_options --hosts local:3 "$@" >out 2>err &
 	coordinator=$!
-	tap_until "grep -q 'ready after' err"
-	sleep 0.2
+	tap_until '[ -s runs/*/metrics.jsonl ]'
 	all=$(workers_of $coordinator)
 }
 rm -f got.bin
@@ -205,10 +206,9 @@ start_once() {
 hold_training
 start_once fails false
 fails=$!
-start_once hangs 'sleep 30'
+start_once hangs 'sleep 1000'
 hangs=$!
-tap_until "grep -q 'ready after' err.fails && grep -q 'ready after' err.hangs"
-sleep 0.2
+tap_until '[ -s runs.fails/*/metrics.jsonl ] && [ -s runs.hangs/*/metrics.jsonl ]'
 kill -9 $(workers_of $fails) $(workers_of $hangs)
 release_training
 wait $fails
@@ -233,7 +233,7 @@ tap_ok "nor one that was stopped" tap_gone $all
 start_run --fresh
 kill -STOP $all
 kill -INT $coordinator
-sleep 0.2
+tap_took_int $coordinator
 kill -INT $coordinator
 wait $coordinator 2>/dev/null
 tap_is $? 130 "a second INT ends a step that does not"

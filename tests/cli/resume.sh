@@ -28,28 +28,38 @@ other_files() {
 		-exec cksum {} + | sort -k 3)
 }
 
+# A program for train.callbacks.command, with which a short training does not end before something has happened to it: from its ninth
+# epoch on it waits for the file `open`.
+make_gate() {
+	printf '#!/bin/sh\nwhile [ $QCNN_EPOCH -ge 9 ] && [ ! -e open ] && kill -0 $PPID 2>/dev/null; do sleep 0.05; done\n' >gate
+	chmod +x gate
+}
+
 # killed TIMES NAME OPTIONS...: a calm run, and one that is killed at TIMES moments, up to 64 ms after its newest
 # checkpoint, or in the next one; each leaves a whole checkpoint, and both runs must have left the same.
 killed() {
 	killed_times=$1
 	killed_name=$2
 	shift 2
+	: >open
 	"$QCNN" train -q "$@" --set=log.dir=calm -o calm.bin config.yaml
 	tap_result $? "$killed_name: a calm run"
 	rm -rf killed killed.bin
 	killed_seen=0
 	killed_bare=0
+	rm open
 	for killed_turn in $(seq "$killed_times"); do
 		: >err
+		killed_old=$(cksum killed/cluster-*/checkpoint/?.bin 2>/dev/null)
 		"$QCNN" train --no-progress "$@" --set=log.dir=killed -o killed.bin config.yaml 2>err &
 		pid=$!
 		# A further checkpoint, and a while.
-		killed_old=$(cksum killed/cluster-*/checkpoint/*.bin 2>/dev/null)
-		tap_until '[ "$(cksum killed/cluster-*/checkpoint/?.bin 2>/dev/null)" != "$killed_old" ] || ! kill -0 $pid'
+		tap_until '[ "$(cksum killed/cluster-*/checkpoint/?.bin 2>/dev/null)" != "$killed_old" ] || [ -z "$(tap_left $pid)" ]'
 		sleep "0.0$(awk -v s="$killed_turn$$" 'BEGIN { srand(s); printf "%04d", 6400 * rand() }')"
 		kill -s KILL $pid 2>/dev/null
 		wait $pid 2>/dev/null
 		[ $? -eq 137 ] && killed_seen=$((killed_seen + 1))
+		: >open
 		! has_finished || break
 		# Whether it was killed again before it could save another one: those from before are there.
 		[ -n "$killed_old" ] || [ -f "$(echo killed/cluster-*/checkpoint/?.bin | cut -d ' ' -f 1)" ] || continue

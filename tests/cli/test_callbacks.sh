@@ -234,12 +234,13 @@ for bad in '[]' '[0]' '[1.5]' '[[1]]' '[1, x]' 0; do
 done
 
 # Killed again and again, also in the middle of a plateau, with several of each kind.
-tap_killed='--set=train.callbacks=[{early_stopping: {patience: 9, restore_best_weights: true}}, {early_stopping: {monitor: loss, patience: 15, restore_best_weights: true}}, {reduce_lr_on_plateau: {patience: 2, factor: 0.7}}, {reduce_lr_on_plateau: {monitor: loss, patience: 3, factor: 0.9}}, csv, {checkpoint: {path: "w{epoch}.bin", keep: 3, save_freq: 5}}, {checkpoint: {path: "wbest{epoch}.bin", keep: 2, save_best_only: true, monitor: loss}}, {csv: {path: other.csv, separator: ";"}}]'
+tap_killed='--set=train.callbacks=[{early_stopping: {patience: 9, restore_best_weights: true}}, {early_stopping: {monitor: loss, patience: 15, restore_best_weights: true}}, {reduce_lr_on_plateau: {patience: 2, factor: 0.7}}, {reduce_lr_on_plateau: {monitor: loss, patience: 3, factor: 0.9}}, csv, {checkpoint: {path: "w{epoch}.bin", keep: 3, save_freq: 5}}, {checkpoint: {path: "wbest{epoch}.bin", keep: 2, save_best_only: true, monitor: loss}}, {csv: {path: other.csv, separator: ";"}}, {command: {run: [./gate], on: epoch}}]'
 after_killed() {
 	tap_same killed/latest/training.csv calm/latest/training.csv "$1: the same training.csv"
 	tap_same killed/latest/other.csv calm/latest/other.csv "$1: the same other.csv"
 	tap_is "$(cd killed/latest && ls w*.bin)" "$(cd calm/latest && ls w*.bin)" "$1: the same files"
 }
 rm() { if [ "$*" = "-rf calm killed" ]; then after_killed callbacks; fi; command rm "$@"; }
+make_gate
 killed 3 callbacks --set=log.checkpoint_steps=1 --set=train.epochs=40 --set=train.batch_size=4 --set=log.histograms=3 "$tap_killed"
 tap_done

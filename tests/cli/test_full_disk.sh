@@ -17,13 +17,18 @@ mkdir disk
 mount -t tmpfs -o size=4m none disk || tap_skip_all "no tmpfs"
 
 fill() { dd if=/dev/zero of=disk/filler bs=1k oflag=append conv=notrunc 2>/dev/null; [ "$(df -k disk | awk 'NR == 2 { print $4 }')" -eq 0 ]; }
-# Until nothing is saved any more: a checkpoint that was just written makes room when it takes the old one's place.
+# Fills it while the training is stopped and writes no file, as a checkpoint makes room when it takes the old one's place: nothing is
+# saved from then on.
 fill_up() {
-	for i in $(seq 50); do
-		fill
-		seen=$(cksum "$run"/checkpoint/?.bin)
-		sleep 0.3
-		[ "$(cksum "$run"/checkpoint/?.bin)" = "$seen" ] && fill && return 0
+	for i in $(seq 1000); do
+		kill -s STOP $pid
+		tap_until '! ps -L -o stat= -p $pid | grep -qv T'
+		[ -n "$(find "$run" -name '*.tmp*')" ]
+		writes=$?
+		[ $writes = 0 ] || fill
+		full=$?
+		kill -s CONT $pid
+		[ $writes = 0 ] || return $full
 	done
 	return 1
 }
@@ -72,15 +77,17 @@ wait $pid
 tap_is $? 75 "to the next signal"
 
 # The weights find no room: 74, and the same command finishes.
-short="--set=train.epochs=400"
+make_gate
+: >open
+short="--set=train.epochs=40 --set=train.callbacks.command.run=[./gate] --set=train.callbacks.command.on=epoch"
 "$QCNN" train -q --set=log.checkpoint_steps=1 $short --set=log.dir=calm -o calm.bin config.yaml
 rm -rf disk/runs
+rm open
 start $short --set=log.tensorboard=false
 tap_until 'test -s disk/runs/cluster-*/checkpoint/1.bin'
-kill -s STOP $pid
-fill
-kill -s CONT $pid
-fill
+run=$(echo disk/runs/cluster-*)
+fill_up
+: >open
 wait $pid
 tap_is $? 74 "the weights cannot be written"
 tap_has err "weights.bin" "they are named"

@@ -20,10 +20,12 @@ tap_is "$(grep -c '^start,epoch' early/latest/history.csv) $(wc -l <early/latest
 rm -rf early
 
 # Killed at any moment, again and again.
-killed 4 adam $more
-killed 4 sgd $more "--set=train.optimizer={sgd: {momentum: 0.9}}"
-killed 4 starts $more --set=run.threads=2 --set=train.restarts=3 --set=train.epochs=13
-killed 3 plain $more "--set=train.optimizer={spsa: {}}"
+make_gate
+gated="$more --set=train.callbacks.command.run=[./gate] --set=train.callbacks.command.on=epoch"
+killed 4 adam $gated
+killed 4 sgd $gated "--set=train.optimizer={sgd: {momentum: 0.9}}"
+killed 4 starts $gated --set=run.threads=2 --set=train.restarts=3 --set=train.epochs=13
+killed 3 plain $gated "--set=train.optimizer={spsa: {}}"
 
 # Stopped by a signal: one more step at most, one line, and the same command goes on.
 stop_after() {

@@ -77,24 +77,29 @@ tap_is "$(ls runs 2>/dev/null | wc -l)" 0 "nothing was trained"
 
 # ---- a process that is lost ----
 
-# Long enough to be hurt twice; sanitizers are ten times as slow.
-enough=$([ -n "${QCNN_SANITIZED:-}" ] && echo 80 || echo 300)
+# After its third and fifth epoch the training waits until it has been hurt.
+printf '#!/bin/sh\n: >held.$QCNN_EPOCH\ncase $QCNN_EPOCH in 3 | 5) while [ ! -e open.$QCNN_EPOCH ] && kill -0 $PPID 2>/dev/null; do sleep 0.05; done ;; esac\n' >gate
+chmod +x gate
+held="--set=train.epochs=8 --set=train.callbacks.command.run=[./gate] --set=train.callbacks.command.on=epoch"
 long="--set=train.restarts=1 --set=run.split=2 --set=run.threads=1"
 epochs() { cat runs/cluster-*/metrics.jsonl 2>/dev/null | wc -l; }
 # The first processes of groups, and the others of one.
 first_ones() { pgrep -P "$training" -x qcnn; }
 others() { pgrep -P "$1" -x qcnn; }
+: >open.3 >open.5
 # shellcheck disable=SC2086
-"$QCNN" train -q $long --set=train.epochs=$enough -o lone.bin config.yaml
-rm -rf runs
+"$QCNN" train -q $long $held -o lone.bin config.yaml
+rm -rf runs open.* held.*
 # shellcheck disable=SC2086
-"$QCNN" train $long --set=train.epochs=$enough --ranks=2 --hosts=local:4 -o groups.bin config.yaml 2>lost.err >/dev/null &
+"$QCNN" train $long $held --ranks=2 --hosts=local:4 -o groups.bin config.yaml 2>lost.err >/dev/null &
 training=$!
-tap_until '[ "$(epochs)" -gt 2 ]'
+tap_until '[ -e held.3 ]'
 # shellcheck disable=SC2046
 kill -KILL $(others $(first_ones | head -n 1))
+: >open.3
 tap_until 'grep -q "local.* has been restarted" lost.err || ! kill -0 $training'
 kill -KILL "$(first_ones | tail -n 1)"
+: >open.5
 wait $training
 tap_is $? 0 "a training that loses the second process of a group, and the first of one, goes on"
 tap_has lost.err "rank 1 has ended or left" "the rank is named"

@@ -230,7 +230,7 @@ kill -9 $coordinator
 wait $coordinator 2>/dev/null
 tap_ok "nor one that was stopped" tap_gone $all
 
-start_run --fresh
+start_run --fresh --set train.max_steps=1000000000 --set train.callbacks.checkpoint.save_freq=1000000000
 kill -STOP $all
 kill -INT $coordinator
 tap_took_int $coordinator

@@ -89,7 +89,7 @@ static void test_region(void)
 	struct profile_process q;
 	struct profile *p;
 	pthread_t thread;
-	uint64_t mine, its;
+	uint64_t mine, its, mean;
 
 	recorder_start(PROFILE_PHASES, 1 << 20);
 	recorder_region_begin(&region);
@@ -100,10 +100,13 @@ static void test_region(void)
 	p = stop(&q);
 	mine = q.thread[0].ns[PHASE_FORWARD];
 	its = q.nthread > 1 ? q.thread[1].ns[PHASE_FORWARD] : 0;
+	mean = (mine + its) / 2;
 	tap_ok(mine >= 2 * MS - NEAR && its >= 6 * MS - NEAR, "threads have their own times");
-	tap_ok(fabs((double)q.wall_ns[PHASE_FORWARD] / ((double)(mine + its) / 2) - 1) < 1e-3,
+	tap_ok(fabs((double)q.wall_ns[PHASE_FORWARD] / (double)mean - 1) < 1e-3,
 		"threads side by side count by their mean");
-	tap_ok(q.wall_ns[PHASE_WAIT] >= MS - NEAR, "and the rest is waiting");
+	/* Either may take longer than it works, on a busy machine. */
+	tap_ok(q.wall_ns[PHASE_WAIT] + mean >= (mine > its ? mine : its) - NEAR,
+		"and the rest is waiting: %.3f ms", 1e-6 * (double)q.wall_ns[PHASE_WAIT]);
 	profile_free(p);
 }
 

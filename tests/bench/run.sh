@@ -233,7 +233,7 @@ mean of the calls of one sample, measured right before and right after it.
 
 EOT
 "$QCNN" info --measure --threads "$threads" >"$work/info"
-sed -n "s/^limits .* $threads threads\\{0,1\\}: .*multiply-add \\([0-9]*\\) GFLOP.s single, \\([0-9]*\\) double.*/single,double\\n\\1,\\2/p" "$work/info" >"$work/limits"
+sed -n "s/^limits .* $threads threads\\{0,1\\}: .*multiply-add \\([0-9.]*\\) GFLOP.s single, \\([0-9.]*\\) double.*/single,double\\n\\1,\\2/p" "$work/info" >"$work/limits"
 sed -n '/^version\|^processor \|^caches\|^kernels\|^limits/s/^/    /p' "$work/info"
 printf '    measured      %s, %s threads\n\n' "$(date +%Y-%m-%d)" "$threads"
 

@@ -35,7 +35,7 @@ chmod +x fast python
 mkdir -p shared/tools/peers
 : >shared/tools/peers/peer_qsim.py
 page() { FMA=$1 QCNN=./fast BENCH_THREADS=1 QCNN_SHARED=$PWD/shared PEER_PYTHON_QSIM=$PWD/python KERNELS='' sh "$bench/run.sh" "$2"; }
-tap_exit 0 "a page" page 1 '(qcnn 8, gradient, batch 1|qcnn 16, forward)'
+tap_exit 0 "a page" page 0.001 '(qcnn 8, gradient, batch 1|qcnn 16, forward)'
 tap_is "$(grep -c '^| qcnn 8, gradient, batch' out)" 3 "a line a work"
 tap_is "$(grep -c '| 60 % executed ✓, 85 % nominal ✓ |$' out)" 1 "goals that are reached"
 tap_is "$(grep -c '^## ' out)" 0 "no section that was not asked for"

@@ -4,6 +4,7 @@
 #include "runtime/net/cluster/coordinator.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,7 +15,7 @@
 #include "runtime/train/remote.h"
 #include "tests/train/small_job.h"
 
-enum { NWORKER = 2, STEPS = 1200, IDLE_NS = 100000, BUSY_NS = 500000, PATIENCE_S = 30 };
+enum { NWORKER = 2, STEPS = 1200, PATIENCE_S = 30 };
 
 /* ---- clocks ---- */
 
@@ -68,10 +69,12 @@ static int be_worker(const char *host)
 
 static struct coordinator *c;
 static struct program *program;
+static atomic_bool restarted; /* a worker is ready again */
 
 static void say(void *ctx, const char *worker, const char *line)
 {
 	(void)ctx;
+	restarted = restarted || strstr(line, "has been restarted");
 	tap_note("%s%s%s", worker ? worker : "", worker ? ": " : "", line);
 }
 
@@ -188,7 +191,7 @@ static int64_t offset_error(const struct profile_process *p)
 	return p->offset - shift_of(p->rank, middle);
 }
 
-static void check_worker(const struct profile *p, uint32_t rank, int64_t most)
+static void check_worker(const struct profile *p, uint32_t rank)
 {
 	const struct profile_process *w = process_of(p, rank, false);
 	const uint64_t *ns;
@@ -219,10 +222,10 @@ static void check_worker(const struct profile *p, uint32_t rank, int64_t most)
 		"it has done %llu units, by %llu messages, %llu bytes sent, %llu received",
 		(unsigned long long)w->units, (unsigned long long)w->messages,
 		(unsigned long long)w->bytes_sent, (unsigned long long)w->bytes_received);
-	tap_ok(llabs(error) <= most && w->uncertainty > 0 && llabs(error) <= w->uncertainty + 20000,
-		"its clock is ahead by %.3f s, known to %.1f us (uncertain by %.1f, at most %.0f)",
-		1e-9 * (double)w->offset, 1e-3 * (double)error, 1e-3 * (double)w->uncertainty,
-		1e-3 * (double)most);
+	/* Half of the shortest trip, which is a long one on a busy machine. */
+	tap_ok(w->uncertainty > 0 && llabs(error) <= w->uncertainty + 20000,
+		"its clock is ahead by %.3f s, known to %.1f us (uncertain by %.1f)",
+		1e-9 * (double)w->offset, 1e-3 * (double)error, 1e-3 * (double)w->uncertainty);
 }
 
 static size_t count(const struct profile *p, enum profile_kind kind)
@@ -293,23 +296,16 @@ static struct plan profiled(const struct train_result *want, struct plan t)
 
 /* ---- disturbances ---- */
 
-static void wait_until_back(void)
-{
-	double until = clock_seconds() + PATIENCE_S;
-	struct coordinator_worker w;
-
-	while (coordinator_worker(c, 1, &w) && (w.lost || !w.nrestart || w.heard < 0 || w.heard > 1)
-		&& clock_seconds() < until)
-		usleep(10000);
-	usleep(300000); /* it prepares the job */
-}
-
 static pid_t pid_of_second;
 
 static void kill_second(void)
 {
+	double until = clock_seconds() + PATIENCE_S;
+
+	restarted = false;
 	kill(pid_of_second, SIGKILL);
-	wait_until_back();
+	while (!restarted && clock_seconds() < until)
+		usleep(10000);
 }
 
 static void stop_second(void) { kill(pid_of_second, SIGSTOP); }
@@ -338,7 +334,7 @@ int main(int argc, char **argv)
 	tap_is_int(t.profile->nprocess, 1 + NWORKER, "the coordinator and each worker are in it");
 	check_coordinator(t.profile);
 	for (uint32_t k = 1; k <= NWORKER; k++)
-		check_worker(t.profile, k, IDLE_NS);
+		check_worker(t.profile, k);
 	check_messages(t.profile, 0);
 	pid_of_second = (pid_t)process_of(t.profile, 2, false)->pid;
 	profile_free(t.profile);
@@ -346,7 +342,7 @@ int main(int argc, char **argv)
 	t = profiled(&want,
 		(struct plan){ .begin = 100, .disturb = 500, .end = 1000, .what = do_nothing });
 	for (uint32_t k = 1; k <= NWORKER; k++)
-		check_worker(t.profile, k, IDLE_NS);
+		check_worker(t.profile, k);
 	check_messages(t.profile, 0);
 	profile_free(t.profile);
 
@@ -360,7 +356,7 @@ int main(int argc, char **argv)
 		waitpid(hog[k], NULL, 0);
 	}
 	for (uint32_t k = 1; k <= NWORKER; k++)
-		check_worker(t.profile, k, BUSY_NS);
+		check_worker(t.profile, k);
 	check_messages(t.profile, 0);
 	profile_free(t.profile);
 
@@ -369,7 +365,7 @@ int main(int argc, char **argv)
 	tap_is_int(t.profile->nprocess, 2 + NWORKER,
 		"a worker is killed, and another one joins: both are in it");
 	for (uint32_t k = 1; k <= NWORKER; k++)
-		check_worker(t.profile, k, BUSY_NS);
+		check_worker(t.profile, k);
 	tap_ok(process_of(t.profile, 2, true)
 			&& process_of(t.profile, 2, true)->pid == (uint32_t)pid_of_second
 			&& process_of(t.profile, 2, true)->units > 0,
@@ -384,9 +380,10 @@ int main(int argc, char **argv)
 			.end = 1000,
 			.what = stop_second,
 			.afterwards = continue_second });
-	tap_ok(t.recorded_s > 9 && t.recorded_s < 12,
+	/* Longer on a busy machine, and much less than dead_s. */
+	tap_ok(t.recorded_s > 9 && t.recorded_s < 2 * PATIENCE_S,
 		"a worker that is stopped is waited for, %.1f s", t.recorded_s);
-	check_worker(t.profile, 1, BUSY_NS);
+	check_worker(t.profile, 1);
 	tap_ok(!process_of(t.profile, 2, false) && process_of(t.profile, 2, true)
 			&& process_of(t.profile, 2, true)->bytes_sent > 0,
 		"and marked as lost");
@@ -394,7 +391,7 @@ int main(int argc, char **argv)
 	t = profiled(&want,
 		(struct plan){ .begin = 100, .disturb = 200, .end = 1000, .what = do_nothing });
 	for (uint32_t k = 1; k <= NWORKER; k++)
-		check_worker(t.profile, k, BUSY_NS);
+		check_worker(t.profile, k);
 	tap_ok(!process_of(t.profile, 2, true) && process_of(t.profile, 2, false)
 			&& process_of(t.profile, 2, false)->pid == (uint32_t)pid_of_second,
 		"what it sends late counts for nothing; the next profile has it again");

@@ -87,6 +87,18 @@ tap_left() {
 # tap_took_int PID: waits until this qcnn has noted INT; the next one ends it at once.
 tap_took_int() { tap_until "grep -q '^SigCgt.*[014589cd]\$' /proc/$1/status"; }
 
+# tap_once_of_ten CONDITION COMMAND...: runs the command until the condition holds of what it prints, to out. What is measured while
+# other work interrupts it may be wrong, but not ten times.
+tap_once_of_ten() {
+	tap_condition=$1
+	shift
+	for tap_run in 1 2 3 4 5 6 7 8 9 10; do
+		"$@" >out 2>err || return 1
+		! "$tap_condition" || return 0
+	done
+	return 1
+}
+
 # tap_skip REASON: counts one point as skipped.
 tap_skip() {
 	tap_count=$((tap_count + 1))

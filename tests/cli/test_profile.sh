@@ -7,18 +7,6 @@ export OMP_NUM_THREADS=2 TMPDIR="$PWD"
 number() { grep -o "\"$1\": [-0-9.e+]*" out | head -1 | sed 's/.*: //'; }
 phase() { grep -o "{\"name\": \"$1\", \"seconds\": [-0-9.e+]*" out | sed 's/.*: //'; }
 holds() { awk "BEGIN { print ($1) ? 1 : 0 }"; }
-# once_of_ten CONDITION COMMAND...: runs the command until the condition holds of what it prints, to out. What is measured while
-# other work interrupts it may be wrong, but not ten times.
-once_of_ten() {
-	condition=$1
-	shift
-	for run in 1 2 3 4 5 6 7 8 9 10; do
-		"$@" >out 2>err || return 1
-		! "$condition" || return 0
-	done
-	return 1
-}
-
 # ---- a training ----
 tap_exit 0 "a configuration" "$QCNN" profile --no-limits --level=matrices --steps 40 config.yaml
 tap_has out 'train of model.qcnn: 40 steps in ' "as many steps as asked for"
@@ -31,7 +19,7 @@ tap_is "$(ls -d runs 2>&1 | grep -c '^runs$') $(ls -d qcnn-profile-* 2>/dev/null
 tap_exit 0 "as JSON" "$QCNN" profile --no-limits --json --steps 200 config.yaml
 tap_is "$(number steps)" 200 "steps"
 attributed() { wall=$(number wall_seconds) none=$(phase unattributed) && [ "$(holds "$none <= 0.02 * $wall")" = 1 ]; }
-once_of_ten attributed "$QCNN" profile --no-limits --json --steps 200 config.yaml
+tap_once_of_ten attributed "$QCNN" profile --no-limits --json --steps 200 config.yaml
 tap_result $? "at most 2 % of the time are of no phase ($none of $wall s)"
 shares=$(sed 's/.*"phases": \[\([^]]*\)\].*/\1/' out | grep -o '"share": [0-9.e+-]*' | awk '{ s += $2 } END { print s }')
 tap_is "$(holds "$shares > 0.999 && $shares < 1.001")" 1 "phases add up to the wall time ($shares)"
@@ -53,7 +41,7 @@ tap_is "$(grep -c '"steps": 21,' "$file")" 1 "the steps that were asked for are 
 rm -rf runs
 advises() { grep -q "\"code\": \"$code\"" out; }
 code=fewer_workers
-once_of_ten advises "$QCNN" profile --no-limits --json --steps 50 --hosts local:2 config.yaml
+tap_once_of_ten advises "$QCNN" profile --no-limits --json --steps 50 --hosts local:2 config.yaml
 tap_result $? "steps of microseconds are too short for two workers"
 tap_is "$(grep -o '"role": "[a-z]*"' out | tr '\n' ' ')" '"role": "coordinator" "role": "worker" "role": "worker" ' "all processes are in it"
 
@@ -72,7 +60,7 @@ END
 layer() { sed 's/.*"layers": //' out | tr '{' '\n' | sed -n "s/^\"layer\": \"$1\[0\]\".*\"forward_seconds\": \([0-9.e-]*\), \"backward_seconds\": \([0-9.e-]*\),.*/\1 \2/p" |
 	awk 'NR == 1 { print $1 + $2 }'; }
 twice() { ratio=$(awk "BEGIN { print $(layer twice) / $(layer once) }") && [ "$(holds "$ratio > 1.8 && $ratio < 2.2")" = 1 ]; }
-once_of_ten twice "$QCNN" profile --no-limits --gradient --batch 256 --steps 500 --json twice.qcnn
+tap_once_of_ten twice "$QCNN" profile --no-limits --gradient --batch 256 --steps 500 --json twice.qcnn
 tap_result $? "twice the work takes twice the time ($ratio)"
 
 # ---- passes over a basis of the batch ----
@@ -100,7 +88,7 @@ possible() {
 	share=$(sed 's/.*"stages": \[//' out | tr '{' '\n' | sed -n 's/.*"share_of_fma": \([0-9.e-]*\),.*/\1/p' | sort -g | tail -1)
 	[ "$(holds "$share < 1.1")" = 1 ]
 }
-once_of_ten possible "$QCNN" profile --gradient --steps 2 --json large.qcnn
+tap_once_of_ten possible "$QCNN" profile --gradient --steps 2 --json large.qcnn
 tap_result $? "no stage is beyond the limits of the kernels that are used ($share)"
 tap_exit 0 "a model" "$QCNN" profile --no-limits --gradient --batch 64 --json model.qcnn
 tap_is "$(number batch_size)" 64 "its batch"
@@ -125,11 +113,11 @@ tap_has err 'ended before step 3' "it says why"
 
 # ---- advice ----
 advised_first() { grep -q '"advice": \[{"code": "batch_size"' out; }
-once_of_ten advised_first "$QCNN" profile --no-limits --json --seconds 1 --set train.batch_size=2 --set train.restarts=1 config.yaml
+tap_once_of_ten advised_first "$QCNN" profile --no-limits --json --seconds 1 --set train.batch_size=2 --set train.restarts=1 config.yaml
 tap_result $? "a batch that is too small is the first advice"
 # Epochs of many steps: what each writes to the disk takes little of the time.
 code=heisenberg_tail
-once_of_ten advises "$QCNN" profile --no-limits --json --seconds 1 --set run.optimizations='[]' --set train.batch_size=112 \
+tap_once_of_ten advises "$QCNN" profile --no-limits --json --seconds 1 --set run.optimizations='[]' --set train.batch_size=112 \
 	--set train.restarts=1 --set log.tensorboard=false --set data.rounds=40 config.yaml
 tap_result $? "an optimisation that is switched off is named"
 
@@ -147,12 +135,12 @@ advices() { sed 's/.*"advice": \[//' out | grep -o '"code": "[a-z_]*"' | sed 's/
 advised() { advices | grep -qx "$code"; }
 slow=
 while read -r code && read -r change; do
-	once_of_ten advised "$QCNN" profile --no-limits --json --seconds 1 slow.yaml
+	tap_once_of_ten advised "$QCNN" profile --no-limits --json --seconds 1 slow.yaml
 	tap_result $? "$code is advised ($(advices | tr '\n' ' '))"
 	slow=${slow:-$(samples_a_second)}
 	tap_ok "  $change" sh -c "$change"
 done <steps
 faster() { fast=$(samples_a_second) && [ "$(holds "$fast > 2 * $slow")" = 1 ]; }
-once_of_ten faster "$QCNN" profile --no-limits --json --seconds 1 slow.yaml
+tap_once_of_ten faster "$QCNN" profile --no-limits --json --seconds 1 slow.yaml
 tap_result $? "all together: $slow, then $fast samples a second"
 tap_done

@@ -33,9 +33,9 @@ tap_has err "h1[0]: Welcome to this host" "which is shown"
 tap_has err "h2[1]: and an error" "as is the standard error"
 
 # Agents that are no worker: PIPE and what no frame is; PIPE and nothing; a frame that is no HELLO; another key.
-printf '#!/bin/sh\nprintf "\\001QCNN PIPE\\n"; head -c 100000 /dev/zero; sleep 20\n' >zeros
+printf '#!/bin/sh\nprintf "\\001QCNN PIPE\\n"; head -c 100000 /dev/zero; exec sleep 1000\n' >zeros
 printf '#!/bin/sh\nprintf "\\001QCNN PIPE\\n"; exit 3\n' >short
-printf '#!/bin/sh\nprintf "\\001QCNN PIPE\\n\\010\\000\\000\\000\\002QCNNWIR"; sleep 20\n' >untrue
+printf '#!/bin/sh\nprintf "\\001QCNN PIPE\\n\\010\\000\\000\\000\\002QCNNWIR"; exec sleep 1000\n' >untrue
 lab_turning_agent otherkey
 chmod +x zeros short untrue
 for agent in zeros:77 short:69 untrue:77 otherkey:77; do
@@ -94,7 +94,7 @@ sh -c "\$*" <&3 &
 while [ ! -e broken ]; do sleep 0.05; done
 "$top_builddir/tests/net/no_reader"
 : >deaf.\$\$
-sleep 1
+sleep 0.2  # the end of a process is waited for no longer than 3 s
 exit 5
 END
 chmod +x breaks

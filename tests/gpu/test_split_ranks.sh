@@ -143,9 +143,8 @@ nccl none 78 "--transport=nccl is for ranks on GPUs: give --device=cuda" "ranks 
 EMU_FAIL=cudaDriverGetVersion:2 nccl none 0 "rank 0 cannot ask which GPU it has" "a GPU that is not known"
 # Its stream waits for NCCL, which does not end by itself.
 EMU_FAIL=cudaMemcpyAsync:2 nccl silent:0:2 78 "the GPU failed: cudaMemcpyAsync: unknown error" "a GPU that fails while NCCL waits"
-began=$(date +%s)
-nccl lost:1:3 78 "rank 1 " "a rank that is killed in an exchange"
-tap_ok "at once" [ $(($(date +%s) - began)) -lt 10 ]
+# By its end, and not by the deadline.
+nccl lost:1:3 78 "rank 1 has ended" "a rank that is killed in an exchange"
 # On two hosts, of which one is played by this one.
 printf '#!/bin/sh\nshift\nEMU_HOST=a sh -c "$*"\n' >agent
 chmod +x agent

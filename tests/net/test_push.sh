@@ -11,7 +11,7 @@ cp "$top_srcdir"/examples/cluster/*.* .
 lab_train -o want.bin
 tap_ok "hosts that have it" lab_train -o got.bin --hosts h1,h2 --push --verbose
 tap_ok "the same bits" cmp want.bin got.bin
-tap_ok "get nothing" sh -c '! grep -q "got this program" err'
+tap_ok "get nothing" sh -c '! grep -q "sent this program" err'
 for k in 1 2; do lab_at $k mount --bind /dev/null "$QCNN"; done
 got=0
 lab_train -o got.bin --hosts h1 || got=$?
@@ -27,7 +27,7 @@ left() { for k in 1 2; do lab_at $k find /tmp /var/tmp /dev/shm "$HOME" -maxdept
 for how in auto stdio; do
 	tap_ok "--push, $how" lab_train -o got.bin --hosts h1:2,h2,local --push --transport=$how || tap_note "$(tail -3 err)"
 	tap_ok "the same bits" cmp want.bin got.bin
-	tap_has err "h1[0] got this program" "a note says so"
+	tap_has err "sent this program to h1[0]" "a note says so"
 	tap_is "$(left)" "" "no file is left"
 done
 tap_ok "cluster.push, not encrypted" lab_train -o got.bin --set cluster.push=true --hosts h1,h2 --encrypt=off
@@ -35,7 +35,7 @@ tap_ok "the same bits" cmp want.bin got.bin
 printf '#!/bin/sh\necho "qcnn 0.0.9"\n' >old
 chmod +x old
 tap_ok "a host with another version" lab_train -o got.bin --hosts h1 --push --remote-path "$PWD/old"
-tap_has err "h1[0] got this program" "gets this one"
+tap_has err "sent this program to h1[0]" "gets this one"
 
 # cover K FOLDER OPTIONS: another file system there, through which this test's folder, with the keys of sshd, stays where it is.
 cover() { lab_at $1 sh -c "mount --bind '$PWD' /mnt && mount -t tmpfs -o $3 none '$2' && mkdir -p '$PWD' && { [ -e '$lab' ] || mount --bind /mnt '$PWD'; }"; }

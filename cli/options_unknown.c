@@ -74,10 +74,11 @@ static void add_rows(struct meanings *m, const struct schema_row *key)
 		add_row(m, key, name[i]);
 }
 
-/* The keys that --set of this row takes: infer's are of the data. */
+/* The keys that --set of this row takes: infer's are of the data, and the metrics. */
 static bool can_set(enum option_id set, const struct schema_row *key)
 {
-	return set == OPT_SET || key->id == KEY_RUN_SEED || !strncmp(key->path, "data.", strlen("data."));
+	return set == OPT_SET || key->id == KEY_RUN_SEED || key->id == KEY_TRAIN_METRICS
+		|| !strncmp(key->path, "data.", strlen("data."));
 }
 
 static void add_keys(struct meanings *m, enum option_id set, bool paths)

@@ -154,7 +154,7 @@ static void zsh_option(const struct option_row *r, struct buf *out)
 		buf_printf(&b, ":%s:(", r->argument);
 		words_of(r->values, &b);
 		buf_char(&b, ')');
-	} else if (r == &option_rows()[OPT_SET] || r == &option_rows()[OPT_SET_DATA]) {
+	} else if (r == &option_rows()[OPT_SET] || r == &option_rows()[OPT_SET_INFER]) {
 		buf_printf(&b, ":%s:{compadd -S '' -a keys}", r->argument);
 	} else if (r->argument && r->kind != OPTION_OPTIONAL) {
 		buf_printf(&b, ":%s:_files", r->argument);
@@ -223,7 +223,7 @@ static void fish_option(const struct option_row *r, const char *command, struct 
 	if (r->kind == OPTION_CHOICE) {
 		words_of(r->values, &words);
 		buf_printf(out, " -x -a '%s'", words.data);
-	} else if (r == &option_rows()[OPT_SET] || r == &option_rows()[OPT_SET_DATA]) {
+	} else if (r == &option_rows()[OPT_SET] || r == &option_rows()[OPT_SET_INFER]) {
 		keys(&words);
 		buf_printf(out, " -x -a '%s'", words.data);
 	} else if (r->argument && r->kind != OPTION_OPTIONAL) {

@@ -66,27 +66,53 @@ static int open_transform(struct inference *f)
 	return 0;
 }
 
-/* What --set gives, behind what it implies: all samples are in one part. */
-static unsigned data_changes(const struct inference *f, struct config_change *change)
+/* Keys that --set may change: those of the data, and the metrics. */
+static bool sets_data(const char *change)
+{
+	return !strncmp(change, "data.", strlen("data."))
+		|| !strncmp(change, "run.seed=", strlen("run.seed="));
+}
+
+static bool sets_metrics(const char *change)
+{
+	return !strncmp(change, "train.metrics=", strlen("train.metrics="));
+}
+
+/* Whether a --set describes other data than those of the training. */
+static bool changes_data(const struct cli *c)
 {
 	const char *text[OPTIONS_LIST_MAX];
-	unsigned n = list_of(&f->cli->options, OPT_SET_DATA, text);
+	unsigned n = list_of(&c->options, OPT_SET_INFER, text), i = 0;
 
-	change[0] = (struct config_change){ "data.split=null", false };
+	while (i < n && !sets_data(text[i]))
+		i++;
+	return i < n;
+}
+
+/* What --set gives, behind what other data imply: all samples are in one part. */
+static unsigned changes_to_config(const struct inference *f, struct config_change *change)
+{
+	const char *text[OPTIONS_LIST_MAX];
+	unsigned n = list_of(&f->cli->options, OPT_SET_INFER, text), k = 0;
+
+	if (changes_data(f->cli))
+		change[k++] = (struct config_change){ "data.split=null", false };
 	for (unsigned i = 0; i < n; i++)
-		change[i + 1] = (struct config_change){ text[i], false };
-	return n ? n + 1 : 0;
+		change[k++] = (struct config_change){ text[i], false };
+	return k;
 }
 
 static int check_changes(struct cli *c)
 {
 	const char *text[OPTIONS_LIST_MAX];
-	unsigned n = list_of(&c->options, OPT_SET_DATA, text);
+	unsigned n = list_of(&c->options, OPT_SET_INFER, text);
 
 	for (unsigned i = 0; i < n; i++)
-		if (strncmp(text[i], "data.", 5) && strncmp(text[i], "run.seed=", 9))
-			return cli_usage(c, "--set changes the data alone here, data.KEY or run.seed, not `%s`", text[i]);
-		else if (!strncmp(text[i], "data.transform", 14))
+		if (!sets_data(text[i]) && !sets_metrics(text[i]))
+			return cli_usage(c,
+				"--set changes data.KEY, run.seed or train.metrics here, not `%s`",
+				text[i]);
+		else if (!strncmp(text[i], "data.transform", strlen("data.transform")))
 			return cli_usage(c, "the steps of data.transform belong to the weights");
 	return 0;
 }
@@ -96,7 +122,7 @@ static int open_config(struct inference *f)
 	const char *text = weights_meta(f->weights, "config");
 	int file = text ? source_add(f->sources, "(config in the weights)", text, strlen(text)) : -1;
 	struct config_change change[OPTIONS_LIST_MAX + 1];
-	unsigned nchange = data_changes(f, change);
+	unsigned nchange = changes_to_config(f, change);
 
 	if (file < 0)
 		return damaged(f, "config");
@@ -440,14 +466,16 @@ static int infer(struct cli *c)
 		status = cli_usage(c, "%s", e.text);
 	else if (c->options.given[OPT_DATA] && c->options.given[OPT_SPLIT])
 		status = cli_usage(c, "--data and --split exclude each other");
-	else if (c->options.given[OPT_DATA] && c->options.given[OPT_SET_DATA])
-		status = cli_usage(c, "--data and --set exclude each other");
+	else if (c->options.given[OPT_DATA] && changes_data(c))
+		status = cli_usage(c, "--data and --set of other data exclude each other");
 	else
 		status = check_changes(c);
 	if (!status)
 		status = open_weights(&f);
 	if (!status)
-		status = c->options.given[OPT_DATA] ? open_own(&f) : c->options.given[OPT_SET_DATA] ? open_changed(&f) : open_described(&f);
+		status = c->options.given[OPT_DATA] ? open_own(&f)
+			: changes_data(c)           ? open_changed(&f)
+						    : open_described(&f);
 	if (!status && c->options.given[OPT_PREDICTIONS_OUT])
 		status = cli_can_write(c, c->options.value[OPT_PREDICTIONS_OUT]);
 	if (!status)
@@ -486,10 +514,11 @@ const struct command command_infer = {
 	.text = "Evaluates the test part of the data that the weights were trained with (or, where there was none, the "
 		"validation part), as the file of weights describes it, and prints the outputs, the classes that they choose with "
 		"their probabilities or scores, labels, loss and metrics. Data files that are missing or have changed are named, never replaced. --data and --set "
-		"give other data.",
+		"give other data, and --set train.metrics other metrics.",
 	.example = (const char *const[]){ "qcnn infer runs/latest/weights.bin",
 		"qcnn infer --hosts local:2 weights.bin", "qcnn infer --split=train --json weights.bin",
 		"qcnn infer --data new.csv --output=predictions.csv weights.bin",
+		"qcnn infer --set train.metrics=[accuracy,confusion] weights.bin",
 		"qcnn infer --set data.rounds=50 --set run.seed=8 runs/latest/weights.bin", NULL },
 	.exit_1 = "an output or the loss is not finite",
 	.run = infer,

@@ -77,6 +77,7 @@ meant train --emit=plan '`--emit`: it is an option of `qcnn run`, `qcnn compile`
 meant train --batch=3 '`--batch`: did you mean `--set train.batch_size=3`? It is an option of `qcnn compile`, `qcnn bench`, `qcnn profile`'
 meant infer --thread=2 '`--thread`: did you mean `--threads`?'
 meant infer --rounds=4 '`--rounds`: it is a key, `--set data.rounds=4`'
+meant infer --metrics '`--metrics`: it is a key, `--set train.metrics=...`'
 meant infer --epochs=4 '`--epochs`'
 meant train --xyzzy=4 '`--xyzzy`'
 sed 's/epochs:/n_epochs:/; s/learning_rate:/lr:/' config.yaml >torch.yaml

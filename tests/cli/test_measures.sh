@@ -94,6 +94,12 @@ tap_has out '"confusion": [[1, 1], [1, 1]], ' "its JSON"
 tap_exit 0 "infer as text" "$QCNN" infer m.bin
 tap_has out "confusion	1	1
 	1	1" "its text" 
+tap_exit 0 "infer with another metric" "$QCNN" infer --json --set train.metrics=recall --data four.csv m.bin
+tap_is "$(sed 's/.*"metrics": {"loss": [0-9.]*, //' out)" '"recall": 0.5}}' "has it alone"
+tap_exit 0 "without --data" "$QCNN" infer --set train.metrics=recall m.bin
+tap_has out "recall	0.5" "the rows of the training"
+tap_exit 78 "infer with an unknown metric" "$QCNN" infer --set train.metrics=recal m.bin
+tap_has err 'did you mean `recall`?' "gets a suggestion"
 "$QCNN" infer --json m.bin | sed 's/.*"metrics": //' >inferred
 sed 's/.*"val_loss": \([^,]*\),.*/{"loss": \1,/' runs/latest/metrics.jsonl >trained
 tap_ok "the loss of the validation" grep -qF "$(tr -d '\n' <trained)" inferred

@@ -277,14 +277,29 @@ static int check_shots(const struct running *r, enum emit what)
 	return 0;
 }
 
+enum format { FORMAT_JSON = 0, FORMAT_NPY, FORMAT_CSV };
+
+/* That of --format, or else of the ending of --output. */
+static enum format format_of(const struct options *o)
+{
+	const char *path = o->value[OPT_VALUES_OUT];
+
+	if (o->given[OPT_FORMAT])
+		return (enum format)options_choice(o, OPT_FORMAT);
+	if (path && path_ends(path, ".npy"))
+		return FORMAT_NPY;
+	return path && path_ends(path, ".csv") ? FORMAT_CSV : FORMAT_JSON;
+}
+
 static int write_values(struct cli *c, const struct run_values *r)
 {
-	static void (*const one[])(const struct values *, struct buf *) = { NULL, values_npy, values_csv };
+	static void (*const one[])(const struct values *,
+		struct buf *) = { [FORMAT_NPY] = values_npy, [FORMAT_CSV] = values_csv };
 	const struct options *o = &c->options;
-	unsigned format = options_choice(o, OPT_FORMAT);
+	enum format format = format_of(o);
 	buf_auto b = BUF_INIT;
 
-	if (!format)
+	if (format == FORMAT_JSON)
 		values_json(r->v, r->nv, &b);
 	else if (r->nv == 1)
 		one[format](r->v, &b);
@@ -375,7 +390,7 @@ const struct command command_run = {
 		"qcnn run --weights=weights.bin --data=new.npz cluster.qcnn",
 		"qcnn run --data=new.npz latest",
 		"qcnn run --emit=jacobian --precision=double --data=new.npz cluster.qcnn",
-		"qcnn run --emit=state --format=npy -o state.npy bell.qcnn",
+		"qcnn run --emit=state -o state.npy bell.qcnn",
 		"qcnn run --emit=samples --shots=100 --format=csv bell.qcnn", NULL },
 	.exit_1 = "a value is not finite",
 	.run = run,

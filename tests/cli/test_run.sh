@@ -17,6 +17,11 @@ run --emit=probabilities --format=csv bell.qcnn >out
 printf 'sample,index,value\n0,0,0.5000000000000001\n0,1,0\n0,2,0\n0,3,0.5000000000000001\n' >expected
 tap_same out expected "its probabilities as CSV"
 run --emit=state --format=npy -o state.npy bell.qcnn
+run --emit=state -o ending.npy bell.qcnn
+tap_same ending.npy state.npy "the ending of --output is a format, too"
+run --emit=state -o ending.csv bell.qcnn
+run --emit=state --format=csv -o csv.npy bell.qcnn
+tap_same csv.npy ending.csv "--format takes precedence"
 tap_is "$(head -c 128 state.npy | tr -dc '[:print:]' | grep -c "NUMPY.*'descr': '<c16'.*'shape': (1, 4)")" 1 "its state as NPY"
 tap_is "$(wc -c <state.npy)" 192 "and its size"
 

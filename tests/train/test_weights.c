@@ -333,7 +333,9 @@ static void test_others(void)
 	test_exchange(p, "x.json");
 	test_json(p);
 	tap_is_int(weights_import(bare, "w.bin", false, weight, &e), -ERR_BAD_DATA, "weights of another model are refused");
-	tap_is_str(e.text, "head.dense[0].kernel: the model has no weight of that path", "and named");
+	tap_is_str(e.text,
+		"w.bin: head.dense[0].kernel: the model has no weight of that path, but conv[0].t, s",
+		"with the file, and what the model has");
 	tap_is_int(weights_import(p, "none.npz", false, weight, &e), -ERR_NO_INPUT, "a missing file: %s", e.text);
 	tap_is_int(weights_import(p, "none.bin", false, weight, &e), -ERR_NO_INPUT, "a missing file: %s", e.text);
 	tap_is_int(weights_export(p, weight, "w.txt", &e), -ERR_USAGE, "no other endings: %s", e.text);

@@ -38,9 +38,19 @@ static const struct weight_group *group_of(const struct program *p, const char *
 	return NULL;
 }
 
+enum { PATHS_SHOWN = 4 };
+
+/* The model may be another one: its paths are shown, too. */
 static int unknown_path(const struct target *t, const char *path)
 {
-	return err_set(t->e, -ERR_BAD_DATA, "%s: the model has no weight of that path", path);
+	const struct program *p = t->program;
+	buf_auto known = BUF_INIT;
+
+	for (uint32_t g = 0; g < p->nweight_group && g < PATHS_SHOWN; g++)
+		buf_printf(&known, "%s%s", g ? ", " : "", p->weight_group[g].path);
+	return err_set(t->e, -ERR_BAD_DATA, "%s: the model has no weight of that path%s%s%s", path,
+		known.len ? ", but " : "", known.len ? known.data : "",
+		p->nweight_group > PATHS_SHOWN ? ", ..." : "");
 }
 
 static int missing_path(const struct target *t, const char *path)
@@ -117,6 +127,8 @@ static int import_bin(const struct target *t, const char *path)
 			code = set_group(t, &p->weight_group[i], w->weight + g->first);
 	}
 	weights_free(w);
+	if (code)
+		err_prefix(t->e, "%s", path);
 	return code;
 }
 
@@ -147,6 +159,8 @@ static int import_npz(const struct target *t, const char *path)
 		if (is_wanted(t, &p->weight_group[i]))
 			code = import_array(t, &p->weight_group[i], npz_find(&z, p->weight_group[i].path));
 	npz_free(&z);
+	if (code)
+		err_prefix(t->e, "%s", path);
 	return code;
 }
 

@@ -200,6 +200,25 @@ static bool is_among(double v, const double *value, unsigned n)
 	return false;
 }
 
+/* One class may be chance in a smaller part. */
+enum { ONE_CLASS_ROWS_MIN = 10 };
+
+static void check_only_class(const struct classes *k, const struct part *part, const char *name,
+	double label, struct span at, struct diags *d)
+{
+	buf_auto word = BUF_INIT;
+
+	if (part->nrow < ONE_CLASS_ROWS_MIN)
+		return;
+	classes_name(k, label, &word);
+	struct diag *g = diag_at(d, DIAG_DATA_ONE_CLASS, at,
+		"all %u samples of the %s data have the class %s; the training data have several",
+		part->nrow, name, word.data);
+	diag_help(g,
+		"their loss and metrics show nothing of the other classes; if the file is sorted by class, set "
+		"data.split_shuffle or data.split_stratify to true");
+}
+
 void sample_parts_check(const struct classes *k, const struct part *train, const struct part *other, const char *name,
 	struct span at, struct diags *d)
 {
@@ -207,7 +226,9 @@ void sample_parts_check(const struct classes *k, const struct part *train, const
 	unsigned nknown = classes_distinct(train, known), n = classes_distinct(other, value);
 	buf_auto word = BUF_INIT;
 
-	for (unsigned i = 0; k->rule != CLASS_NONE && nknown > 1 && i < n; i++) {
+	if (k->rule == CLASS_NONE || nknown < 2)
+		return;
+	for (unsigned i = 0; i < n; i++) {
 		if (is_among(value[i], known, nknown))
 			continue;
 		classes_name(k, value[i], &word);
@@ -215,8 +236,10 @@ void sample_parts_check(const struct classes *k, const struct part *train, const
 			"the %s data have the class %s, which no training sample has", name,
 			word.data);
 		diag_help(g, "if the file is sorted by class, set data.split_shuffle or data.split_stratify to true");
-		break;
+		return;
 	}
+	if (n == 1)
+		check_only_class(k, other, name, *value, at, d);
 }
 
 /* ---- angles ---- */

@@ -15,7 +15,7 @@ void sample_labels_check(const struct program *p, const struct part *part, const
 	struct diags *d);
 /* Warn if the loss takes the outputs as probabilities but they can be negative.  at: place of the loss. */
 void sample_outputs_check(const struct program *p, const struct measures *m, struct span at, struct diags *d);
-/* Warn about classes of the part `name` without training samples. */
+/* Warn about classes of the part `name` without training samples, and if it has one of several classes alone. */
 void sample_parts_check(const struct classes *k, const struct part *train, const struct part *other, const char *name,
 	struct span at, struct diags *d);
 /* Warn about inputs of angles beyond SAMPLE_ANGLE_MAX; streamed rows are not checked. */

@@ -221,6 +221,10 @@ doubted Q0613 'the label 7 of row 2 is outside of -1 to 1, where the output alwa
 doubted Q0613 'metric accuracy takes the labels 1 and 2 for one class' 'a,b,label\n.1,.2,1\n.3,.4,2\n.5,.6,2\n'
 tap_has err '`data.label_map: {1: -1, 2: 1}`' "and what to write"
 doubted Q0614 'all 2 labels of the training data are 1' 'a,b,label\n.1,.2,1\n.3,.4,1\n'
+sorted='a,b,label\n.1,.2,-1\n.3,.4,1\n.5,.6,1\n.1,.3,1\n.1,.4,1\n.1,.5,1\n.1,.6,1\n.2,.3,1\n.2,.4,1\n.2,.5,1\n.2,.6,1\n.3,.4,1\n'
+doubted Q0614 'all 10 samples of the validation data have the class 1; the training data have several' "$sorted" \
+	--set data.split=2
+tap_exit 0 "9 samples of one class, or mixed ones" "$QCNN" train -q --strict --fresh --set data.split=3 d.yaml
 doubted Q0615 'input number 2 of row 2 is 1e+300, which the model takes for an angle' 'a,b,label\n.1,.2,1\n.3,1e300,-1\n'
 doubted Q0616 'loss binary_crossentropy takes the outputs as probabilities, but output 0 can be negative' 'a,b,label\n.1,.2,0\n.3,.4,1\n' --set train.loss=binary_crossentropy
 tap_has err 'dense(1, sigmoid)' "and what to write"

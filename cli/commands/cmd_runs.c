@@ -13,6 +13,8 @@
 #include "cli/output/table.h"
 #include "runtime/base/visible.h"
 
+enum { COMMAND_WORDS_MAX = 256 }; /* of a run's command, as far as they are read */
+
 /* ---- list ---- */
 
 static const char *folder(const struct cli *c) { return c->options.value[OPT_RUNS_DIR]; }
@@ -49,11 +51,50 @@ static void list_json(const struct run_list *l, json_t *best, struct buf *out)
 	json_decref(all);
 }
 
-static void list_text(const struct run_list *l, struct buf *out)
+/* The words of the run's command behind `train`, which belong to the record. */
+static int command_words(const struct run_folder *r, char **word)
 {
-	static const char *const title[] = { "run", "state", "ended", "epochs", "best_epoch", "loss", "val_loss", "seconds" };
-	struct table t = { .ncolumn = sizeof title / sizeof *title };
+	const json_t *command = json_object_get(r->record, "command");
+	bool after = false;
+	int n = 0;
 
+	for (size_t i = 0; i < json_array_size(command) && n < COMMAND_WORDS_MAX; i++) {
+		const char *s = json_string_value(json_array_get(command, i));
+
+		if (after && s)
+			word[n++] = (char *)s;
+		after |= s && i > 0 && !strcmp(s, "train");
+	}
+	return n;
+}
+
+/* What --set and --const of the run's command changed. */
+static void add_changes(struct table *t, const struct run_folder *r)
+{
+	char *word[COMMAND_WORDS_MAX];
+	buf_auto b = BUF_INIT;
+	struct options o;
+	struct err e;
+
+	options_parse(COMMAND_TRAIN, command_words(r, word), word, false, &o, NULL, &e);
+	for (unsigned i = 0; i < o.nlist; i++)
+		if (o.list[i].id == OPT_SET || o.list[i].id == OPT_CONST)
+			buf_printf(&b, "%s%s", b.len ? " " : "", o.list[i].value);
+	table_add(t, b.len ? b.data : "");
+}
+
+/* sort: a metric with a column of its own, or NULL. */
+static void list_text(const struct run_list *l, const char *sort, struct buf *out)
+{
+	const char *title[] = { "run", "state", "ended", "epochs", "best_epoch", "loss", "val_loss",
+		"seconds", "set", NULL };
+	enum { TITLES = sizeof title / sizeof *title - 1 };
+	struct table t = { .ncolumn = TITLES };
+
+	if (sort) {
+		title[t.ncolumn++] = title[TITLES - 1];
+		title[TITLES - 1] = sort;
+	}
 	for (unsigned k = 0; k < t.ncolumn; k++)
 		table_add(&t, title[k]);
 	for (size_t i = 0; i < l->n; i++) {
@@ -67,9 +108,56 @@ static void list_text(const struct run_list *l, struct buf *out)
 		table_add_number(&t, run_number(r, "metrics", "loss"), "%.6g");
 		table_add_number(&t, run_number(r, "metrics", "val_loss"), "%.6g");
 		table_add_number(&t, run_number(r, NULL, "seconds"), "%.3g");
+		if (sort)
+			table_add_number(&t, run_number(r, "metrics", sort), "%.6g");
+		add_changes(&t, r);
 	}
 	table_print(&t, out);
 	table_release(&t);
+}
+
+/* ---- the order of the list ---- */
+
+struct ranked {
+	double value;
+	size_t at;
+	struct run_folder run;
+}; /* value: the smallest is the best, NaN: none */
+
+static int by_value(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+	int none = isnan(x->value) - isnan(y->value);
+
+	if (none || isnan(x->value))
+		return none ? none : (x->at > y->at) - (x->at < y->at);
+	return x->value != y->value ? (x->value > y->value) - (x->value < y->value)
+				    : (x->at > y->at) - (x->at < y->at);
+}
+
+/* The best value of a metric first, runs without one last.  0, or the exit status. */
+static int sort_list(struct cli *c, struct run_list *l, const char *metric)
+{
+	int rise = run_metrics_rise(metric);
+	size_t known = 0;
+
+	if (rise < 0)
+		return cli_usage(c,
+			"--sort takes loss, val_loss or a metric such as accuracy or val_accuracy, not `%s`",
+			metric);
+	mem_auto struct ranked *all = mem_alloc(l->n + 1, sizeof *all);
+	for (size_t i = 0; i < l->n; i++) {
+		double v = run_number(&l->run[i], "metrics", metric);
+
+		known += !isnan(v);
+		all[i] = (struct ranked){ rise ? -v : v, i, l->run[i] };
+	}
+	if (!known)
+		return cli_usage(c, "none of the runs has `%s`", metric);
+	qsort(all, l->n, sizeof *all, by_value);
+	for (size_t i = 0; i < l->n; i++)
+		l->run[i] = all[i].run;
+	return 0;
 }
 
 static void complete(struct run_list *l)
@@ -80,11 +168,17 @@ static void complete(struct run_list *l)
 
 static int list(struct cli *c, struct run_list *l)
 {
+	const char *sort = c->options.value[OPT_RUNS_SORT];
+
 	complete(l);
+	int status = sort && l->n ? sort_list(c, l, sort) : 0;
+	if (status)
+		return status;
 	if (c->options.given[OPT_JSON])
 		list_json(l, NULL, &c->out);
 	else if (l->n)
-		list_text(l, &c->out);
+		list_text(l, sort && strcmp(sort, "loss") && strcmp(sort, "val_loss") ? sort : NULL,
+			&c->out);
 	else
 		cli_note(c, "there are no runs in %s", folder(c));
 	return 0;
@@ -264,7 +358,7 @@ const struct command command_runs = {
 	.text = "Lists the runs of a folder, the newest first; shows the record of one run; prints the results of several runs "
 		"side by side, with the configuration keys that differ, or plots their curves together; or removes runs. A run is "
 		"given by its folder, by the beginning of its name, or as latest.",
-	.example = (const char *const[]){ "qcnn runs", "qcnn runs show latest",
-		"qcnn runs --json list", NULL },
+	.example = (const char *const[]){ "qcnn runs", "qcnn runs --sort=val_loss",
+		"qcnn runs show latest", "qcnn runs --json list", NULL },
 	.run = runs,
 };

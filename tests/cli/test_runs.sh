@@ -17,8 +17,22 @@ tap_is "$(cat out)" '{"schema": 1, "runs": []}' "an empty list"
 mkdir runs/other
 tap_exit 0 "list" "$QCNN" runs list
 tap_is "$(sed 1d out | awk '{ print $1 }' | sed 's/-.*//' | sort | tr '\n' ' ')" "one two two " "three runs; latest and other folders are none"
-tap_is "$(sed -n 1p out | tr -s ' ')" "run state ended epochs best_epoch loss val_loss seconds" "titles"
+tap_is "$(sed -n 1p out | tr -s ' ')" "run state ended epochs best_epoch loss val_loss seconds set" "titles"
+tap_is "$(grep -c 'log.name=two train.optimizer.adam.learning_rate=0.1 train.restarts=2$' out)" 1 "what a command changed"
 tap_is "$(grep -c 'finished' out)" 3 "their states"
+tap_exit 0 "sort" "$QCNN" runs --sort=val_sign_accuracy
+tap_is "$(sed -n '1s/.*seconds *//p' out | tr -s ' ')" "val_sign_accuracy set" "a column for the metric"
+awk '{ for (i = 2; i <= NF; i++) if ($i ~ /^log.name=/) print $(i - 1) }' out >by_accuracy
+sort -rg by_accuracy >sorted
+tap_same by_accuracy sorted "the largest accuracy first"
+tap_is "$(grep -c . by_accuracy)" 3 "all runs"
+tap_exit 0 "sort by a loss" "$QCNN" runs --sort=val_loss --json
+grep -o '"val_loss": [0-9.]*' out >by_loss
+sort -gk2 by_loss >sorted
+tap_same by_loss sorted "the smallest loss first"
+tap_exit 2 "sort by what ranks no runs" "$QCNN" runs --sort=seconds
+tap_exit 2 "sort by what no run has" "$QCNN" runs --sort=auc
+tap_has err 'none of the runs has `auc`' "it says so"
 tap_exit 0 "list is the default" "$QCNN" runs
 tap_exit 0 "as JSON" "$QCNN" runs --json
 tap_is "$(grep -o '"name": "[a-z]*' out | sort | tr '\n' ' ')" '"name": "one "name": "two "name": "two ' "the same"

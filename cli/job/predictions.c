@@ -114,19 +114,48 @@ static void table(const struct predictions *p, const struct style *s, struct buf
 		table_row(p, i, s, out);
 }
 
-/* A number, or a matrix row by row. */
+/* The label of row and column i of a matrix. */
+static double label_of_row(const struct predictions *p, unsigned i)
+{
+	if (p->noutput > 1)
+		return i;
+	return i ? 1 : p->classes.rule == CLASS_BY_SIGN ? -1 : 0;
+}
+
+/* A line with the classes that are predicted, and a line for each class of the labels. */
+static void text_matrix(const struct predictions *p, const char *name, const double *value,
+	unsigned side, struct buf *out)
+{
+	bool named = has_classes(p);
+
+	buf_str(out, name);
+	for (unsigned i = 0; named && i < side; i++) {
+		buf_char(out, '\t');
+		add_name(p, label_of_row(p, i), &text_style, out);
+	}
+	for (unsigned i = 0; i < side; i++) {
+		buf_str(out, named || i ? "\n" : "");
+		if (named)
+			add_name(p, label_of_row(p, i), &text_style, out);
+		buf_char(out, '\t');
+		numbers(out, value + (size_t)i * side, side, "\t", short_number);
+	}
+	buf_char(out, '\n');
+}
+
 static void text_metric(const struct predictions *p, unsigned k, struct buf *out)
 {
 	const struct metric_row *row = p->measures.metric[k].row;
 	const double *value = p->metric_value + measures_at(&p->measures, k, p->noutput);
 	unsigned side = metric_side(row, p->noutput);
 
-	buf_printf(out, "%s\t", row->name);
-	for (unsigned i = 0; i < (side ? side : 1); i++) {
-		buf_str(out, i ? "\t" : "");
-		numbers(out, value + (size_t)i * side, side ? side : 1, "\t", short_number);
-		buf_char(out, '\n');
+	if (side) {
+		text_matrix(p, row->name, value, side, out);
+		return;
 	}
+	buf_printf(out, "%s\t", row->name);
+	short_number(out, *value);
+	buf_char(out, '\n');
 }
 
 void predictions_text(const struct predictions *p, bool samples, struct buf *out)

@@ -113,6 +113,9 @@ tap_is "$(sed -n '2s/.*\("labels".*\), "class".*/\1/p' o.jsonl)" '"labels": [0],
 "$QCNN" infer --split train --json w.bin >o.json 2>err
 tap_is "$(sed -n 's/.*\("label_classes": [^]]*\).*/\1/p' o.json)" \
 	'"label_classes": ["ill", "well|well, quite", "well|well, quite", "well|well, quite", "ill"' '--json, too'
+"$QCNN" infer --split train --set train.metrics=confusion w.bin >out 2>err
+tap_is "$(grep -A 2 '^confusion' out | cut -f 1 | tr '\n' /)$(sed -n 's/^confusion//p' out)" \
+	'confusion/well|well, quite/ill/	well|well, quite	ill' 'a confusion matrix has them beside its rows and above its columns'
 "$QCNN" infer --data new.csv --json w.bin >o.json 2>err
 tap_has o.json '"label_classes": null' 'null without labels'
 "$QCNN" infer --data new.csv -o o.jsonl w.bin >/dev/null 2>err

@@ -92,10 +92,15 @@ case $line in *'"val_confusion": [[1, 1], [1, 1]]'*) tap_result 0 "of the valida
 tap_exit 0 "infer" "$QCNN" infer --json m.bin
 tap_has out '"confusion": [[1, 1], [1, 1]], ' "its JSON"
 tap_exit 0 "infer as text" "$QCNN" infer m.bin
-tap_has out "confusion	1	1
-	1	1" "its text" 
+tap_has out "confusion	-1	1
+-1	1	1
+1	1	1" "its text, with the classes"
 tap_exit 0 "infer with another metric" "$QCNN" infer --json --set train.metrics=recall --data four.csv m.bin
 tap_is "$(sed 's/.*"metrics": {"loss": [0-9.]*, //' out)" '"recall": 0.5}}' "has it alone"
+tap_exit 0 "with a threshold" "$QCNN" infer --set 'train.metrics={confusion: {threshold: -0.88}}' m.bin
+tap_has out "confusion	-1	1
+-1	1	1
+1	0	2" "a row for each label"
 tap_exit 0 "without --data" "$QCNN" infer --set train.metrics=recall m.bin
 tap_has out "recall	0.5" "the rows of the training"
 tap_exit 78 "infer with an unknown metric" "$QCNN" infer --set train.metrics=recal m.bin

@@ -229,6 +229,8 @@ static void unknown_key(struct config *c, const char *prefix, const struct yentr
 		diag_help(g, "did you mean `%s%s`?", prefix, near);
 	else if ((other = key_alias(entry->key)))
 		diag_help(g, "there is `%s`", other);
+	else if (!len)
+		help_option(c, g, prefix, entry->key);
 	if (!near && !other && len)
 		diag_note(g, "keys of `%.*s` are listed in qcnn-config(5)", (int)len - 1, prefix);
 }
@@ -273,6 +275,8 @@ static void walk_section(struct config *c, const struct yentry *section)
 		diag_label(g, "this is %s", ynode_kind_text(map->kind));
 		if (!strcmp(section->key, "model") && map->kind == YNODE_TEXT)
 			diag_help(g, "write `model: {file: %s}`", map->text);
+		if (!strcmp(section->key, "data") && map->kind == YNODE_TEXT)
+			diag_help(g, "write `data: {train: %s}`", map->text);
 		section_is_faulty(c, section->key);
 		return;
 	}

@@ -179,6 +179,8 @@ bool check_wrong_kind(const struct check *c, const struct ynode *v, const char *
 	else if (v->kind == YNODE_NULL && strchr(c->what, ':'))
 		diag_help(g, "a colon that separates a key from its value needs a space after it: `%.*s: %s`", (int)strcspn(c->what, ":"),
 			c->what, strchr(c->what, ':') + 1);
+	else if (!strncmp(wanted, "a map", 5) && c->row->example && !strcmp(c->what, c->row->path))
+		diag_help(g, "for example `%s: %s`", c->row->path, c->row->example);
 	return false;
 }
 

@@ -201,7 +201,9 @@ int cluster_wish(struct cli *c, const struct config *config, const char *folder,
 	if (o->given[OPT_LAUNCHER] || !out->launcher)
 		out->launcher = launcher_find(launcher ? launcher : "ssh", &out->agent);
 	if (!out->launcher)
-		return cli_usage(c, "no launcher is called `%s`; there are local, ssh, srun and exec:WORDS", launcher);
+		return cli_usage(c,
+			"no launcher is called `%s`; there are local, ssh, srun and exec:WORDS, for a program exec:PROGRAM",
+			launcher);
 	out->program = word_of(o, OPT_REMOTE_PATH, config, KEY_CLUSTER_REMOTE_PATH);
 	out->iface = word_of(o, OPT_IFACE, config, KEY_CLUSTER_IFACE);
 	out->transport = transport_of(word_of(o, OPT_TRANSPORT, config, KEY_CLUSTER_TRANSPORT));

@@ -365,8 +365,10 @@ static int named_run(struct search *s, const char *word)
 	if (run_list_find(config_text(s->job->config, KEY_LOG_DIR), word, &l, &e))
 		status = cli_fail(s->cli, &e);
 	else if (!strcmp(run_state(&l.run[0]), "finished"))
-		status = cli_error(s->cli, -ERR_USAGE, "%s has finished and cannot be resumed",
-			l.run[0].path);
+		status = cli_error(s->cli, -ERR_USAGE,
+			"%s has finished and cannot be resumed; `--set train.init.from=%s` begins "
+			"a new run with its weights",
+			l.run[0].path, l.run[0].name);
 	else
 		status = try_named(s, &l.run[0], &usable);
 	if (!status && !usable)

@@ -85,6 +85,22 @@ tap_exit 78 "the words of others in a configuration" "$QCNN" config torch.yaml
 tap_has err 'here it is called `train.epochs`' "a key is named"
 tap_has err 'here it is called `learning_rate`' "an option is named"
 
+# helps WORDS TEXT STATUS OPTIONS...: a training with these options fails and says WORDS.
+helps() {
+	words=$1 text=$2 status=$3
+	shift 3
+	tap_exit $status "$text" "$QCNN" train "$@" config.yaml
+	tap_has err "$words" "says what to write"
+}
+helps 'it is an option of `adam`: `train.optimizer: {adam: {learning_rate: ...}}`' "an option without its path" 78 --set lr=0.1
+helps 'write `data: {train: two.csv}`' "a file of data for their section" 78 --set data=two.csv
+helps 'for example `data.label_map: {0: -1, 1: 1}`' "a list of classes for a map" 78 --set 'data.label_map=[a, b]'
+helps 'exec:PROGRAM' "a program for a launcher" 2 --hosts=n1 --launcher=./launch.sh
+printf 'a,b,c,d,label\n.1,.2,.3,.4,cat\n.3,.4,.1,.2,Cat\n' >cats.csv
+printf 'a,b,c,d,e,f,label\n.1,.2,.3,.4,.5,.6,1\n.3,.4,.1,.2,.6,.5,-1\n' >wide.csv
+helps 'an input of 6 would take them' "columns for a larger model" 65 --set data.generate=null --set data.train=wide.csv
+helps 'did you mean `cat`?' "a label in capitals" 65 --set data.generate=null --set data.train=cats.csv --set 'data.label_map={cat: 1}'
+
 printf '0.1,0.2,0.3,0.4\n' >angles.csv
 tap_exit 0 "samples without labels" "$QCNN" infer --data angles.csv runs/latest/weights.bin
 tap_has err 'no labels in angles.csv: no loss or metrics' "why there is no loss"

@@ -85,6 +85,7 @@ tap_is "$(ls -d stopped/cluster-* | wc -l | tr -d ' ')" 2 "in a folder of its ow
 finished=$(basename "$(tap_run stopped)")
 again 2 "a finished run" --resume="$finished" --set=train.epochs=3
 tap_has err "has finished" "is not gone on with"
+tap_has err 'train.init.from=' "its weights can be"
 again 0 "nor by itself" --set=train.epochs=3
 tap_is "$(ls -d stopped/cluster-* | wc -l | tr -d ' ')" 3 "a new folder again"
 

@@ -331,6 +331,15 @@ static void help_number(const struct csv_table *t, struct diag *g, int64_t numbe
 			t->name[number]);
 }
 
+/* The only input may be made as wide as the file. */
+static void help_size(const struct csv_table *t, struct diag *g, size_t have)
+{
+	if (t->o->nwant == 1)
+		diag_help(g,
+			"an input of %zu would take them: where a constant of the model sets its size, --const changes it",
+			have);
+}
+
 static void width_fault(struct csv_table *t, size_t have, uint64_t wanted)
 {
 	struct diag *g = reader_width(t->diags, t->o, t->header, NULL, have, t->label < 0 ? "the file has" : "beside the label the file has");
@@ -352,11 +361,14 @@ static void width_fault(struct csv_table *t, size_t have, uint64_t wanted)
 		diag_help(g, "if one is the labels', `%s` is the name by which it would be known", t->o->label ? t->o->label : "label");
 	else if (have > wanted && !t->o->label_required)
 		help_cut(t, g, have, wanted);
-	else if (have > wanted)
-		diag_help(g, "`data.inputs` names those that are meant; `data.transform: {pca: {components: %llu}}` makes %llu number%s of all",
-			(unsigned long long)wanted, (unsigned long long)wanted, wanted == 1 ? "" : "s");
-	else if (t->o->nwant == 1)
-		diag_help(g, "an input of %zu would take them: where a constant of the model sets its size, --const changes it", have);
+	else {
+		if (have > wanted)
+			diag_help(g,
+				"`data.inputs` names those that are meant; `data.transform: {pca: {components: %llu}}` makes %llu number%s of all",
+				(unsigned long long)wanted, (unsigned long long)wanted,
+				wanted == 1 ? "" : "s");
+		help_size(t, g, have);
+	}
 }
 
 /* Maps of the training's names, where the file has one of them; else its columns are taken in their order. */

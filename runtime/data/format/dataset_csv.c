@@ -181,7 +181,7 @@ static int read_rows(struct csv_table *t, struct err *e)
 		t->nrow++;
 		t->at_first = false;
 	}
-	label_words_help(&t->words, t->o->label_map.name != NULL);
+	label_words_help(&t->words, t->o->label_map.name, t->o->label_map.n);
 	if (t->csv.code)
 		return t->csv.code;
 	if (more > 0 && t->last)

@@ -42,23 +42,26 @@ static void add_key(struct buf *b, const char *word)
 	buf_char(b, '\'');
 }
 
-void label_words_help(const struct label_words *w, bool has_map)
+void label_words_help(const struct label_words *w, const char *const *known, unsigned nknown)
 {
-	const char *sorted[LABEL_WORDS_MAX];
+	const char *sorted[LABEL_WORDS_MAX], *near;
 	buf_auto b = BUF_INIT;
 
 	if (!w->fault || !w->n)
 		return;
+	near = known ? diag_nearest(*w->word, known, nknown) : NULL;
 	memcpy(sorted, w->word, w->n * sizeof *sorted);
 	qsort(sorted, w->n, sizeof *sorted, by_name);
 	for (unsigned i = 0; i < w->n; i++) {
 		buf_str(&b, i ? ", " : "");
 		add_key(&b, sorted[i]);
-		if (!has_map)
+		if (!known)
 			buf_printf(&b, ": %d", w->n == 2 && !w->more ? 2 * (int)i - 1 : (int)i);
 	}
 	buf_str(&b, w->more ? ", …" : "");
-	if (has_map)
+	if (near)
+		diag_help(w->fault, "did you mean `%s`?", near);
+	if (known)
 		diag_help(w->fault, "`data.label_map` has no number for: %s", b.data);
 	else
 		diag_help(w->fault,

@@ -17,6 +17,7 @@ struct label_words {
 
 /* Remembers a word; is it the first of all? */
 bool label_words_add(struct label_words *w, const char *word);
-/* Behind the last row: how data.label_map would give them numbers. has_map: it names others. */
-void label_words_help(const struct label_words *w, bool has_map);
+/* Behind the last row: how data.label_map would give them numbers.  known[nknown]: the labels that it names, or NULL
+ * without a map. */
+void label_words_help(const struct label_words *w, const char *const *known, unsigned nknown);
 void label_words_release(struct label_words *w);

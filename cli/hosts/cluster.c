@@ -206,6 +206,9 @@ int cluster_wish(struct cli *c, const struct config *config, const char *folder,
 			launcher);
 	out->program = word_of(o, OPT_REMOTE_PATH, config, KEY_CLUSTER_REMOTE_PATH);
 	out->iface = word_of(o, OPT_IFACE, config, KEY_CLUSTER_IFACE);
+	out->port = (uint16_t)(o->given[OPT_PORT] || !config
+			? options_count_or(o, OPT_PORT, 0)
+			: (uint64_t)config_int(config, KEY_CLUSTER_PORT));
 	out->transport = transport_of(word_of(o, OPT_TRANSPORT, config, KEY_CLUSTER_TRANSPORT));
 	out->link = link_of(word_of(o, OPT_TRANSPORT, config, KEY_CLUSTER_TRANSPORT));
 	if (out->link == RANK_LINK_NCCL && !out->nrank && !out->groups.nrank)
@@ -354,6 +357,7 @@ static int start_workers(struct cluster *k, struct err *e)
 		.agent = k->agent,
 		.program = k->program,
 		.iface = k->iface,
+		.port = k->port,
 		.encrypt = k->encrypt || k->nrank || cluster_joined_groups(k),
 		.push = k->push,
 		.transport = k->transport,

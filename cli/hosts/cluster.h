@@ -16,6 +16,7 @@ struct cluster {
 	enum launcher launcher; const char *agent;
 	const char *why;             /* what said so: "--hosts"; NULL: nothing did */
 	const char *program, *iface;
+	uint16_t port; /* 0: any */
 	bool encrypt, same_isa, push;
 	bool mpi; /* ranks communicate by it */
 	enum transport transport;

@@ -29,6 +29,19 @@ if [ -d /sys/class/net/lo ]; then
 else
 	tap_skip "there is no interface lo"
 fi
+# A port that is below those that the system chooses; the agent looks who listens.
+port=$((20000 + $$ % 10000))
+printf '#!/bin/sh\nshift\ngrep -c ":%04X 00000000:0000 0A" /proc/net/tcp >listening\nexec sh -c "$*"\n' $port >looker
+chmod +x looker
+if [ -r /proc/net/tcp ]; then
+	for how in "--set cluster.port=$port" "--port=$port"; do
+		tap_ok "$how" train got.bin --set cluster.hostfile=there --launcher="exec:$PWD/looker" --iface=127.0.0.1 --transport=tcp $how
+		tap_is "$(cat listening)" 1 "is the port that workers connect to"
+	done
+	tap_same got.bin want.bin "the same weights"
+else
+	tap_skip "there is no /proc/net/tcp"
+fi
 # Two hosts, the second of which has less.
 printf '#!/bin/sh\nhost=$1\nshift\n[ "$host" = second ] && exec "$QCNN" worker --isa baseline\nexec sh -c "$*"\n' >unlike
 chmod +x unlike

@@ -33,6 +33,7 @@ struct coordinator_options {
 	unsigned nrank; /* not 0: each worker starts others, and leads a group of this number of processes */
 	const struct buf *places; /* (workers) of wire_job, where nrank is not 0; borrowed; NULL: see below, ranks of groups */
 	const char *iface; /* interface or address to listen on; NULL: the addresses by which hosts are reached */
+	uint16_t port; /* to listen on for workers of other hosts, unless `external` has one; 0: any */
 	bool encrypt, push;          /* push: as in launch_place */
 	enum transport transport;
 	enum shard shard;

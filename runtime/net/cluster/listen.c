@@ -113,6 +113,12 @@ static int listen_loopback(struct coordinator *c, struct err *e)
 	return listen_on(c, (struct sockaddr *)&a, 0, e);
 }
 
+/* The port at which external workers look for rank 0, or else that of the options; 0: any. */
+static uint16_t port_for(const struct coordinator *c)
+{
+	return c->o.external && *c->o.external->host ? c->o.external->port : c->o.port;
+}
+
 static int listen_for(struct coordinator *c, const char *host, enum launcher launcher, struct err *e)
 {
 	struct addrinfo *found;
@@ -130,19 +136,13 @@ static int listen_for(struct coordinator *c, const char *host, enum launcher lau
 	code = -ERR_UNREACHABLE;
 	for (struct addrinfo *i = found; i && code == -ERR_UNREACHABLE; i = i->ai_next)
 		if (own_address_route(i->ai_addr, i->ai_addrlen, &own))
-			code = listen_on(c, (struct sockaddr *)&own, 0, e);
+			code = listen_on(c, (struct sockaddr *)&own, port_for(c), e);
 	freeaddrinfo(found);
 	if (code == -ERR_UNREACHABLE)
 		err_set(e, code,
 			"there is no route to the host %s; give the address to listen on with --iface",
 			host);
 	return code;
-}
-
-/* The port at which external workers look for rank 0; 0: any. */
-static uint16_t port_for(const struct coordinator *c)
-{
-	return c->o.external && *c->o.external->host ? c->o.external->port : 0;
 }
 
 /* All addresses of the requested interface, or the requested address. */

@@ -231,6 +231,8 @@ static void call_gate(struct resolver *r, struct node *n, const struct gate_row 
 				n->args.n == 1 ? "is" : "are", n->args.n);
 		else
 			diag_label(g, "takes no angle");
+		if (n->args.n && !n->list.n)
+			diag_help(g, "qubits stand behind the name, not between parentheses");
 		gate_signature(g, n->name, row, nqubit);
 	} else {
 		for (uint32_t i = 0; i < n->args.n; i++)

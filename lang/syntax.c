@@ -183,6 +183,34 @@ static void add_keyword(struct parser *p, struct diag *g)
 	}
 }
 
+/* Is this the text of a token? */
+static bool is_word(struct parser *p, struct span at, const char *word)
+{
+	const char *text = source_text(diags_sources(p->diags), at.file, NULL);
+	size_t len = strlen(word);
+
+	return at.end - at.begin == len && !memcmp(text + at.begin, word, len);
+}
+
+/* What C, Python and PennyLane write in another way. */
+static void add_other_language(struct parser *p, struct diag *g, const char *const *want, size_t n)
+{
+	int now = p->last.token, before = p->previous.token;
+
+	if (now == '[' && before == TOKEN_ID && wants("';'", want, n) && !wants("'['", want, n))
+		diag_help(g, "the size stands before the name: `qubit[4] q;`, `param float[4] t;`");
+	if (now == ':' && is_word(p, p->begin, "for"))
+		diag_help(g,
+			"a loop is written `for int i in [0:3] { ... }`; the last value is included");
+	if (now == '=' && wants("==", want, n))
+		diag_help(g,
+			before == TOKEN_ID
+					&& (is_word(p, p->previous.at, "wires")
+						|| is_word(p, p->previous.at, "wire"))
+				? "qubits stand behind the angles: `ry(t) q[0];`"
+				: "equality is written `==`");
+}
+
 static void add_hints(struct parser *p, struct diag *g, const char *const *want, size_t n)
 {
 	const char *word = scan_keyword_text(p->last.token);
@@ -197,8 +225,7 @@ static void add_hints(struct parser *p, struct diag *g, const char *const *want,
 		diag_note(g, "`%s` is a reserved word and cannot be a name", word);
 	if (p->last.token == '@' && wants("'*'", want, n))
 		diag_help(g, "a product of observables is written `z(a) * z(b)`; `@` follows a modifier of a gate");
-	if (p->last.token == '=' && wants("==", want, n))
-		diag_help(g, "equality is written `==`");
+	add_other_language(p, g, want, n);
 	if (p->last.token == '(' && wants("';'", want, n) && wants("','", want, n) && !wants("'+'", want, n))
 		diag_help(g, "operands are qubits and slices; lists that functions make stand behind `on`");
 	add_keyword(p, g);

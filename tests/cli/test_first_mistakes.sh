@@ -163,6 +163,11 @@ tap_exit 0 "two columns of one name" "$QCNN" train --fresh d.yaml
 tap_has err 'warning[Q0611]: two columns are named `a`' "have a warning"
 tap_exit 65 "with --strict" "$QCNN" train --fresh --strict d.yaml
 tap_has err '1 warning is treated as error (--strict)' "it is an error"
+printf 'id,a,label\n1,0.2,1\n2,0.4,-1\n' >d.csv
+tap_exit 0 "row numbers in the place of an input" "$QCNN" train --dry-run d.yaml
+tap_has err 'warning[Q0618]: column `id` is an input' "have a warning"
+tap_has err 'to leave it out: `data.inputs: {x: [a]}`' "that says how to leave them out"
+tap_exit 0 "where they are named as an input" "$QCNN" train -q --strict --fresh --set data.inputs.x=[id,a] d.yaml
 
 # Names of other programs, and forms of values.
 # hinted SET HINT: a configuration with this change is refused with this hint.

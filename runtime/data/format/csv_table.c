@@ -407,6 +407,17 @@ static void warn_twice(struct csv_table *t)
 		}
 }
 
+/* A first column that numbers the rows, and that nothing but the order of the columns makes an input. */
+static void warn_number(struct csv_table *t)
+{
+	if (!t->o->label_required || t->o->ntrained || row_number(t) != 0)
+		return;
+	struct diag *g = diag_at(t->diags, DIAG_DATA_ROW_NUMBER, csv_span(&t->csv, 0),
+		*t->name[0] ? "column `%s` is an input" : "the first column is an input%s",
+		t->name[0]);
+	help_number(t, g, 0);
+}
+
 /* No name of the training's is in the file. */
 static void warn_names(struct csv_table *t)
 {
@@ -443,6 +454,7 @@ void csv_table_columns(struct csv_table *t)
 		width_fault(t, free_count, wanted);
 		return;
 	}
+	warn_number(t);
 	for (unsigned i = 0, at = 0; i < t->o->nwant; at += t->o->want[i++].count)
 		if (!reader_map(t->o, t->o->want[i].name))
 			column = choose_next(t, &t->o->want[i], at, column);

@@ -75,10 +75,15 @@ static void show_text(const struct weights *w, struct buf *out)
 
 static int show(struct cli *c)
 {
+	const char *path = c->options.operand[1];
 	struct weights *w;
 	struct err e;
 
-	if (weights_open(c->options.operand[1], &w, &e))
+	if (!weights_file_is_bin(path))
+		return cli_usage(c,
+			"%s has weights without a model; `qcnn weights convert --model=MODEL` makes a weights.bin of it",
+			path);
+	if (weights_open(path, &w, &e))
 		return cli_fail(c, &e);
 	(c->options.given[OPT_JSON] ? show_json : show_text)(w, &c->out);
 	weights_free(w);

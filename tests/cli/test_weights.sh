@@ -19,6 +19,9 @@ for kind in npz json; do
 	tap_exit 0 "two without a model" "$QCNN" weights diff --model two.qcnn w.$kind w.json
 done
 
+tap_exit 2 "show a .npz" "$QCNN" weights show w.npz
+tap_has err 'w.npz has weights without a model' "says what it lacks"
+
 # Something differs.
 tap_exit 1 "weights of another seed" "$QCNN" weights diff w.bin other.bin
 tap_is "$(grep -c 'largest difference' out)" 3 "all three arrays"

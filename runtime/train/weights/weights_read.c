@@ -91,7 +91,8 @@ static int read_header(struct reader *r)
 	}
 	r->meta = json_object_get(r->root, "__metadata__");
 	if (!json_is_object(r->root) || !json_is_object(r->meta))
-		return bad(r, "header: no __metadata__: not a weights file of qcnn");
+		return bad(r,
+			"header: no __metadata__: not a weights file of qcnn; give weights of other programs as .npz, one array per path");
 	json_object_foreach(r->meta, key, value)
 		if (!json_is_string(value))
 			return bad(r, "__metadata__.%s is not a string", key);

@@ -78,13 +78,25 @@ static bool sets_metrics(const char *change)
 	return !strncmp(change, "train.metrics=", strlen("train.metrics="));
 }
 
-/* Whether a --set describes other data than those of the training. */
+/* Keys that say how a file names what is in it, also that of --data. */
+static bool sets_names(const char *change)
+{
+	static const char *const key[] = { "data.label=", "data.label_map", "data.inputs",
+		"data.sample_weight=" };
+	size_t i = 0;
+
+	while (i < sizeof key / sizeof *key && strncmp(change, key[i], strlen(key[i])))
+		i++;
+	return i < sizeof key / sizeof *key;
+}
+
+/* Whether a --set describes other data than those of the training, or than those of --data. */
 static bool changes_data(const struct cli *c)
 {
 	const char *text[OPTIONS_LIST_MAX];
 	unsigned n = list_of(&c->options, OPT_SET_INFER, text), i = 0;
 
-	while (i < n && !sets_data(text[i]))
+	while (i < n && (!sets_data(text[i]) || (c->options.given[OPT_DATA] && sets_names(text[i]))))
 		i++;
 	return i < n;
 }

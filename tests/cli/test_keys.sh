@@ -213,6 +213,16 @@ tap_has err 'the training took the 3 columns `a`, `b` and `c`; this file has `a`
 printf 'a,xyz\n0.003,1\n' >lone.csv
 tap_exit 65 "one of three" "$QCNN" infer --data=lone.csv w.bin
 tap_is "$(grep -c -e '^error' -e 'the training took' err)" 2 "one error, with the lists once"
+printf 'a,b,c,target\n0.003,0.001,0.002,good\n' >target.csv
+tap_is "$(outputs --data=target.csv --set data.label=target --set 'data.label_map={good: 1}')" "$want" "labels of another name"
+tap_exit 0 "their loss" "$QCNN" infer --data=target.csv --set data.label=target --set 'data.label_map={good: 1}' w.bin
+tap_ok "is printed" grep -q '^loss' out
+tap_exit 2 "other samples than those of --data" "$QCNN" infer --data=same.csv --set data.train=other.csv w.bin
+sed '1s/.*/f0,kind,f1,f2/' named.csv >numbered.csv
+"$QCNN" train -q --set data.train=numbered.csv -o f.bin order.yaml
+printf 'f0,xyz\n0.003,1\n' >lone.csv
+tap_exit 65 "one of three that are numbered" "$QCNN" infer --data=lone.csv f.bin
+tap_is "$(grep -c -e '^error' -e 'did you mean' err)" 1 "one error, and no column that is in use is proposed"
 printf 'a,b,c,a\n0.003,0.001,0.002,1\n' >twice.csv
 tap_exit 65 "one that is there twice" "$QCNN" infer --data=twice.csv w.bin
 tap_has err 'two columns are named `a`' "is named"

@@ -171,6 +171,8 @@ static void unknown_column(struct csv_table *t, const char *name, const char *wa
 	bool trained = is_trained(t->o, name);
 	const char *near = diag_nearest(name, (const char *const *)t->name, t->ncolumn);
 
+	if (trained && near && is_trained(t->o, near)) /* it is no misspelling */
+		near = NULL;
 	if (trained && t->trained_listed && !near)           /* one list names all that are missing */
 		return;
 	struct diag *g = diag_at(t->diags, DIAG_DATA_COLUMN, t->header,

@@ -262,12 +262,16 @@ static void set_places(struct ranks *r, const struct rank_places *places)
 
 int ranks_check(unsigned nrank, const struct evaluator_options *o, struct err *e)
 {
-	if (!(nrank & (nrank - 1)) && nrank <= o->split)
+	unsigned split = o->split ? o->split : 1;
+
+	if (nrank & (nrank - 1))
+		return err_set(e, -ERR_CONFIG, "--ranks takes a power of two, not %u", nrank);
+	if (nrank <= split)
 		return 0;
 	return err_set(e, -ERR_CONFIG,
-		"%u processes cannot hold the parts of states that are planned for %u: give --ranks a power of two of at most "
-		"that, or set run.split",
-		nrank, o->split ? o->split : 1);
+		"states are planned in %u part%s, which %u processes cannot share: set run.split=%u, too, "
+		"or give fewer --ranks",
+		split, split == 1 ? "" : "s", nrank, nrank);
 }
 
 int ranks_start(struct evaluator_options *o, unsigned nrank, const struct rank_places *places,

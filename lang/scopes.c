@@ -68,6 +68,10 @@ void scope_declare(struct resolver *r, enum space space, struct node *n)
 		diag_second(g, s->decl->name_span, "first declared here");
 		if (n->kind == NODE_LET && s->decl->kind == NODE_LET)
 			diag_help(g, "to assign again, leave out `let`: `%s = ...;`", n->name);
+		else if (n->kind == NODE_LAYER && s->decl->kind == NODE_LAYER)
+			diag_help(g,
+				"give one of them another name, or repeat one by a loop, whose layers are %s[0], %s[1] and so on",
+				n->name, n->name);
 		else
 			diag_help(g, "give one of them another name");
 		return;

@@ -327,15 +327,17 @@ static void fill_defaults(struct config *c)
 
 /* ---- keys that exclude each other ---- */
 
-static void conflict(struct config *c, enum key_id k, enum key_id with, const char *why)
+/* Returns what was said, or NULL. */
+static struct diag *conflict(struct config *c, enum key_id k, enum key_id with, const char *why)
 {
 	if (!config_has(c, k) || !config_has(c, with))
-		return;
+		return NULL;
 	struct diag *g = diag_at(c->d, DIAG_CONFIG_CONFLICT, c->value[k]->at,
 		"`%s` and `%s` contradict each other", schema_row(k)->path, schema_row(with)->path);
 	diag_label(g, "%s", why);
 	if (c->value[with]->at.file)
 		diag_second(g, c->value[with]->at, "`%s` is given here", schema_row(with)->path);
+	return g;
 }
 
 static void split_conflict(struct config *c, const char *part, enum key_id file_key)
@@ -344,8 +346,12 @@ static void split_conflict(struct config *c, const char *part, enum key_id file_
 	const struct yentry *entry = v->kind == YNODE_MAP ? ynode_find(v, part) : NULL;
 	bool takes = entry ? entry->value->f > 0 : v->kind != YNODE_MAP && v->f != 1 && !strcmp(part, "validation");
 
-	if (takes)
-		conflict(c, file_key, KEY_DATA_SPLIT, "the split makes this part already");
+	struct diag *g = takes
+		? conflict(c, file_key, KEY_DATA_SPLIT, "the split makes this part already")
+		: NULL;
+
+	if (g)
+		diag_help(g, "without data.split all rows of data.train are for training");
 }
 
 static void check_together(struct config *c)

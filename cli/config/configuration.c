@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/config/aliases.h"
 #include "cli/config/configuration_tree.h"
@@ -393,11 +394,24 @@ struct config *config_read(uint32_t file, const struct config_change *change, un
 	return c;
 }
 
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
 struct config *config_open(const char *path, const struct config_change *change, unsigned nchange,
 	struct diags *d, struct err *e)
 {
 	buf_auto folder = BUF_INIT;
 
+	if (is_folder(path)) {
+		err_set(e, -ERR_NO_INPUT,
+			"%s is a folder; name the configuration in it, for example %s%sconfig.yaml",
+			path, path, path_ends(path, "/") ? "" : "/");
+		return NULL;
+	}
 	if (path_ends(path, ".qcnn")) {
 		err_set(e, -ERR_CONFIG, "%s is a model; a configuration, a YAML file, names it: `model: {file: %s}`",
 			path, path);

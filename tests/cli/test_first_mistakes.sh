@@ -4,6 +4,9 @@
 . "$top_srcdir/tests/cli/files.sh"
 make_files
 
+mkdir folder
+tap_exit 66 "a folder for a configuration" "$QCNN" train folder/
+tap_has err 'folder/ is a folder; name the configuration in it, for example folder/config.yaml' "says what to name"
 tap_exit 78 "a model for a configuration" "$QCNN" train bell.qcnn
 tap_has err 'bell.qcnn is a model; a configuration, a YAML file, names it: `model: {file: bell.qcnn}`' "says what is missing"
 

@@ -385,7 +385,11 @@ static bool number_map(const struct check *c, const struct ynode *v, double low,
 		struct ynode key = { .at = v->entry[i].key_at, .text = v->entry[i].key };
 
 		yaml_resolve(&key, key.text);
-		well &= check_number(c, &key, -DBL_MAX, DBL_MAX) && check_number(c, v->entry[i].value, low, high);
+		if (key.kind == YNODE_TEXT)
+			well = check_wrong_kind(c, &key, "a map from numbers to numbers");
+		else
+			well &= check_number(c, &key, -DBL_MAX, DBL_MAX)
+				&& check_number(c, v->entry[i].value, low, high);
 	}
 	return well;
 }

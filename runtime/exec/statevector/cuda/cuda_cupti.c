@@ -369,7 +369,7 @@ static void start(struct cuda_trace *t)
 	cuda_stream_enter(b->stream);
 	cuda_stream_counts(b->stream);
 	t->on = keep("cuptiGetStreamIdEx",
-		lib.cuptiGetStreamIdEx(NULL, cuda_stream_native(b->stream), 0, &t->stream));
+		lib.cuptiGetStreamIdEx(NULL, cuda_stream_handle(b->stream), 0, &t->stream));
 	if (!t->on) {
 		disable();
 		return;

@@ -180,8 +180,8 @@ libcli_a_SOURCES = \
 	cli/training/backup.h \
 	cli/training/resume.c \
 	cli/training/resume.h \
-	cli/training/resume_isa.c \
-	cli/training/resume_isa.h \
+	cli/training/resume_target.c \
+	cli/training/resume_target.h \
 	cli/training/train_graph.c \
 	cli/training/train_log.c \
 	cli/training/train_log.h \

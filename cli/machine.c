@@ -13,13 +13,13 @@ static void isa_list(struct buf *out, const char *before, const char *between, c
 {
 	const struct target *t;
 
-	for (unsigned k = 0; (t = target_of("cpu", k)) && !target_obstacle(t); k++)
+	for (unsigned k = 0; (t = target_of(NULL, k)) && !target_obstacle(t); k++)
 		buf_printf(out, "%s%s%s%s", k ? between : before, quote, t->kernels, quote);
 }
 
 static const char *kernels_of(const struct machine_asked *a)
 {
-	return (a->target ? a->target : target_find("cpu", NULL))->kernels;
+	return target_or_best(a->target)->kernels;
 }
 
 /* The number of qubits for which `nstate` states fit into that many bytes. */
@@ -195,11 +195,12 @@ void machine_text(const struct machine_asked *a, struct buf *out)
 void machine_limits_text(const struct limits *l, unsigned n, struct buf *out)
 {
 	for (unsigned k = 0; k < n; k++)
-		buf_printf(out, "limits        %u thread%s: stream %.1f GB/s in place, write %.1f GB/s%s, L2 %.0f GB/s a core, "
+		buf_printf(out,
+			"limits        %u thread%s: stream %.1f GB/s in place, write %.1f GB/s%s, L2 %.0f GB/s a core, "
 			"multiply-add %.0f GFLOP/s single, %.0f double (%s)\n",
-			l[k].nthread, l[k].nthread == 1 ? "" : "s", l[k].stream_gb_s, l[k].write_gb_s,
-			l[k].target == target_of("cpu", 0) ? "" : " by non-temporal stores", l[k].l2_gb_s, l[k].single_gflop_s,
-			l[k].double_gflop_s, l[k].target->kernels);
+			l[k].nthread, l[k].nthread == 1 ? "" : "s", l[k].stream_gb_s,
+			l[k].write_gb_s, l[k].nontemporal ? " by non-temporal stores" : "",
+			l[k].l2_gb_s, l[k].single_gflop_s, l[k].double_gflop_s, l[k].target->kernels);
 }
 
 struct plan_limits machine_plan_limits(const struct limits *l)

@@ -52,9 +52,11 @@ int crossover_measure(struct cli *c, unsigned nthread, double *operations, struc
 	bp.model.program = selftest_program("qcnn", QUBITS);
 	*operations = HUGE_VAL;
 	for (uint32_t batch = 1; !code && batch <= BATCH_MOST; batch *= BATCH_FACTOR, before = now) {
-		code = measure(c, &bp, "cuda", nthread, batch, &now.gpu, &now.operations, e);
+		code = measure(c, &bp, target_gpu()->device, nthread, batch, &now.gpu,
+			&now.operations, e);
 		if (!code)
-			code = measure(c, &bp, "cpu", nthread, batch, &now.cpu, &now.operations, e);
+			code = measure(c, &bp, device_name(0), nthread, batch, &now.cpu,
+				&now.operations, e);
 		if (code || (now.gpu > now.cpu && batch > 1 && now.gpu > BUSY * before.gpu))
 			break;
 		if (now.gpu <= now.cpu) {

@@ -25,7 +25,7 @@ static uint64_t count_applies(const struct program *p)
 /* Nominal work of one sample; nothing where no plan can be made. */
 static void flops_of(const struct program *p, double flops[2])
 {
-	struct plan_options o = { .precision = PRECISION_DOUBLE, .target = target_of("cpu", 0) };
+	struct plan_options o = { .precision = PRECISION_DOUBLE, .target = target_of(NULL, 0) };
 	struct plan *pl = plan_new(p, &o, NULL);
 	double executed;
 

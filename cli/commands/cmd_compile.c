@@ -40,7 +40,7 @@ static int limits_of(const struct evaluator_options *eo, bool measure, const cha
 		return err_set(e, -ERR_CONFIG,
 			"limits of a GPU are not measured: without --measure, the plan has those of a usual one, or of --gpu");
 	int code =
-		limits_measure(target_has_limits(eo->target) ? eo->target : target_find("cpu", NULL),
+		limits_measure(target_has_limits(eo->target) ? eo->target : target_find(NULL, NULL),
 			n, &l, e);
 	if (!code)
 		*out = machine_plan_limits(&l);

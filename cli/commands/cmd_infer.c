@@ -342,7 +342,7 @@ static int execution(struct inference *f, struct evaluator_options *out)
 		w.device = o->value[OPT_DEVICE];
 		w.isa = "auto";
 	}
-	const struct target *trained = strcmp(w.isa, "auto") ? target_find("cpu", w.isa) : NULL;
+	const struct target *trained = strcmp(w.isa, "auto") ? target_find(NULL, w.isa) : NULL;
 
 	w.gradient = NULL;
 	w.optimisations &=
@@ -358,8 +358,9 @@ static int execution(struct inference *f, struct evaluator_options *out)
 	if (o->given[OPT_ISA]) {
 		w.isa = o->value[OPT_ISA];
 	} else if (trained && target_obstacle(trained)) {
-		cli_note(f->cli, "%s %s, with which the weights were trained; with %s the last digits may differ",
-			target_obstacle(trained), w.isa, target_find("cpu", NULL)->kernels);
+		cli_note(f->cli,
+			"%s %s, with which the weights were trained; with %s the last digits may differ",
+			target_obstacle(trained), w.isa, target_find(NULL, NULL)->kernels);
 		w.isa = "auto";
 	}
 	return execution_options(&w, out, &e) ? cli_fail(f->cli, &e) : 0;

@@ -94,7 +94,7 @@ static int measure(struct cli *c, struct measured *m)
 
 	*m = (struct measured){ .crossover = NAN,
 		.asked.target = strcmp(c->options.value[OPT_ISA], "auto")
-			? target_find("cpu", c->options.value[OPT_ISA])
+			? target_find(NULL, c->options.value[OPT_ISA])
 			: NULL };
 	if (c->options.given[OPT_THREADS])
 		most = m->asked.threads = (unsigned)options_count(&c->options, OPT_THREADS);
@@ -104,11 +104,11 @@ static int measure(struct cli *c, struct measured *m)
 		return 0;
 	n = machine_thread_counts(most, thread);
 	for (unsigned k = 0; k < n; k++) {
-		if (limits_measure(m->asked.target ? m->asked.target : target_find("cpu", NULL), thread[k], &m->limits[k], &e))
+		if (limits_measure(target_or_best(m->asked.target), thread[k], &m->limits[k], &e))
 			return cli_fail(c, &e);
 		m->n++;
 	}
-	if (target_find("cuda", NULL) && !target_obstacle(target_find("cuda", NULL))
+	if (target_gpu() && !target_obstacle(target_gpu())
 		&& (crossover_measure(c, most, &m->crossover, &e)
 			|| device_crossover_store(m->crossover, most, &m->path, &e)))
 		return cli_fail(c, &e);
@@ -117,7 +117,7 @@ static int measure(struct cli *c, struct measured *m)
 
 static void gpu_json(const struct measured *m, struct buf *out)
 {
-	const struct target *t = target_find("cuda", NULL);
+	const struct target *t = target_gpu();
 	const char *obstacle = t ? target_obstacle(t) : "this build has no CUDA";
 	struct device_about d;
 
@@ -163,16 +163,16 @@ static void print_json(const struct measured *m, struct buf *out)
 /* In a build with CUDA: the GPUs, and why none can be used. */
 static void gpu_text(struct buf *out)
 {
-	const struct target *t = target_find("cuda", NULL);
+	const struct target *t = target_gpu();
 	const char *obstacle = t ? target_obstacle(t) : NULL;
 	struct device_about d;
 
 	if (!t)
 		return;
 	if (obstacle)
-		buf_printf(out, "cuda          cannot be used: %s\n", obstacle);
+		buf_printf(out, "%-13s cannot be used: %s\n", t->device, obstacle);
 	for (unsigned k = 0; target_device(t, k, &d); k++) {
-		buf_printf(out, "cuda:%-8u ", k);
+		buf_printf(out, "%s:%-8u ", t->device, k);
 		visible_str(out, d.name);
 		buf_printf(out, ", compute capability %u.%u, %u multiprocessors, ",
 			d.capability / 10, d.capability % 10, d.units);

@@ -8,7 +8,7 @@
 #include "cli/hosts/cluster.h"
 #include "cli/job/job.h"
 #include "cli/signals.h"
-#include "cli/training/resume_isa.h"
+#include "cli/training/resume_target.h"
 #include "cli/training/train_preview.h"
 #include "cli/training/train_run.h"
 
@@ -21,7 +21,7 @@ static int output_is_possible(const struct cli *c)
 }
 
 /* With the workers of other hosts, where some are named. */
-static int start_workers(struct cluster *k, struct job *j, bool isa_taken)
+static int start_workers(struct cluster *k, struct job *j, bool target_taken)
 {
 	struct train_job *t = &j->train;
 	bool gradient = optimizer_needs_gradient(t->optimizer);
@@ -29,8 +29,8 @@ static int start_workers(struct cluster *k, struct job *j, bool isa_taken)
 	const struct target *device = exec.target;
 	struct cluster_work w = { .program = t->program,
 		.exec = &exec,
-		.any_device = !isa_taken && !strcmp(config_text(j->config, KEY_RUN_DEVICE), "auto"),
-		.any_isa = !isa_taken && !strcmp(config_text(j->config, KEY_RUN_ISA), "auto"),
+		.any_device = !target_taken && !strcmp(config_text(j->config, KEY_RUN_DEVICE), "auto"),
+		.any_isa = !target_taken && !strcmp(config_text(j->config, KEY_RUN_ISA), "auto"),
 		.threads = (uint32_t)config_int(j->config, KEY_RUN_THREADS),
 		.loss = gradient ? &t->measures.loss : NULL,
 		.nlabel = t->train.data->ny,
@@ -78,7 +78,7 @@ static int train(struct cli *c)
 	struct cluster k = { 0 };
 	struct ranks *ranks = NULL;
 	struct job j;
-	bool isa_taken = false;
+	bool target_taken = false;
 	int status;
 
 	if (c->options.given[OPT_DRY_JSON] && !c->options.given[OPT_DRY_RUN])
@@ -95,11 +95,11 @@ static int train(struct cli *c)
 	if (!status)
 		status = cluster_wish(c, j.config, config_text(j.config, KEY_LOG_DIR), &k);
 	if (!status && !c->options.given[OPT_DRY_RUN])
-		status = resume_isa(c, &j, &isa_taken);
+		status = resume_target(c, &j, &target_taken);
 	if (!status)
 		status = check_device(c, &j, &k);
 	if (!status)
-		status = start_workers(&k, &j, isa_taken);
+		status = start_workers(&k, &j, target_taken);
 	if (!status && *j.device_reason && !c->options.given[OPT_DRY_RUN])
 		cli_note(c, "computing on the device %s: %s", execution_device(&j.train.exec),
 			j.device_reason);

@@ -113,7 +113,7 @@ static size_t names_of_isas(const char **name)
 	size_t n = 0;
 
 	name[n++] = "auto";
-	for (unsigned k = 0; (t = target_of("cpu", k)); k++)
+	for (unsigned k = 0; (t = target_of(NULL, k)); k++)
 		name[n++] = t->kernels;
 	return n;
 }
@@ -273,9 +273,7 @@ bool check_one_of(const struct check *c, const struct ynode *v, struct span at, 
 	diag_label(g, "one of: %s", b.data);
 	near = diag_nearest(word, name, n);
 	here = alias_find(word, name, n);
-	if (c->row->id == KEY_RUN_DEVICE && !strcmp(word, "gpu"))
-		diag_help(g, "did you mean `cuda`?");
-	else if (here)
+	if (here)
 		diag_help(g, "here it is called `%s`", here);
 	else if (near)
 		diag_help(g, "did you mean `%s`?", near);

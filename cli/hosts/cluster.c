@@ -256,7 +256,7 @@ static int agree(struct cluster *k, const struct cluster_work *w, struct err *e)
 
 	if (coordinator_has_kernels(k->coordinator, wanted->kernels, &worker, &best))
 		return 0;
-	if (w->any_device && strcmp(wanted->device, "cpu")) {
+	if (w->any_device && target_has_memory(wanted)) {
 		cli_note(k->cli, "%s cannot compute on the device %s: all workers use the processor",
 			worker, wanted->device);
 		w->exec->target = target_find(NULL, NULL);

@@ -34,7 +34,7 @@ static bool crossover_folder(struct buf *path)
 
 int device_crossover_store(double operations, unsigned nthread, struct buf *path, struct err *e)
 {
-	const struct target *gpu = target_find("cuda", NULL);
+	const struct target *gpu = target_gpu();
 	struct device_about about;
 	buf_auto text = BUF_INIT;
 	struct file_parts parts = { 0 };
@@ -119,7 +119,7 @@ static bool states_fit(const struct target *gpu, const struct program *p,
 void device_choose(const struct execution_words *w, const struct program *p, uint32_t nsample,
 	struct evaluator_options *o, char reason[DEVICE_REASON_MAX])
 {
-	const struct target *gpu = target_find("cuda", NULL);
+	const struct target *gpu = target_gpu();
 	struct device_about about;
 
 	*reason = 0;

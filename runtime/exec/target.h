@@ -68,11 +68,15 @@ static inline unsigned target_lanes(const struct target *t, enum precision p)
 extern const struct target target_ref;  /* the only one of the reference backend */
 extern const struct target target_null; /* the only one of the null backend */
 
-/* The target of a device (NULL: the cpu) with this kernel set ("auto" or NULL: the best that this machine runs; of a
+/* The target of a device (NULL: the processor) with this kernel set ("auto" or NULL: the best that this machine runs; of a
  * device that has one alone, that); NULL: there is none. */
 const struct target *target_find(const char *device, const char *kernels);
-/* t, or where it is NULL the best of the cpu backend that runs here. */
+/* t, or where it is NULL the best of the processor that runs here. */
 const struct target *target_or_best(const struct target *t);
+/* The target of the first device that has memory of its own; NULL: this build has none. */
+const struct target *target_gpu(void);
+/* May --device=auto choose it: the processor, or a device with memory of its own? */
+bool target_is_automatic(const struct target *t);
 /* Why it cannot run on this machine; NULL: it can. As the beginning of a sentence that the kernels' name ends ("this machine
  * has no"), or for a device that has one target alone, as a phrase ("the driver is missing"). */
 const char *target_obstacle(const struct target *t);
@@ -94,5 +98,5 @@ const char *target_profiler(const struct target *t);
 unsigned target_devices(const struct target *t);
 /* Name of device number k, the preferred one first, in this build or not; NULL: no more. */
 const char *device_name(unsigned k);
-/* Number k of the device's targets, from the least to the best, whether they can run here or not; NULL: no more. */
+/* Number k of the targets of a device (NULL: the processor), from the least to the best, whether they can run here or not; NULL: no more. */
 const struct target *target_of(const char *device, unsigned k);

@@ -274,14 +274,15 @@ static void put_names(struct xplane *x)
 
 static bool same_device(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
 
-/* The plugin knows GPUs and others by the names of their planes. */
+/* The plugin knows GPUs, which have numbers, and other devices by the names of their planes. */
 static void put_plane_name(struct xplane *x, const char *device)
 {
 	buf_auto name = BUF_INIT;
-	bool gpu = device && !strncmp(device, "cuda:", 5);
+	const char *number = device ? strchr(device, ':') : NULL;
 
 	if (device)
-		buf_printf(&name, "/device:%s:%s", gpu ? "GPU" : "CUSTOM", device + (gpu ? 5 : 0));
+		buf_printf(&name, "/device:%s:%s", number ? "GPU" : "CUSTOM",
+			number ? number + 1 : device);
 	put_text(x, &x->plane, PLANE_NAME, device ? name.data : "/host:CPU");
 }
 

@@ -118,7 +118,7 @@ tap_has err 'table.yaml is a configuration, not a model; try `qcnn train table.y
 tap_exit 2 "nothing to do" "$QCNN"
 tap_has err 'missing command: one of train, infer, run' "lists the commands"
 tap_exit 78 "a device that is not there" "$QCNN" train --set run.device=gpu table.yaml
-tap_has err 'did you mean `cuda`?' "has another name"
+tap_has err 'here it is called `cuda`' "has another name"
 printf 'qubit q; param float w; ry(w) q; observe z(q);\n' >deaf.qcnn
 tap_exit 0 "a model without inputs" "$QCNN" train --set model.file=deaf.qcnn table.yaml
 tap_has err 'deaf.qcnn has no `input`: its outputs are the same for every sample' "is told"

@@ -130,6 +130,14 @@ tap_is "$(cd "$top_srcdir" && grep -rl 'enum isa' lang compiler runtime cli test
 	"tests/bench/kernels.c tests/kernels/test_counted_bytes.c tests/kernels/test_cpu.c tests/kernels/test_steps.c " \
 	"instruction sets are known to the cpu backend and to tests of its kernels"
 
+# Outside a backend, no code asks for a device or a kernel set by name: targets have properties, and come from words of users.
+names='"(cpu|cuda|ref|baseline|avx2|avx512)[:"]'
+by_name() { grep -rnE "(n?cmp|target_find|target_of|backend_find)\(.*$names" "$@" --include='*.[chly]'; }
+mkdir -p named && echo 'if (!strcmp(t->device, "ref"))' >named/x.c
+tap_is "$(by_name named | wc -l)" 1 "a comparison with a backend's name is seen"
+tap_is "$(cd "$top_srcdir" && by_name lang compiler runtime cli | grep -v '^runtime/exec/statevector/\(cpu\|cuda\|ref\)/')" "" \
+	"no code outside a backend asks for devices or kernel sets by their names"
+
 # A folder that a newcomer can read the names of.
 tap_is "$(cd "$top_srcdir" && find lang compiler runtime cli -type f \
 	\( -name '*.[chly]' -o -name '*.def' -o -name '*.cu' -o -name '*.cuh' -o -name '*.mk' \) |

@@ -33,9 +33,24 @@ const struct target *target_or_best(const struct target *t)
 
 const struct target *target_of(const char *device, unsigned k)
 {
-	const struct backend *b = backend_find(device);
+	const struct backend *b = backend_find(device ? device : device_name(0));
 
 	return b && k < b->ntarget ? b->target[k] : NULL;
+}
+
+const struct target *target_gpu(void)
+{
+	const struct target *t;
+
+	for (unsigned k = 0; k < NROW; k++)
+		if ((t = target_of(rows[k].name, 0)) && target_has_memory(t))
+			return t;
+	return NULL;
+}
+
+bool target_is_automatic(const struct target *t)
+{
+	return t->backend == rows[0].backend || target_has_memory(t);
 }
 
 const char *target_obstacle(const struct target *t)
@@ -78,8 +93,6 @@ const struct target *target_find(const char *device, const char *kernels)
 	const struct target *found = NULL, *t;
 	bool any = !kernels || !strcmp(kernels, "auto");
 
-	if (!device)
-		device = device_name(0);
 	if (!target_of(device, 1))
 		return target_of(device, 0);
 	for (unsigned k = 0; (t = target_of(device, k)); k++)

@@ -130,7 +130,7 @@ struct backend {
 	void (*free)(struct backend_state *b);
 };
 
-/* backend_cuda is not in every build: backend_find("cuda"). */
+/* backend_cuda is not in every build: backend_find answers NULL where it is missing. */
 #define BACKEND_DECLARE(name, words, text) extern const struct backend backend_##name;
 BACKENDS(BACKEND_DECLARE, BACKEND_DECLARE, )
 #undef BACKEND_DECLARE

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The table of backends: BACKENDS(BACKEND, TEST_BACKEND, WORD) is its rows, the preferred backend first.
+ * The table of backends: BACKENDS(BACKEND, TEST_BACKEND, WORD) is its rows, the preferred backend first, which is the processor.
  *
  * BACKEND(name, words, text): backend_NAME is its table of functions (backend.h); words are what
  * --device and run.device take for it, the name and forms that begin with it, each a WORD; text is

@@ -179,6 +179,7 @@ static int measure_memory(struct work *w, struct limits *l, struct err *e)
 		return code;
 	l->stream_gb_s = fmax(rate_best(w, stream, STREAM_RUNS), rate_best(w, stream_narrow, STREAM_RUNS)) / 1e9;
 	l->write_gb_s = rate_best(w, write_nontemporal, STREAM_RUNS) / 1e9;
+	l->nontemporal = w->loops->nontemporal;
 	free(w->array);
 	return 0;
 }

@@ -20,6 +20,7 @@ struct limit_loops {
 	 * *sink gets a number that depends on all of them. */
 	double (*multiply_add)(size_t rounds, double *sink);
 	size_t real_bytes;
+	bool nontemporal; /* the set has such stores */
 };
 const struct limit_loops *limit_loops_find(enum isa isa, enum precision p);
 
@@ -27,7 +28,8 @@ struct limits {
 	unsigned nthread;
 	const struct target *target;
 	double stream_gb_s;          /* all threads together, in place: read and written bytes */
-	double write_gb_s; /* all threads together, written bytes alone: memory that was not read, by non-temporal stores */
+	double write_gb_s; /* all threads together, written bytes alone: memory that was not read */
+	bool nontemporal;  /* which was written by non-temporal stores */
 	double l2_gb_s;              /* per core, in place, with all threads at work */
 	double single_gflop_s, double_gflop_s;   /* all threads together; a multiply-add is two */
 	uint64_t stream_bytes;       /* of the array that was streamed */

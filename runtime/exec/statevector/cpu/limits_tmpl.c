@@ -68,4 +68,5 @@ const struct limit_loops TABLE(KERNEL) = { .scale = scale,
 	.scale_narrow = scale_narrow,
 	.write_nontemporal = write_nontemporal,
 	.multiply_add = multiply_add,
-	.real_bytes = sizeof(real) };
+	.real_bytes = sizeof(real),
+	.nontemporal = KERNEL_ISA != ISA_BASELINE };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Runs of the same configuration but for instruction set and device are known by the digests that it has with each. */
-#include "cli/training/resume_isa.h"
+ * Runs whose configuration differs in the target alone are found by the digests that ours has with each target. */
+#include "cli/training/resume_target.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 
 enum { TARGETS_MAX = 16 };
 
-enum resume_answer resume_isa_answer(const struct target *run, const struct target *now,
+enum resume_answer resume_target_answer(const struct target *run, const struct target *now,
 	bool possible, bool given)
 {
 	if (run == now)
@@ -44,8 +44,12 @@ static bool may_resume(const struct run_folder *f, bool any)
 	return found;
 }
 
-/* The digest of the configuration with each target of its device, and of the others. */
-struct digests { const struct target *target[TARGETS_MAX]; char text[TARGETS_MAX][SHA256_HEX + 1]; unsigned n; };
+/* The digest of the configuration with each target that --device=auto may choose. */
+struct digests {
+	const struct target *target[TARGETS_MAX];
+	char text[TARGETS_MAX][SHA256_HEX + 1];
+	unsigned n;
+};
 
 static const struct target *target_with(const char *theirs, const struct digests *d)
 {
@@ -56,7 +60,8 @@ static const struct target *target_with(const char *theirs, const struct digests
 }
 
 /* The target with which the configuration is that of the run; NULL: with none. */
-static const struct target *target_of_run(const struct run_folder *f, bool any, const struct digests *d)
+static const struct target *target_of_run(const struct run_folder *f, bool any,
+	const struct digests *d)
 {
 	const char *theirs = json_string_value(json_object_get(f->record, "config_sha256"));
 	char now[SHA256_HEX + 1];
@@ -72,12 +77,14 @@ static const struct target *target_of_run(const struct run_folder *f, bool any, 
 
 static void digests_make(struct job *j, struct digests *d)
 {
-	static const char *const device[] = { "cpu", "cuda" };
 	const struct target *now = j->train.exec.target, *t;
+	const char *device;
 
 	d->n = 0;
-	for (size_t i = 0; i < sizeof device / sizeof *device; i++)
-		for (unsigned k = 0; d->n < TARGETS_MAX && (t = target_of(device[i], k)); k++) {
+	for (unsigned i = 0; (device = device_name(i)); i++)
+		for (unsigned k = 0; d->n < TARGETS_MAX && (t = target_of(device, k)); k++) {
+			if (!target_is_automatic(t))
+				continue;
 			j->train.exec.target = d->target[d->n] = t;
 			record_digest(j, d->text[d->n++]);
 		}
@@ -85,7 +92,8 @@ static void digests_make(struct job *j, struct digests *d)
 }
 
 /* The newest of the same configuration; one with our own set first where that was asked for. NULL: none. */
-static const struct run_folder *find(const struct run_list *l, struct job *j, bool given, bool any, const struct target **target)
+static const struct run_folder *find(const struct run_list *l, struct job *j, bool given, bool any,
+	const struct target **target)
 {
 	struct digests d;
 	const struct run_folder *found = NULL;
@@ -119,11 +127,12 @@ static int act(struct cli *c, struct job *j, const struct run_folder *f, const s
 	const char *theirs = t->kernels;
 	struct err e;
 
-	switch (resume_isa_answer(t, j->train.exec.target, !target_obstacle(t), is_given(j, t))) {
+	switch (resume_target_answer(t, j->train.exec.target, !target_obstacle(t), is_given(j, t))) {
 	case RESUME_SAME: return 0;
 	case RESUME_TAKE:
-		cli_note(c, "%s was begun with %s, which computes here too, in place of %s, so that it ends with the same bits", f->path, theirs,
-			j->train.exec.target->kernels);
+		cli_note(c,
+			"%s was begun with %s, which computes here too, in place of %s, so that it ends with the same bits",
+			f->path, theirs, j->train.exec.target->kernels);
 		j->train.exec.target = t;
 		if (*j->device_reason || device)
 			snprintf(j->device_reason, sizeof j->device_reason,
@@ -152,7 +161,7 @@ static int act(struct cli *c, struct job *j, const struct run_folder *f, const s
 	return cli_fail(c, &e);
 }
 
-int resume_isa(struct cli *c, struct job *j, bool *taken)
+int resume_target(struct cli *c, struct job *j, bool *taken)
 {
 	const char *word = c->options.value[OPT_RESUME], *dir = config_text(j->config, KEY_LOG_DIR);
 	const bool any = !strcmp(word, "auto"),
@@ -163,7 +172,7 @@ int resume_isa(struct cli *c, struct job *j, bool *taken)
 	int status = 0;
 
 	*taken = false;
-	if (c->options.given[OPT_FRESH] || !strcmp(j->train.exec.target->device, "ref"))
+	if (c->options.given[OPT_FRESH] || !target_is_automatic(j->train.exec.target))
 		return 0;
 	/* What cannot be listed or found is reported when the run is opened. */
 	if (any)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What becomes of a run that was begun with another instruction set, for machines that this one is not. */
-#include "cli/training/resume_isa.h"
+#include "cli/training/resume_target.h"
 #include "runtime/exec/target.h"
 #include "tests/tap.h"
 
@@ -14,11 +14,11 @@ int main(void)
 				: run < best                  ? RESUME_TAKE
 							      : RESUME_REFUSE;
 
-			tap_is_int(resume_isa_answer(theirs, ours, run <= best, false), want,
+			tap_is_int(resume_target_answer(theirs, ours, run <= best, false), want,
 				"begun with %s, the best here is %s", theirs->kernels, ours->kernels);
 			for (unsigned k = 0; k <= best; k++) {
 				now = target_of("cpu", k);
-				tap_is_int(resume_isa_answer(theirs, now, run <= best, true),
+				tap_is_int(resume_target_answer(theirs, now, run <= best, true),
 					run == k ? RESUME_SAME : RESUME_NEW, "%s was asked for",
 					now->kernels);
 			}

@@ -15,9 +15,9 @@ enum resume_answer {
 
 /* run: the target that an unfinished run was begun with, possible: whether it runs here; now: what would compute; given: by run.isa or run.device, so
  * that now is no choice of ours. */
-enum resume_answer resume_isa_answer(const struct target *run, const struct target *now,
+enum resume_answer resume_target_answer(const struct target *run, const struct target *now,
 	bool possible, bool given);
 
-/* Looks at the run that --resume means, the newest one by default, and takes its set: *taken.  Before workers are
- * started, who compute with the same.  0, or said and the exit status. */
-int resume_isa(struct cli *c, struct job *j, bool *taken);
+/* Looks at the run that --resume means, the newest one by default, and takes its target: *taken.  To be called before
+ * workers are started: they compute with the same.  0, or reported and the exit status. */
+int resume_target(struct cli *c, struct job *j, bool *taken);

@@ -37,6 +37,9 @@ struct command {
 	int (*run)(struct cli *c);   /* the exit status */
 };
 
+#define COMMAND(ID, name) extern const struct command command_##name;
+#include "cli/commands.def"
+#undef COMMAND
 extern const struct command *const commands[];       /* NULL at the end */
 const struct command *command_find(const char *name);
 

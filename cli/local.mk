@@ -25,7 +25,7 @@ libcli_a_SOURCES = \
 	cli/child.h \
 	cli/command.h \
 	cli/commands.c \
-	cli/commands.h \
+	cli/commands.def \
 	cli/commands/cmd_bench.c \
 	cli/commands/cmd_check.c \
 	cli/commands/cmd_compile.c \

@@ -14,24 +14,16 @@
 #include "runtime/base/buf.h"
 #include "runtime/exec/statevector/backends.h"
 
+/* The commands' bits, as options.def names them. */
+enum {
+	TOP = COMMAND_TOP,
+	EVERY = COMMAND_EVERY,
+#define COMMAND(ID, name) ID = COMMAND_##ID,
+#include "cli/commands.def"
+#undef COMMAND
+};
+
 static const struct option_row rows[OPT_IDS] = {
-#define TOP COMMAND_TOP
-#define TRAIN COMMAND_TRAIN
-#define INFER COMMAND_INFER
-#define RUN COMMAND_RUN
-#define CHECK COMMAND_CHECK
-#define COMPILE COMMAND_COMPILE
-#define CONFIG COMMAND_CONFIG
-#define WEIGHTS_CMD COMMAND_WEIGHTS_CMD
-#define EXPLAIN COMMAND_EXPLAIN
-#define DRAW COMMAND_DRAW
-#define RUNS COMMAND_RUNS
-#define INIT COMMAND_INIT
-#define INFO COMMAND_INFO
-#define BENCH COMMAND_BENCH
-#define WORKER COMMAND_WORKER
-#define PROFILE COMMAND_PROFILE
-#define EVERY COMMAND_EVERY
 #define GROUP(id, heading)
 #define OPTION(id, commands, name, letter, argument, kind, values, preset, text) \
 	[OPT_##id] = { OPT_##id, commands, name, letter, argument, OPTION_##kind, values, preset, text },

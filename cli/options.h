@@ -10,25 +10,20 @@
 #include <stdint.h>
 #include "runtime/base/err.h"
 
+enum command_number {
+	COMMAND_NUMBER_TOP = 0,
+#define COMMAND(ID, name) COMMAND_NUMBER_##ID,
+#include "cli/commands.def"
+#undef COMMAND
+	COMMAND_NUMBERS
+};
+
 enum command_bit {
-	COMMAND_TOP = 1 << 0, /* before the command's name */
-	COMMAND_TRAIN = 1 << 1,
-	COMMAND_INFER = 1 << 2,
-	COMMAND_RUN = 1 << 3,
-	COMMAND_CHECK = 1 << 4,
-	COMMAND_COMPILE = 1 << 5,
-	COMMAND_CONFIG = 1 << 6,
-	COMMAND_WEIGHTS_CMD = 1 << 7,
-	COMMAND_EXPLAIN = 1 << 8,
-	COMMAND_INFO = 1 << 9,
-	COMMAND_BENCH = 1 << 10,
-	COMMAND_DRAW = 1 << 11,
-	COMMAND_RUNS = 1 << 12,
-	COMMAND_INIT = 1 << 13,
-	COMMAND_COMPLETIONS = 1 << 14,
-	COMMAND_WORKER = 1 << 15,
-	COMMAND_PROFILE = 1 << 16,
-	COMMAND_EVERY = 0x7ffffffe
+	COMMAND_TOP = 1 << COMMAND_NUMBER_TOP, /* before the command's name */
+#define COMMAND(ID, name) COMMAND_##ID = 1 << COMMAND_NUMBER_##ID,
+#include "cli/commands.def"
+#undef COMMAND
+	COMMAND_EVERY = (1 << COMMAND_NUMBERS) - 1 - COMMAND_TOP
 };
 
 enum option_kind { OPTION_NONE = 0, OPTION_FLAG, OPTION_TEXT, OPTION_LIST, OPTION_CHOICE, OPTION_COUNT, OPTION_OPTIONAL };

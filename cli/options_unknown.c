@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/commands.h"
+#include "cli/command.h"
 #include "cli/config/aliases.h"
 #include "cli/config/schema.h"
 #include "runtime/base/buf.h"

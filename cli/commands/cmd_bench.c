@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn bench: how fast circuits and gradients are, and which share of the machine that is. */
-#include "cli/commands.h"
+#include "cli/command.h"
 
 #include <math.h>
 #include <stdio.h>

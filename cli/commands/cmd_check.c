@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn check: diagnoses a model or a configuration and says how large it is. */
-#include "cli/commands.h"
+#include "cli/command.h"
 
 #include <math.h>
 #include <stdlib.h>

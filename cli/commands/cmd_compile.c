@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn compile: a model as assembler text, as bytecode, as a plan, or written out gate by gate. */
-#include "cli/commands.h"
+#include "cli/command.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn completions: what bash, zsh or fish complete, from the rows of commands and options. */
-#include "cli/commands.h"
+#include "cli/command.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn config: everything a configuration says, with the defaults and where each value came from. */
-#include "cli/commands.h"
+#include "cli/command.h"
 
 #include "cli/changes.h"
 #include "cli/config/configuration.h"

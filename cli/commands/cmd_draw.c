@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn draw: a model's circuits as text or as SVG. */
-#include "cli/commands.h"
+#include "cli/command.h"
 
 #include <stdlib.h>
 #include <sys/ioctl.h>

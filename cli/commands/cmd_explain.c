@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn explain: what a diagnostic's code means and how to fix it. */
-#include "cli/commands.h"
+#include "cli/command.h"
 
 static const char *severity_text(const struct diag_row *r)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn infer: outputs, loss and metrics of trained weights, from weights.bin alone. */
-#include "cli/commands.h"
+#include "cli/command.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn info: what this machine and this build offer. */
-#include "cli/commands.h"
+#include "cli/command.h"
 
 #include <inttypes.h>
 #include <math.h>

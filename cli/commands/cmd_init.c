@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn init: a starter model and configuration that train at once. */
-#include "cli/commands.h"
+#include "cli/command.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn profile: where the time of a training, an inference or a circuit goes. */
-#include "cli/commands.h"
+#include "cli/command.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn run: evaluates a model with given weights on given data, without training. */
-#include "cli/commands.h"
+#include "cli/command.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn runs: the runs of a folder as a list, one of them in full, several side by side. */
-#include "cli/commands.h"
+#include "cli/command.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn train: trains the model of a configuration and writes weights.bin into a run's folder. */
-#include "cli/commands.h"
+#include "cli/command.h"
 #include "cli/hosts/rank_places.h"
 
 #include <string.h>

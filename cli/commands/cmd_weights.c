@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn weights: shows, compares and converts files of weights. */
-#include "cli/commands.h"
+#include "cli/command.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -124,7 +124,7 @@ static int weights(struct cli *c)
 }
 
 const struct command command_weights = {
-	.bit = COMMAND_WEIGHTS_CMD,
+	.bit = COMMAND_WEIGHTS,
 	.name = "weights",
 	.summary = "show, convert or compare files of weights",
 	.operands = "show FILE | convert FILE TARGET | diff FILE FILE",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * qcnn worker: computes for a coordinator, which starts it. */
-#include "cli/commands.h"
+#include "cli/command.h"
 
 #include <sys/prctl.h>
 #include <unistd.h>

@@ -126,6 +126,8 @@ libcli_a_SOURCES = \
 	cli/gpus.def \
 	cli/machine.c \
 	cli/machine.h \
+	cli/memory_exit.c \
+	cli/memory_exit.h \
 	cli/options.c \
 	cli/options.def \
 	cli/options.h \
@@ -172,8 +174,6 @@ libcli_a_SOURCES = \
 	cli/report/report_page.c \
 	cli/signals.c \
 	cli/signals.h \
-	cli/exhausted.c \
-	cli/exhausted.h \
 	cli/stack.c \
 	cli/stack.h \
 	cli/training/backup.c \

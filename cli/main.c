@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/exhausted.h"
+#include "cli/memory_exit.h"
 #include "cli/stack.h"
 
 /* Occupy those of the descriptors 0 to 2 that are closed, so that no file that is opened later gets one of their numbers and
@@ -33,7 +33,7 @@ static void aborted(int signal_number)
 
 static void handlers(void)
 {
-	exhausted_ends();
+	memory_exit_install();
 	signal(SIGABRT, aborted);
 	/* A closed pipe is a failed write with a message, not a silent death in the middle of a run. */
 	signal(SIGPIPE, SIG_IGN);

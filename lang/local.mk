@@ -6,7 +6,9 @@ liblang_a_SOURCES = \
 	lang/ast.c \
 	lang/ast.def \
 	lang/ast.h \
+	lang/builtins.c \
 	lang/builtins.def \
+	lang/builtins.h \
 	lang/calls.c \
 	lang/gates.c \
 	lang/gates.def \
@@ -17,8 +19,6 @@ liblang_a_SOURCES = \
 	lang/gates_two.c \
 	lang/kinds.c \
 	lang/lang.h \
-	lang/names.c \
-	lang/names.h \
 	lang/parser.c \
 	lang/parser.h \
 	lang/resolve.c \

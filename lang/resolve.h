@@ -4,7 +4,7 @@
 #pragma once
 
 #include "lang/lang.h"
-#include "lang/names.h"
+#include "lang/builtins.h"
 
 /* Names are looked up by place; the spaces do not meet. */
 enum space { SPACE_VALUE = 1, SPACE_CALL, SPACE_LAYER, SPACE_CIRCUIT, SPACE_INSTANCE };

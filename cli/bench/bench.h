@@ -151,7 +151,8 @@ void bench_passes_text(const struct bench_result *r, struct buf *out);
  * are started for the first case, and take the others as well.  0, or said and the status. */
 bool bench_has_workers(struct cli *c);
 struct bench_workers *bench_workers_new(struct cli *c);
-int bench_measure_far(struct bench_workers *w, const struct bench_case *bc, const struct bench_run *how, struct bench_result *out);
+int bench_measure_remote(struct bench_workers *w, const struct bench_case *bc,
+	const struct bench_run *how, struct bench_result *out);
 /* status: that the command ends with. */
 void bench_workers_free(struct bench_workers *w, int status);
 

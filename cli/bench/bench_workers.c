@@ -85,7 +85,8 @@ static int wish(struct bench_workers *w)
 	return rank_places_of(&w->k, &w->places, &e) ? cli_fail(w->cli, &e) : 0;
 }
 
-int bench_measure_far(struct bench_workers *w, const struct bench_case *bc, const struct bench_run *how, struct bench_result *out)
+int bench_measure_remote(struct bench_workers *w, const struct bench_case *bc,
+	const struct bench_run *how, struct bench_result *out)
 {
 	struct cli *c = w->cli;
 	struct bench_case mine = *bc;

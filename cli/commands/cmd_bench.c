@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cli/bench/bench.h"
-#include "cli/exhausted.h"
+#include "cli/memory_exit.h"
 #include "cli/hosts/joined.h"
 #include "cli/job/execution.h"
 #include "runtime/base/system/resource_limits.h"
@@ -52,7 +52,7 @@ static int read_lists(struct bench_job *j)
 		if (execution_threads((unsigned)j->threads.v[k], &e))
 			status = cli_usage(j->cli, "%s", e.text);
 	if (!status && !j->threads.n)
-		j->threads = (struct bench_list){ { room_threads(cpus_threads(NULL)) }, 1 };
+		j->threads = (struct bench_list){ { ulimit_threads(cpus_threads(NULL)) }, 1 };
 	if (!status && j->cli->options.given[OPT_OPTIMIZATIONS]
 		&& execution_optimisations(j->cli->options.value[OPT_OPTIMIZATIONS],
 			&j->optimisations, &e))
@@ -224,10 +224,10 @@ static int measure_once(void *ctx, enum bench_doubt doubt, struct bench_result *
 	say(t->job, t->bc->program->name, doubt ? "again, as the machine is busy, on qubits:" : "on qubits:", t->bc->program->qubits);
 	if (doubt == BENCH_DOUBT_SHARE)
 		code = limits_again(t->job, nthread, e);
-	exhausted_in(EXHAUSTED_IN_COMPUTING);
+	memory_exit_during(MEMORY_EXIT_COMPUTING);
 	if (!code)
 		code = bench_measure(t->bc, t->how, limits_of(&t->job->report, nthread), out, e);
-	exhausted_in(EXHAUSTED_IN_NONE);
+	memory_exit_during(MEMORY_EXIT_NONE);
 	return code;
 }
 
@@ -243,7 +243,7 @@ static int measure(struct bench_job *j)
 		const struct bench_case *bc = &j->cases[k];
 
 		if (j->workers) {
-			int status = bench_measure_far(j->workers, bc, &how, &j->report.result[k]);
+			int status = bench_measure_remote(j->workers, bc, &how, &j->report.result[k]);
 			if (status)
 				return status;
 			j->report.n++;

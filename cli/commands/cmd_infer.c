@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cli/changes.h"
-#include "cli/exhausted.h"
+#include "cli/memory_exit.h"
 #include "cli/hosts/rank_places.h"
 #include "cli/job/execution.h"
 #include "cli/job/predictions.h"
@@ -495,10 +495,10 @@ static int infer(struct cli *c)
 		sample_angles_check(f.weights->program, &f.p.part, (struct span){ 0, 0, 0 }, f.d);
 	if (!status)
 		status = cli_warnings(c, f.d);
-	exhausted_in(EXHAUSTED_IN_COMPUTING);
+	memory_exit_during(MEMORY_EXIT_COMPUTING);
 	if (!status)
 		status = evaluate(&f);
-	exhausted_in(EXHAUSTED_IN_NONE);
+	memory_exit_during(MEMORY_EXIT_NONE);
 	if (!status)
 		status = write_predictions(&f);
 	cluster_end(&f.cluster, status);

@@ -89,7 +89,7 @@ struct measured {
 
 static int measure(struct cli *c, struct measured *m)
 {
-	unsigned thread[MACHINE_LIMITS_MAX], most = room_threads(cpus_threads(NULL)), n;
+	unsigned thread[MACHINE_LIMITS_MAX], most = ulimit_threads(cpus_threads(NULL)), n;
 	struct err e;
 
 	*m = (struct measured){ .crossover = NAN,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/exhausted.h"
+#include "cli/memory_exit.h"
 #include "cli/hosts/rank_places.h"
 #include "cli/job/job.h"
 #include "cli/job/weights_files.h"
@@ -335,14 +335,14 @@ static int evaluate(struct running *r, enum emit what)
 		status = open_weights(r, what);
 	if (!status)
 		status = states_fit(r, what);
-	exhausted_in(EXHAUSTED_IN_COMPUTING);
+	memory_exit_during(MEMORY_EXIT_COMPUTING);
 	if (!status)
 		status = open_evaluator(r, what);
 	if (!status)
 		status = cli_warnings(r->cli, r->d);
 	if (!status)
 		status = print_values(r, what);
-	exhausted_in(EXHAUSTED_IN_NONE);
+	memory_exit_during(MEMORY_EXIT_NONE);
 	return status;
 }
 

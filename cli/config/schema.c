@@ -20,7 +20,7 @@
 #include "runtime/net/launch/hostfile.h"
 #include "runtime/net/launch/launch.h"
 
-/* ---- words that other rooms define ---- */
+/* ---- words that other folders define ---- */
 
 static size_t names_of_generators(const char **name)
 {

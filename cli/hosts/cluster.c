@@ -316,14 +316,14 @@ static int give_job(struct cluster *k, const struct cluster_work *w, const struc
 /* Ranks of groups on this machine; 0: not known. */
 static unsigned ranks_here(const struct cluster *k)
 {
-	unsigned n = k->groups.n * k->groups.nrank, near = 0;
+	unsigned n = k->groups.n * k->groups.nrank, nlocal = 0;
 
 	for (unsigned i = 0; i < n && k->external.n; i++)
-		near += coordinator_rank(k->coordinator, i).near;
+		nlocal += coordinator_rank(k->coordinator, i).on_this_host;
 	for (size_t i = 0; i < k->hosts.n && !k->external.n; i++)
 		if (!host_is_local(&k->hosts.host[i]))
 			return 0;
-	return k->external.n ? near : n;
+	return k->external.n ? nlocal : n;
 }
 
 static void say_ready(const struct cluster *k, double seconds)

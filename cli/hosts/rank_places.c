@@ -48,9 +48,9 @@ static int joined_places(struct cluster *k, struct rank_places *out, struct err 
 	for (unsigned n = 1; n < k->nrank; n++) {
 		struct coordinator_rank r = coordinator_rank(k->coordinator, n - 1);
 
-		out->place[n] =
-			(struct launch_place){ .launcher = r.near ? LAUNCHER_LOCAL : LAUNCHER_EXEC,
-				.host = r.host };
+		out->place[n] = (struct launch_place){
+			.launcher = r.on_this_host ? LAUNCHER_LOCAL : LAUNCHER_EXEC, .host = r.host
+		};
 		out->nthread[n] = local ? r.threads : 0;
 	}
 	out->nthread[0] = local ? worker_threads(local) : 0;

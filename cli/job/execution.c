@@ -83,7 +83,7 @@ int execution_here(const struct execution_words *w, const struct evaluator_optio
 
 int execution_threads(unsigned n, struct err *e)
 {
-	unsigned possible = room_threads(n);
+	unsigned possible = ulimit_threads(n);
 
 	return possible == n ? 0 : err_set(e, -ERR_USAGE,
 		"%u threads cannot run here: OMP_THREAD_LIMIT, or the processes that ulimit allows, leave %u", n, possible);

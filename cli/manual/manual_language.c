@@ -6,7 +6,7 @@
 
 #include "compiler/compile.h"
 #include "lang/gates.h"
-#include "lang/names.h"
+#include "lang/builtins.h"
 
 void section_gates(struct buf *out)
 {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/exhausted.h"
+#include "cli/memory_exit.h"
 #include "cli/job/record.h"
 #include "cli/job/train_callbacks.h"
 #include "cli/profile/profile_files.h"
@@ -97,7 +97,7 @@ static uint64_t step_samples(const struct train_job *j, uint64_t step)
 
 static void between_steps(const struct training *t)
 {
-	exhausted_in(t->backup.count ? EXHAUSTED_IN_TRAINING : EXHAUSTED_IN_STEPS);
+	memory_exit_during(t->backup.count ? MEMORY_EXIT_TRAINING : MEMORY_EXIT_STEPS);
 }
 
 static int on_between(void *ctx, const struct train_state *s, struct err *e)
@@ -436,9 +436,9 @@ static int train_and_keep(struct training *t)
 	if (!code)
 		first_profile(t);
 	if (!code) {
-		exhausted_in(t->resume.note ? EXHAUSTED_IN_TRAINING : EXHAUSTED_IN_COMPUTING);
+		memory_exit_during(t->resume.note ? MEMORY_EXIT_TRAINING : MEMORY_EXIT_COMPUTING);
 		code = train_run(&t->job->train, &o, &r, &e);
-		exhausted_in(EXHAUSTED_IN_NONE);
+		memory_exit_during(MEMORY_EXIT_NONE);
 	}
 	close_captures(t);
 	close_writers(t, !code);

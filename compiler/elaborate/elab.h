@@ -9,7 +9,7 @@
 #include "compiler/compile.h"
 #include "compiler/elaborate/value.h"
 #include "compiler/path_table.h"
-#include "lang/names.h"
+#include "lang/builtins.h"
 
 /* Where applies go: a circuit's list, or that of the block whose body runs. */
 struct frame { struct calls *calls; const struct node *block, *call; struct frame *up; };

@@ -93,7 +93,7 @@ static int outputs(struct evaluator *ev, struct err *e)
 	return 0;
 }
 
-int evaluator_run_far(struct evaluator *ev, struct pool *pool, struct err *e)
+int evaluator_run_remote(struct evaluator *ev, struct pool *pool, struct err *e)
 {
 	struct pool_step s = { .version = ev->version,
 		.weight = ev->weight,

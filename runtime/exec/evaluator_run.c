@@ -178,7 +178,7 @@ int evaluator_run(struct evaluator *ev, struct pool *pool, double *gradient, str
 	if (ev->units.two_phase)
 		code = evaluator_run_phases(ev, e);
 	else
-		code = pool->threads ? run_here(ev, pool, e) : evaluator_run_far(ev, pool, e);
+		code = pool->threads ? run_here(ev, pool, e) : evaluator_run_remote(ev, pool, e);
 	if (!code && ev->gradient && gradient)
 		code = finish(ev, gradient, e);
 	recorder_mark(PHASE_CHAIN);

@@ -80,7 +80,7 @@ int evaluator_unit(struct evaluator *ev, unsigned worker, uint32_t unit, struct 
 /* The prepared batch in two-phase execution, with this process's threads; sums into ev->sum. */
 int evaluator_run_phases(struct evaluator *ev, struct err *e);
 /* The units of the prepared batch by a pool's workers elsewhere. */
-int evaluator_run_far(struct evaluator *ev, struct pool *pool, struct err *e);
+int evaluator_run_remote(struct evaluator *ev, struct pool *pool, struct err *e);
 uint64_t weights_version(void);
 
 /* exact_optimisation_use.c: counts the prepared batch. */

@@ -232,7 +232,7 @@ static int options_of(const struct wire_job *job, struct evaluator_options *o, s
 	o->nthread = job->threads ? job->threads : job->share && job->share < n ? n / job->share : 1;
 	if (o->nthread > THREADS_MAX)
 		return err_set(e, -ERR_CONFIG, "%u threads are more than %d", o->nthread, THREADS_MAX);
-	o->nthread = room_threads(o->nthread);
+	o->nthread = ulimit_threads(o->nthread);
 	return 0;
 }
 

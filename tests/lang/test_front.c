@@ -2,7 +2,7 @@
  * The front end against golden files: NAME.ast is the resolved tree, NAME.err the
  * diagnostics with their carets. */
 #include "lang/lang.h"
-#include "lang/names.h"
+#include "lang/builtins.h"
 #include "tests/lang/golden.h"
 
 /* ---- the tree as an indented text ---- */

@@ -76,7 +76,7 @@ tap_is $? 69 "rank 1 does not come"
 tap_has err "rank 1 has not come within 1 s" "it is named"
 PMI_RANK=1 PMI_SIZE=2 "$QCNN" train config.yaml $few --fresh --set cluster.wait=1 >out 2>err
 tap_is $? 69 "rank 0 does not come"
-tap_has err "rank 1 of 2: rank 0 has not written runs/.qcnn-meeting" "it says what it has waited for"
+tap_has err "rank 1 of 2: rank 0 has not written runs/.qcnn-rendezvous" "it says what it has waited for"
 PMI_RANK=1 PMI_SIZE=2 "$QCNN" train config.yaml $few --fresh --wait 100 >other.out 2>other.err &
 other=$!
 PMI_RANK=0 PMI_SIZE=2 "$QCNN" train config.yaml $few --fresh --wait 100 --set run.seed=8 >out 2>err

@@ -110,9 +110,12 @@ static void start(void *(*others)(void *), const struct hosts *hosts, const char
 		.say = say };
 	struct err e = { 0, "" };
 
-	external = (struct external_workers){
-		.n = 1, .near = true, .host = "", .words = words, .rendezvous = rendezvous, .seconds = PATIENCE_S
-	};
+	external = (struct external_workers){ .n = 1,
+		.on_this_host = true,
+		.host = "",
+		.words = words,
+		.rendezvous = rendezvous,
+		.seconds = PATIENCE_S };
 	leave = 0;
 	for (unsigned k = 0; k < NWORKER; k++) {
 		peer[k].fd = -1;

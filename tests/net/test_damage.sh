@@ -55,7 +55,7 @@ for case in "to flip 9000 on" "from swap 1500 on" "to swap 9001 off" "from flip 
 	relay=$!
 	RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port "$QCNN" train config.yaml $long --encrypt=$encrypt -o got.bin >out 2>err &
 	first=$!
-	tap_until 'ls -A runs.tcp | grep -q meeting || ! kill -0 $first'
+	tap_until 'ls -A runs.tcp | grep -q rendezvous || ! kill -0 $first'
 	RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$((port + 1)) "$QCNN" train config.yaml $long --encrypt=$encrypt -o got.bin >other 2>&1 &
 	second=$!
 	tap_until 'grep -q "is lost" err || ! kill -0 $first'

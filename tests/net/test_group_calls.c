@@ -474,7 +474,7 @@ static void test_group(const char *transport, unsigned size, bool encrypt, bool 
 
 /* ---- leaving ---- */
 
-/* Rank 1 leaves with beats of rank 0 that it has not read, and before rank 0 reads what it has sent. */
+/* Rank 1 leaves with heartbeats of rank 0 that it has not read, and before rank 0 reads what it has sent. */
 static int leave_early(struct comm *c, void *ctx, struct err *e)
 {
 	const size_t bytes = *(const size_t *)ctx;

@@ -208,7 +208,7 @@ static void test_rendezvous(void)
 	struct stat st;
 
 	rendezvous_path(".", "77.1", &path);
-	tap_is_str(path.data, "./.qcnn-meeting-77.1", "the file of a job");
+	tap_is_str(path.data, "./.qcnn-rendezvous-77.1", "the file of a job");
 	for (unsigned i = 0; i < sizeof m.key; i++)
 		m.key[i] = (uint8_t)(7 * i + 250);
 	memset(m.words, 0xa5, sizeof m.words);
@@ -234,19 +234,21 @@ static void test_rendezvous(void)
 	unlink(path.data);
 	tap_ok(rendezvous_read(path.data, &got, &e) == -ERR_UNREACHABLE, "it is not there: %s", e.text);
 	broken("an empty one", "", 0);
-	broken("half of one", "qcnn meeting 2\naddress 192.0.2.1:4711\n", 38);
-	broken("a long address", "qcnn meeting 2\naddress 0123456789012345678901234567890123456789012345678901234567890123\nend\n", 93);
-	broken("a short key", "qcnn meeting 2\nkey 00\nend\n", 26);
+	broken("half of one", "qcnn rendezvous 3\naddress 192.0.2.1:4711\n", 41);
+	broken("a long address",
+		"qcnn rendezvous 3\naddress 0123456789012345678901234567890123456789012345678901234567890123\nend\n",
+		96);
+	broken("a short key", "qcnn rendezvous 3\nkey 00\nend\n", 29);
 	for (size_t i = 0; i < 2 * CRYPTO_KEY; i++) {
 		char text[128];
-		int len = sprintf(text, "qcnn meeting 2\nkey %064d\nend\n", 0);
+		int len = sprintf(text, "qcnn rendezvous 3\nkey %064d\nend\n", 0);
 
-		text[strlen("qcnn meeting 2\nkey ") + i] = 'g';
+		text[strlen("qcnn rendezvous 3\nkey ") + i] = 'g';
 		put("rendezvous", text, (size_t)len, 0600);
 		nwrong += rendezvous_read("rendezvous", &got, &e) != -ERR_UNREACHABLE;
 	}
 	tap_is_int(nwrong, 0, "a letter that is no hexadecimal digit, in any place of a key");
-	broken("other words", "qcnn meeting 2\nhost a\nend\n", 26);
+	broken("other words", "qcnn rendezvous 3\nhost a\nend\n", 29);
 	buf_release(&path);
 }
 

@@ -41,7 +41,7 @@ static uint64_t stack_bytes(void)
 	return (uint64_t)stack + guard;
 }
 
-uint64_t room_address_space(unsigned nthread)
+uint64_t ulimit_address_space(unsigned nthread)
 {
 	static const struct { int resource, field; } limit[] = { { RLIMIT_AS, 0 }, { RLIMIT_DATA, 5 } };
 	uint64_t least = UINT64_MAX, left, used;
@@ -65,7 +65,7 @@ static void *wait_for_end(void *lock)
 	return NULL;
 }
 
-unsigned room_threads(unsigned wanted)
+unsigned ulimit_threads(unsigned wanted)
 {
 	pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	unsigned n = 0, limit = cpus_thread_limit();

@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /* Bytes that may still be mapped with the stacks of nthread threads (the calling one has its own) besides; UINT64_MAX without a limit. */
-uint64_t room_address_space(unsigned nthread);
+uint64_t ulimit_address_space(unsigned nthread);
 
 /* How many of `wanted` threads, the calling one included, can be started now, and does OMP_THREAD_LIMIT allow: at least 1.
  * OpenMP ends the whole process where a thread cannot be made, so it is tried beforehand. */
-unsigned room_threads(unsigned wanted);
+unsigned ulimit_threads(unsigned wanted);

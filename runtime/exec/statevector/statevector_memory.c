@@ -360,7 +360,7 @@ static uint64_t bytes_needed(const struct statevector *sv)
 
 static uint64_t memory_available(const struct statevector *sv)
 {
-	uint64_t machine = cpus_memory_available(), process = room_address_space(sv->o.nthread);
+	uint64_t machine = cpus_memory_available(), process = ulimit_address_space(sv->o.nthread);
 
 	if (sv->o.memory_limit)
 		return sv->o.memory_limit;
@@ -385,7 +385,7 @@ int statevector_take_states(struct statevector *sv, struct err *e)
 	unsigned possible = sv->o.nthread;
 
 	if (!code && target_can(sv->pl->target, TARGET_THREADS))
-		possible = room_threads(sv->o.nthread);
+		possible = ulimit_threads(sv->o.nthread);
 	if (possible == sv->o.nthread)
 		return code;
 	sv->backend->free(sv->state);

@@ -56,9 +56,9 @@ struct worker {
 	struct launch_place place;
 	unsigned rank, share,
 		local; /* share: number of workers on its host; local: its number among them, from 0 */
-	bool external; /* started by another program: it connects on its own */
-	bool near;     /* on this machine */
-	bool follows;  /* it holds parts of the states of another worker, and gets no units */
+	bool external;     /* started by another program: it connects on its own */
+	bool on_this_host; /* on this machine */
+	bool follows;      /* it holds parts of the states of another worker, and gets no units */
 	enum worker_state state;     /* worker_set_state */
 	struct launched process;
 	unsigned nstart;
@@ -142,7 +142,7 @@ struct loop {
 	struct pollfd *fds;
 	size_t nfds, fds_cap;
 	struct spin spin;
-	double turned;               /* time of the last iteration */
+	double last_at;              /* time of the last iteration */
 	double slept;                /* seconds for which this process was suspended */
 	bool stepping; /* the loop runs within a step, in the thread whose time is recorded */
 };

@@ -14,8 +14,8 @@ struct coordinator;
 /* External workers, which mpirun, srun or another program has started: they connect on their own, as ranks 1 to n. */
 struct external_workers {
 	unsigned n;
-	unsigned share; /* processes of the job on this machine; 0 or 1: only this one */
-	bool near;                   /* all are on this machine */
+	unsigned share;    /* processes of the job on this machine; 0 or 1: only this one */
+	bool on_this_host; /* all are on this machine */
 	const char *host;
 	uint16_t port;      /* the address they connect to; host "": it is in the rendezvous file */
 	const uint8_t *key; /* the job's key, if they have it; NULL: make a new one */
@@ -65,8 +65,8 @@ void coordinator_on_profiler(struct coordinator *c, void (*fn)(void *ctx, struct
 
 struct coordinator_rank {
 	const char *host;
-	uint32_t threads; /* that its process would use: see wire_about */
-	bool near;        /* on this machine */
+	uint32_t threads;  /* that its process would use: see wire_about */
+	bool on_this_host; /* on this machine */
 };
 /* Of a worker that is connected. */
 struct coordinator_rank coordinator_rank(struct coordinator *c, unsigned k);

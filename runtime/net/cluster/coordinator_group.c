@@ -14,7 +14,7 @@ struct coordinator_rank coordinator_rank(struct coordinator *c, unsigned k)
 
 	pthread_mutex_lock(&c->loop.lock);
 	struct coordinator_rank r =
-		(struct coordinator_rank){ w->about.host, w->about.threads, w->near };
+		(struct coordinator_rank){ w->about.host, w->about.threads, w->on_this_host };
 	pthread_mutex_unlock(&c->loop.lock);
 	return r;
 }
@@ -59,8 +59,8 @@ static bool is_same_host(const struct worker *v, const struct worker *w)
 {
 	char one[OWN_ADDRESS_MAX], other[OWN_ADDRESS_MAX];
 
-	if (v->near || w->near)
-		return v->near && w->near;
+	if (v->on_this_host || w->on_this_host)
+		return v->on_this_host && w->on_this_host;
 	return !strcmp(v->about.host, w->about.host) && !peer_address(v, one)
 		&& !peer_address(w, other) && !strcmp(one, other);
 }
@@ -80,7 +80,7 @@ int coordinator_address_for(struct coordinator *c, unsigned a, unsigned b,
 	int code;
 
 	pthread_mutex_lock(&c->loop.lock);
-	if (w->near)
+	if (w->on_this_host)
 		code = own_address(v, out) ? not_connected(v, e) : 0;
 	else
 		code = peer_address(w, out) ? not_connected(w, e) : 0;

@@ -96,15 +96,15 @@ void loop_handle(struct coordinator *c, int found)
 	spin_over(&c->loop.spin, now);
 
 	/* We were suspended ourselves, so the silence says nothing about the workers. */
-	if (now - c->loop.turned > 2 * c->o.heartbeat_s && c->loop.turned > 0) {
+	if (now - c->loop.last_at > 2 * c->o.heartbeat_s && c->loop.last_at > 0) {
 		for (unsigned i = 0; i < c->nworker; i++)
 			c->worker[i].heard = now;
 		for (unsigned i = 0; i < PENDING_CONNECTIONS_MAX; i++)
-			c->pending.at[i].until += now - c->loop.turned;
+			c->pending.at[i].until += now - c->loop.last_at;
 		c->liveness.heard = now;
-		c->loop.slept += now - c->loop.turned;
+		c->loop.slept += now - c->loop.last_at;
 	}
-	c->loop.turned = now;
+	c->loop.last_at = now;
 	if (found > 0)
 		handle_events(c, c->loop.nfds, now);
 	if (now < c->liveness.watch_at)
@@ -121,7 +121,7 @@ static bool has_core(const struct coordinator *c)
 	unsigned busy = 1;
 
 	for (unsigned i = 0; i < c->nworker; i++)
-		busy += c->worker[i].near && c->worker[i].state == WORKER_READY
+		busy += c->worker[i].on_this_host && c->worker[i].state == WORKER_READY
 			? c->worker[i].ready.nthread
 			: 0;
 	return busy <= c->ncore;

@@ -22,7 +22,7 @@ static int end(struct pool *p, struct fixed *sum, struct err *e)
 	loop_allow_spin(c, true);
 	c->loop.stepping = true;
 	while (!scheduler_done(c->scheduler)) {
-		scheduler_assign(c->scheduler, c->loop.turned);
+		scheduler_assign(c->scheduler, c->loop.last_at);
 		recorder_mark(PHASE_SEND);
 		int found = loop_wait(c, KEEPER_MS);
 		recorder_mark(PHASE_WAIT);

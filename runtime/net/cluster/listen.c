@@ -216,7 +216,7 @@ static int listen_for_external(struct coordinator *c, struct err *e)
 	struct err why;
 
 	if (!*g->host)
-		return g->near ? listen_loopback(c, e) : listen_here(c, e);
+		return g->on_this_host ? listen_loopback(c, e) : listen_here(c, e);
 	if (!listen_name(c, g->host, true, &why))
 		return 0;
 	return err_set(e, -ERR_CONFIG,

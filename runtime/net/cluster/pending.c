@@ -177,7 +177,7 @@ static bool welcome(struct coordinator *c, struct pending *s, double now)
 	w->numerical = s->hs->numerical;
 	wipe_keys(s->hs);
 	w->peer = s->peer;
-	w->near = peer_near(&w->peer) || w->place.launcher == LAUNCHER_LOCAL;
+	w->on_this_host = peer_is_local(&w->peer) || w->place.launcher == LAUNCHER_LOCAL;
 	s->peer = (struct peer){ .fd = -1 };
 	s->by = NULL;
 	worker_set_state(w, WORKER_PROVED);

@@ -25,7 +25,7 @@ static void *show(void *ctx)
 
 	pthread_mutex_lock(&l->lock);
 	while (!l->ends) {
-		l->transport->beat(l->t);
+		l->transport->heartbeat(l->t);
 		wait_ms(l, l->interval_ms);
 	}
 	pthread_mutex_unlock(&l->lock);
@@ -68,10 +68,10 @@ void liveness_look(struct liveness *l, double now)
 
 	l->looked = now;
 	for (unsigned r = 0; r < l->size; r++) {
-		uint32_t beats = l->transport->beats(l->t, r);
+		uint32_t heartbeats = l->transport->heartbeats(l->t, r);
 
-		if (away || beats != l->beats[r])
+		if (away || heartbeats != l->heartbeats[r])
 			l->seen[r] = now;
-		l->beats[r] = beats;
+		l->heartbeats[r] = heartbeats;
 	}
 }

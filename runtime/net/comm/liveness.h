@@ -16,7 +16,7 @@ struct liveness {
 	pthread_cond_t ending;
 	bool ends;
 	/* Of each rank, when it was last seen to run; and when the ranks were last looked at. */
-	uint32_t beats[GROUP_RANKS_MAX];
+	uint32_t heartbeats[GROUP_RANKS_MAX];
 	double seen[GROUP_RANKS_MAX], looked;
 };
 

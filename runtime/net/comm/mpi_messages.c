@@ -108,7 +108,7 @@ static void take_note(struct mpi *t, unsigned rank, size_t nbyte, const uint8_t 
 		o->damaged = true;
 		return;
 	}
-	atomic_fetch_add(&o->beats, 1);
+	atomic_fetch_add(&o->heartbeats, 1);
 	if (n->kind == NOTE_HELLO && key)
 		take_hello(t, rank, key);
 	if (n->kind == NOTE_ABORT)

@@ -17,7 +17,7 @@
 #include "runtime/net/comm/transport.h"
 #include "runtime/net/protocol/protocol.h"
 
-enum note_kind { NOTE_HELLO = 0, NOTE_BEAT, NOTE_LEAVE, NOTE_ABORT, NOTES };
+enum note_kind { NOTE_HELLO = 0, NOTE_HEARTBEAT, NOTE_LEAVE, NOTE_ABORT, NOTES };
 
 /* A message beside the chunks. */
 struct note {
@@ -36,7 +36,7 @@ struct slot {
 struct other {
 	unsigned world;         /* its number among all that the launcher has started */
 	uint64_t nsent, ntaken; /* chunks */
-	_Atomic uint32_t beats;
+	_Atomic uint32_t heartbeats;
 	bool joined, left, damaged;
 	uint64_t left_nsent, left_ntaken; /* what it has counted when it left */
 	struct note out[NOTES], in;
@@ -54,7 +54,7 @@ struct mpi {
 	struct other *other;     /* (size) */
 	double silent_s;
 	bool aborted;
-	bool changed;              /* by a turn in beat, since the last wait */
+	bool changed;              /* by a call of heartbeat, since the last wait */
 	struct group_fault failed; /* an abort that has come, a wrong hello, or an error of MPI */
 	struct spin spin;
 };
@@ -98,7 +98,7 @@ void mpi_begin_send(struct mpi *t, unsigned slot, unsigned rank, int tag, const 
 /* Posts the receive of the n-th chunk, and of the next note, from a rank. */
 void mpi_receive_chunk(struct mpi *t, unsigned rank, uint64_t n);
 void mpi_receive_note(struct mpi *t, unsigned rank);
-/* Nothing is sent if the last note of this kind to the rank is not gone: a rank that does not take beats gets no more. */
+/* Nothing is sent if the last note of this kind to the rank is not gone: a rank that does not take heartbeats gets no more. */
 void mpi_send_note(struct mpi *t, unsigned rank, const struct note *n);
 /* What the hello from a rank to another has to show that it knows the key. */
 void mpi_prove(const uint8_t key[GROUP_KEY], unsigned from, unsigned to, unsigned size,

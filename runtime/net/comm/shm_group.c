@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The meeting of ranks of one host, on sockets of the abstract namespace, which vanish with their process. */
+ * The rendezvous of the ranks of one host, on sockets of the abstract namespace, which vanish with their process. */
 #include "runtime/net/comm/shm_group.h"
 
 #include <errno.h>

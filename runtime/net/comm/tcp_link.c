@@ -26,7 +26,7 @@ enum {
 	START = BODY - HEADER,
 	KIND_ABORT = 255,
 	KIND_READY = 254,
-	KIND_BEAT = 253
+	KIND_HEARTBEAT = 253
 };
 /* The longest wait for those that receive an abort, between two looks at what the other systems have confirmed, and
  * without a look while this process ran. */
@@ -54,7 +54,7 @@ bool link_open(struct tcp_link *l, struct peer *p, size_t nbyte_chunk)
 	p->fd = -1;
 	setsockopt(l->peer.fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &never_ms, sizeof never_ms);
 	pthread_mutex_init(&l->lock, NULL);
-	bool ok = frame_new(&l->last, GROUP_REASON_MAX) && frame_new(&l->beat, 0);
+	bool ok = frame_new(&l->last, GROUP_REASON_MAX) && frame_new(&l->heartbeat, 0);
 	for (unsigned i = 0; i < LINK_CHUNKS && ok; i++)
 		ok = frame_new(&l->out[i], nbyte_chunk) && frame_new(&l->in[i], nbyte_chunk);
 	if (!ok)
@@ -69,7 +69,7 @@ void link_close(struct tcp_link *l)
 		free(l->in[i].memory);
 	}
 	free(l->last.memory);
-	free(l->beat.memory);
+	free(l->heartbeat.memory);
 	if (l->peer.fd >= 0)
 		peer_close(&l->peer);
 	*l = (struct tcp_link){ .peer.fd = -1 };
@@ -116,15 +116,15 @@ static void end(struct tcp_link *l, int fault)
 /* The frame that goes out now; NULL: all have gone. */
 static struct frame *leaving(struct tcp_link *l)
 {
-	if (l->beat.nbyte)
-		return &l->beat;
+	if (l->heartbeat.nbyte)
+		return &l->heartbeat;
 	return l->nout ? frame_at(l->out, l->first_out) : l->last.nbyte ? &l->last : NULL;
 }
 
 static void has_left(struct tcp_link *l, struct frame *f)
 {
 	l->sent = 0;
-	if (f == &l->last || f == &l->beat) {
+	if (f == &l->last || f == &l->heartbeat) {
 		f->nbyte = 0;
 		return;
 	}
@@ -181,13 +181,13 @@ bool link_is_flushed(struct tcp_link *l)
 	return flushed;
 }
 
-/* What the other side has not taken yet tells it as much as a beat. */
-void link_beat(struct tcp_link *l)
+/* What the other side has not taken yet tells it as much as a heartbeat. */
+void link_heartbeat(struct tcp_link *l)
 {
 	pthread_mutex_lock(&l->lock);
 	if (l->peer.fd >= 0 && !l->ended && !l->quiet && !leaving(l)) {
-		*chunk_of(&l->beat) = (struct chunk){ .kind = KIND_BEAT };
-		seal(l, &l->beat, 0);
+		*chunk_of(&l->heartbeat) = (struct chunk){ .kind = KIND_HEARTBEAT };
+		seal(l, &l->heartbeat, 0);
 	}
 	if (l->peer.fd >= 0)
 		flush(l);
@@ -243,10 +243,10 @@ static bool take_frame(struct tcp_link *l, struct frame *f)
 	if (!crypto_open(&l->peer.keys->read, body, len, body + len) || c->nbyte != len - sizeof *c)
 		return false;
 	l->come = 0;
-	l->beats++;
+	l->heartbeats++;
 	if (c->kind == KIND_READY)
 		l->ready = true;
-	else if (c->kind != KIND_ABORT && c->kind != KIND_BEAT)
+	else if (c->kind != KIND_ABORT && c->kind != KIND_HEARTBEAT)
 		l->nin++;
 	if (c->kind != KIND_ABORT)
 		return true;
@@ -343,7 +343,7 @@ static void discard(struct tcp_link *l)
 
 	if (!n || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR))
 		end(l, n ? errno : 0);
-	l->beats += n > 0;
+	l->heartbeats += n > 0;
 }
 
 static bool is_open(const struct tcp_link *l)
@@ -396,14 +396,14 @@ void links_abort(struct tcp_link *l, unsigned size, unsigned rank, const char *r
 		left = until - clock_seconds();
 }
 
-static uint32_t beats_of(void *links, unsigned r)
+static uint32_t heartbeats_of(void *links, unsigned r)
 {
-	return ((const struct tcp_link *)links)[r].beats;
+	return ((const struct tcp_link *)links)[r].heartbeats;
 }
 
 void links_leave(struct tcp_link *l, unsigned size, double silent_s)
 {
-	static const struct group_transport links = { .beats = beats_of };
+	static const struct group_transport links = { .heartbeats = heartbeats_of };
 	struct liveness peers = { .transport = &links, .t = l, .size = size };
 
 	for (unsigned r = 0; r < size; r++)

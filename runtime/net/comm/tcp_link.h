@@ -17,14 +17,14 @@ struct tcp_link {
 	struct frame {
 		uint8_t *memory;
 		size_t nbyte;
-	} out[LINK_CHUNKS], in[LINK_CHUNKS], last, beat; /* beat: before those of out */
+	} out[LINK_CHUNKS], in[LINK_CHUNKS], last, heartbeat; /* heartbeat: before those of out */
 	unsigned first_out, nout, first_in, nin;
 	size_t sent;              /* of the first frame that goes out */
 	size_t come;              /* of the frame behind the nin whole ones */
 	bool ended, damaged;      /* nothing more will come */
 	bool quiet;               /* nothing more will go out than is sealed */
-	uint32_t beats;           /* frames that have come: the other side runs */
-	pthread_mutex_t lock;     /* link_beat is called by another thread than the rest */
+	uint32_t heartbeats;      /* frames that have come: the other side runs */
+	pthread_mutex_t lock;     /* link_heartbeat is called by another thread than the rest */
 	bool ready;               /* the other side has joined all ranks */
 	struct group_fault abort; /* the other side gave up */
 };
@@ -49,7 +49,7 @@ bool link_fill(struct tcp_link *l);
 /* Whether all that was sent has gone out. */
 bool link_is_flushed(struct tcp_link *l);
 /* Sends that this side runs, where nothing else is on its way. */
-void link_beat(struct tcp_link *l);
+void link_heartbeat(struct tcp_link *l);
 
 /* Sends that this side has joined all ranks. */
 void link_say_ready(struct tcp_link *l);

@@ -81,8 +81,8 @@ struct group_transport {
 	void (*wait)(void *t, const bool *needed, unsigned ms, struct group_fault *fault);
 	/* Shows the others that this process runs: from a thread of its own, beside the one that makes the calls. And a
 	 * number that changes when that rank was seen to run. */
-	void (*beat)(void *t);
-	uint32_t (*beats)(void *t, unsigned rank);
+	void (*heartbeat)(void *t);
+	uint32_t (*heartbeats)(void *t, unsigned rank);
 	/* Lets the others know that `rank` (this one, or another whose abort is passed on) gave up, and why. */
 	void (*abort)(void *t, unsigned rank, const char *reason);
 };

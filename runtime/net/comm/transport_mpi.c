@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Ranks that an MPI has started. MPI moves messages in wait, and in beat while this process computes. */
+ * Ranks that an MPI has started. MPI moves messages in wait, and in heartbeat while this process computes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -327,22 +327,22 @@ static void mpi_wait(void *p, const bool *needed, unsigned ms, struct group_faul
 
 /* ---- liveness and aborts ---- */
 
-static void mpi_beat(void *p)
+static void mpi_heartbeat(void *p)
 {
 	struct mpi *t = p;
-	struct note beat = { .kind = NOTE_BEAT, .rank = t->rank };
+	struct note heartbeat = { .kind = NOTE_HEARTBEAT, .rank = t->rank };
 
 	lock(t);
 	for (unsigned r = 0; r < t->size; r++)
 		if (r != t->rank)
-			mpi_send_note(t, r, &beat);
+			mpi_send_note(t, r, &heartbeat);
 	t->changed |= mpi_turn(t, first_note(t), NULL);
 	unlock(t);
 }
 
-static uint32_t mpi_beats(void *p, unsigned rank)
+static uint32_t mpi_heartbeats(void *p, unsigned rank)
 {
-	return atomic_load(&((struct mpi *)p)->other[rank].beats);
+	return atomic_load(&((struct mpi *)p)->other[rank].heartbeats);
 }
 
 static bool any_busy(const struct mpi *t, unsigned from, unsigned to)
@@ -392,16 +392,16 @@ static bool has_taken(const struct mpi *t, unsigned rank)
 }
 static bool has_left(const struct mpi *t, unsigned rank) { return t->other[rank].left; }
 
-/* Until it is so for all others; false: one was silent for the deadline, or the group has failed. Nobody else beats any more. */
+/* Until it is so for all others; false: one was silent for the deadline, or the group has failed. No other rank sends heartbeats any more. */
 static bool await(struct mpi *t, mpi_rank_fn is)
 {
 	double now = clock_seconds(), beaten = now, heard[GROUP_RANKS_MAX];
-	uint32_t beats[GROUP_RANKS_MAX];
+	uint32_t heartbeats[GROUP_RANKS_MAX];
 	unsigned us = NAP_US, waits = t->size;
 
 	for (unsigned r = 0; r < t->size; r++) {
 		heard[r] = now;
-		beats[r] = mpi_beats(t, r);
+		heartbeats[r] = mpi_heartbeats(t, r);
 	}
 	for (; waits && !t->failed.code; now = clock_seconds()) {
 		waits = 0;
@@ -409,14 +409,14 @@ static bool await(struct mpi *t, mpi_rank_fn is)
 			if (r == t->rank || is(t, r))
 				continue;
 			waits++;
-			if (mpi_beats(t, r) != beats[r])
+			if (mpi_heartbeats(t, r) != heartbeats[r])
 				heard[r] = now;
-			beats[r] = mpi_beats(t, r);
+			heartbeats[r] = mpi_heartbeats(t, r);
 			if (now - heard[r] > t->silent_s)
 				return false;
 		}
 		if (now - beaten > BEAT_MS / 1e3) {
-			mpi_beat(t);
+			mpi_heartbeat(t);
 			beaten = now;
 		}
 		if (waits && !mpi_turn_all(t, NULL))
@@ -497,7 +497,7 @@ const struct group_transport transport_mpi = {
 	.next = mpi_next,
 	.release = mpi_release,
 	.wait = mpi_wait,
-	.beat = mpi_beat,
-	.beats = mpi_beats,
+	.heartbeat = mpi_heartbeat,
+	.heartbeats = mpi_heartbeats,
 	.abort = mpi_abort,
 };

@@ -43,7 +43,7 @@ struct shared {
 	uint32_t abort_rank;
 	char reason[GROUP_REASON_MAX];
 	struct bell bell[GROUP_RANKS_MAX];
-	word beats[GROUP_RANKS_MAX];
+	word heartbeats[GROUP_RANKS_MAX];
 };
 enum { ABORT_NONE = 0, ABORT_BEING_WRITTEN, ABORT_WRITTEN };
 
@@ -246,16 +246,16 @@ static void shm_wait(void *t, const bool *needed, unsigned ms, struct group_faul
 		find_ended(s, needed, fault);
 }
 
-static void shm_beat(void *t)
+static void shm_heartbeat(void *t)
 {
 	struct shm *s = t;
 
-	atomic_fetch_add(&s->shared->beats[s->rank], 1);
+	atomic_fetch_add(&s->shared->heartbeats[s->rank], 1);
 }
 
-static uint32_t shm_beats(void *t, unsigned rank)
+static uint32_t shm_heartbeats(void *t, unsigned rank)
 {
-	return atomic_load(&((struct shm *)t)->shared->beats[rank]);
+	return atomic_load(&((struct shm *)t)->shared->heartbeats[rank]);
 }
 
 /* The first reason stays. */
@@ -287,7 +287,7 @@ const struct group_transport transport_shm = {
 	.next = shm_next,
 	.release = shm_release,
 	.wait = shm_wait,
-	.beat = shm_beat,
-	.beats = shm_beats,
+	.heartbeat = shm_heartbeat,
+	.heartbeats = shm_heartbeats,
 	.abort = shm_abort,
 };

@@ -132,16 +132,16 @@ static void tcp_wait(void *p, const bool *needed, unsigned ms, struct group_faul
 		*fault = t->link[r].abort;
 }
 
-static void tcp_beat(void *p)
+static void tcp_heartbeat(void *p)
 {
 	struct tcp *t = p;
 
 	for (unsigned r = 0; r < t->size; r++)
 		if (r != t->rank)
-			link_beat(&t->link[r]);
+			link_heartbeat(&t->link[r]);
 }
 
-static uint32_t tcp_beats(void *t, unsigned rank) { return link_of(t, rank)->beats; }
+static uint32_t tcp_heartbeats(void *t, unsigned rank) { return link_of(t, rank)->heartbeats; }
 
 static void tcp_abort(void *p, unsigned rank, const char *reason)
 {
@@ -165,7 +165,7 @@ const struct group_transport transport_tcp = {
 	.next = tcp_next,
 	.release = tcp_release,
 	.wait = tcp_wait,
-	.beat = tcp_beat,
-	.beats = tcp_beats,
+	.heartbeat = tcp_heartbeat,
+	.heartbeats = tcp_heartbeats,
 	.abort = tcp_abort,
 };

@@ -11,11 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char magic[] = "qcnn meeting 2\n";
+static const char magic[] = "qcnn rendezvous 3\n";
 
 void rendezvous_path(const char *folder, const char *job, struct buf *out)
 {
-	buf_printf(out, "%s/.qcnn-meeting%s%s", folder, *job ? "-" : "", job);
+	buf_printf(out, "%s/.qcnn-rendezvous%s%s", folder, *job ? "-" : "", job);
 }
 
 /* ---- reading secrets ---- */

@@ -27,7 +27,7 @@ void peer_init(struct peer *p, int fd)
 }
 
 /* The same address at both ends.  Ports differ. */
-bool peer_near(const struct peer *p)
+bool peer_is_local(const struct peer *p)
 {
 	struct sockaddr_storage own, other;
 	socklen_t nown = sizeof own, nother = sizeof other;

@@ -22,7 +22,7 @@ struct peer {
 /* Takes over a connected socket. */
 void peer_init(struct peer *p, int fd);
 /* Whether the other side is on this machine, in the same network namespace. */
-bool peer_near(const struct peer *p);
+bool peer_is_local(const struct peer *p);
 void peer_close(struct peer *p);
 /* Seal frames with the keys of the handshake from now on, and allow long ones; false: no memory. */
 bool peer_trust(struct peer *p, const struct handshake *h);

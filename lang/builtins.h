@@ -16,14 +16,22 @@ enum builtin {
 enum { CALL_AMPLITUDES = BUILTIN_COUNT };
 
 /* The arguments: numbers; numbers known while compiling; ints; a list or an array; qubits; qubits, then ints. */
-enum builtin_takes { TAKES_NUMBERS, TAKES_CONSTANTS, TAKES_INTS, TAKES_ELEMENTS, TAKES_QUBITS, TAKES_QUBITS_INTS, TAKES_COUNT };
+enum builtin_takes {
+	TAKES_NUMBERS,
+	TAKES_CONSTANTS,
+	TAKES_INTS,
+	TAKES_ELEMENTS,
+	TAKES_QUBITS,
+	TAKES_QUBITS_INTS,
+	TAKES_COUNT
+};
 
 struct builtin_row {
 	enum builtin id;
 	const char *name;
 	unsigned min_args, max_args;
 	enum builtin_takes takes;
-	enum kind result;            /* see builtins.def */
+	enum kind result; /* see builtins.def */
 	const char *doc;
 };
 const struct builtin_row *builtin_row(enum builtin b);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The end of a process that gets no memory. Nothing here takes any. */
-#include "cli/exhausted.h"
+#include "cli/memory_exit.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -13,20 +13,20 @@
 static atomic_int doing;
 
 static const char *const goes_on[] = {
-	[EXHAUSTED_IN_NONE] = "",
-	[EXHAUSTED_IN_COMPUTING] = "",
-	[EXHAUSTED_IN_STEPS] = "; the same command begins again",
-	[EXHAUSTED_IN_TRAINING] = "; the same command goes on from the last checkpoint",
+	[MEMORY_EXIT_NONE] = "",
+	[MEMORY_EXIT_COMPUTING] = "",
+	[MEMORY_EXIT_STEPS] = "; the same command begins again",
+	[MEMORY_EXIT_TRAINING] = "; the same command goes on from the last checkpoint",
 };
 
-static _Noreturn void end(enum exhausted_in what)
+static _Noreturn void end(enum memory_exit_during what)
 {
-	_exit(err_exit_status(what >= EXHAUSTED_IN_STEPS ? -ERR_STOPPED : -ERR_CONFIG));
+	_exit(err_exit_status(what >= MEMORY_EXIT_STEPS ? -ERR_STOPPED : -ERR_CONFIG));
 }
 
-static void exhausted(size_t nbytes)
+static void memory_missing(size_t nbytes)
 {
-	enum exhausted_in what = (enum exhausted_in)atomic_load(&doing);
+	enum memory_exit_during what = (enum memory_exit_during)atomic_load(&doing);
 
 	fprintf(stderr, "qcnn: error: out of memory: %zu bytes cannot be had%s\n", nbytes,
 		goes_on[what]);
@@ -36,9 +36,9 @@ static void exhausted(size_t nbytes)
 /* qcnn itself does not call exit while it computes. */
 static void library_exits(void)
 {
-	enum exhausted_in what = (enum exhausted_in)atomic_load(&doing);
+	enum memory_exit_during what = (enum memory_exit_during)atomic_load(&doing);
 
-	if (what == EXHAUSTED_IN_NONE)
+	if (what == MEMORY_EXIT_NONE)
 		return;
 	fprintf(stderr,
 		"qcnn: error: a library ended the process because it got no more memory or threads%s\n",
@@ -46,9 +46,9 @@ static void library_exits(void)
 	end(what);
 }
 
-void exhausted_ends(void) { mem_on_exhausted(exhausted); }
+void memory_exit_install(void) { mem_on_exhausted(memory_missing); }
 
-void exhausted_in(enum exhausted_in what)
+void memory_exit_during(enum memory_exit_during what)
 {
 	static bool prepared;
 

@@ -6,13 +6,13 @@
 /* From now on the process ends so when memory is missing. The libraries that end a process
  * themselves then, such as that of OpenMP, do so with 1; it is 75 or 78 while something is
  * computed. */
-void exhausted_ends(void);
+void memory_exit_install(void);
 
-enum exhausted_in {
-	EXHAUSTED_IN_NONE = 0,  /* anything else */
-	EXHAUSTED_IN_COMPUTING, /* outputs, gradients, or the first step of a training */
-	EXHAUSTED_IN_STEPS,     /* later, and no checkpoint is there */
-	EXHAUSTED_IN_TRAINING   /* later, with one */
+enum memory_exit_during {
+	MEMORY_EXIT_NONE = 0,  /* anything else */
+	MEMORY_EXIT_COMPUTING, /* outputs, gradients, or the first step of a training */
+	MEMORY_EXIT_STEPS,     /* later, and no checkpoint is there */
+	MEMORY_EXIT_TRAINING   /* later, with one */
 };
 /* What the process does. From one thread. */
-void exhausted_in(enum exhausted_in what);
+void memory_exit_during(enum memory_exit_during what);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The table of functions. */
-#include "lang/names.h"
+#include "lang/builtins.h"
 
 #include <string.h>
 

@@ -160,11 +160,17 @@ static bool of_sample(const struct backend_state *b, const struct cpu_step *st)
 	return b->plan->set.def[st->plan->matrix]->cls == VALUE_SAMPLE;
 }
 
-/* The chunks' sums from `place` on, times `scale`, to the matrices they are of. */
-static void collect_chunks(const struct backend_state *b, const struct cpu_worker *w, const struct cpu_stage *s,
-	const struct unit_input *in, size_t place, double scale, double *anti_hermitian_shared, double *const *anti_hermitian_sample)
+/* Where the sums of a backward pass are added. */
+struct gradient_sums {
+	double scale; /* of chunks' sums */
+	double *shared, *const *sample;
+};
+
+/* The chunks' sums from `place` on, times the scale, to the matrices they are of. */
+static void collect_chunks(const struct sweep *w, const struct cpu_stage *s, size_t place,
+	const struct gradient_sums *to)
 {
-	const double *part = cpu_chunk_sums(b, w) + place;
+	const double *part = cpu_chunk_sums(w->b, w->owner) + place;
 	for (uint32_t k = s->first_transition; k < s->nstep; k++) {
 		const struct cpu_step *st = &s->step[k];
 		unsigned n = step_doubles(st);
@@ -176,11 +182,11 @@ static void collect_chunks(const struct backend_state *b, const struct cpu_worke
 			for (unsigned e = 0; e < n; e++)
 				r[e] += part[s->nsum * chunk + st->sum + e];
 		for (unsigned e = 0; e < n; e++)
-			r[e] *= scale;
-		if (of_sample(b, st))
-			add_sums(b, st, in->u[0], r, anti_hermitian_sample[0]);
+			r[e] *= to->scale;
+		if (of_sample(w->b, st))
+			add_sums(w->b, st, w->in->u[0], r, to->sample[0]);
 		else
-			add_sums(b, st, b->u, r, anti_hermitian_shared);
+			add_sums(w->b, st, w->b->u, r, to->shared);
 	}
 }
 
@@ -199,10 +205,11 @@ static void sample_sums(const struct cpu_step *st, const double *transition, uns
 }
 
 /* SHAPE_SAMPLES: a lane is a sample. */
-static void collect_lanes(const struct backend_state *b, const double *transition,
-	const struct cpu_stage *s, const struct unit_input *in, double *anti_hermitian_shared,
-	double *const *anti_hermitian_sample)
+static void collect_lanes(const struct sweep *w, const double *transition,
+	const struct gradient_sums *to)
 {
+	const struct backend_state *b = w->b;
+	const struct cpu_stage *s = w->stage;
 	unsigned lanes = b->k->lanes;
 	for (uint32_t k = s->first_transition; k < s->nstep; k++) {
 		const struct cpu_step *st = &s->step[k];
@@ -211,23 +218,63 @@ static void collect_lanes(const struct backend_state *b, const double *transitio
 			continue;
 		if (!of_sample(b, st)) {
 			step_sums(b, st, transition, r);
-			add_sums(b, st, b->u, r, anti_hermitian_shared);
+			add_sums(b, st, b->u, r, to->shared);
 			continue;
 		}
-		for (uint32_t sample = 0; sample < in->nsample; sample++) {
+		for (uint32_t sample = 0; sample < w->in->nsample; sample++) {
 			sample_sums(st, transition + st->transition + sample, lanes, r);
-			add_sums(b, st, in->u[sample], r, anti_hermitian_sample[sample]);
+			add_sums(b, st, w->in->u[sample], r, to->sample[sample]);
 		}
 	}
 }
 
-void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, const struct unit_input *in,
-	void *psi, const struct cpu_begin *begin, double *anti_hermitian_shared, double *const *anti_hermitian_sample)
+/* A stage block by block, beside the exchanges before and behind it (NULL: there are none). */
+static void backward_blocks(struct sweep *w, struct cpu_worker *thread, struct cpu_overlap *before,
+	struct cpu_overlap *behind, const struct gradient_sums *to)
 {
-	uint32_t first = 0, from = c->nstage;
-	double scale = 1;
-	while (first < c->nstage && c->stage[first].first_transition == c->stage[first].nstep)
-		first++;
+	struct backend_state *b = w->b;
+	const struct cpu_circuit *c = w->circuit;
+	uint32_t k = (uint32_t)(w->stage - c->stage), id = (uint32_t)(c - b->circuit) << 16 | k;
+	double began = cpu_began(b);
+	int64_t event = recorder_begin();
+	cpu_doing(b, EVENT_BACKWARD, id);
+	cpu_overlap_chunks(b, thread, &w->stage->back, before, behind, backward_chunk, w);
+	cpu_doing(b, EVENT_PHASE, PHASE_FORWARD);
+	if (!b->rank_bits)
+		collect_chunks(w, w->stage, w->stage->sums, to);
+	cpu_took(b, began, &c->seconds[k].back);
+	recorder_event(EVENT_BACKWARD, id, 0, event);
+}
+
+/* SHAPE_SAMPLES: the only stage, on whole states in place. */
+static void backward_whole(struct sweep *w, struct cpu_worker *thread, const struct gradient_sums *to)
+{
+	memset(thread->transition, 0, w->stage->ntransition * sizeof(double));
+	cpu_record_begin(w->b, thread, w->circuit);
+	if (w->tail)
+		cpu_tail_lambda(w, w->psi, thread->lambda);
+	cpu_backward_block(w, thread, w->psi, thread->lambda, 0);
+	collect_lanes(w, thread->transition, to);
+}
+
+/* States that are split over ranks: each has the sums of its own chunks. */
+static void collect_ranks(const struct sweep *w, uint32_t first, uint32_t from,
+	const struct gradient_sums *to)
+{
+	for (uint32_t k = from; k-- > first;) {
+		const struct cpu_stage *s = &w->circuit->stage[k];
+		if (!s->ntransition)
+			continue;
+		cpu_gather(w->b, cpu_chunk_sums(w->b, w->owner) + s->sums, s->nsum, s->back.span);
+		collect_chunks(w, s, s->sums, to);
+	}
+}
+
+void cpu_backward_sweep(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c,
+	const struct unit_input *in, void *psi, const struct cpu_begin *begin,
+	double *anti_hermitian_shared, double *const *anti_hermitian_sample)
+{
+	struct gradient_sums to = { 1, anti_hermitian_shared, anti_hermitian_sample };
 	struct sweep sweep = { .b = b,
 		.owner = w,
 		.in = in,
@@ -235,14 +282,16 @@ void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu
 		.psi = psi,
 		.lambda = cpu_whole(b, c, w->lambda),
 		.tail_matrix = begin->tail };
-	if (begin->fused) { /* all sums are linear in the readout gradient */
-		scale = begin->dreadout[0];
-		from--;
-		collect_chunks(b, w, &c->stage[from], in, b->chunk_fused, scale,
-			anti_hermitian_shared, anti_hermitian_sample);
-	}
 	struct cpu_exchange exchange;
 	struct cpu_overlap *before = NULL;
+	uint32_t first = 0, from = c->nstage;
+	while (first < c->nstage && c->stage[first].first_transition == c->stage[first].nstep)
+		first++;
+	if (begin->fused) { /* all sums are linear in the readout gradient */
+		to.scale = begin->dreadout[0];
+		from--;
+		collect_chunks(&sweep, &c->stage[from], b->chunk_fused, &to);
+	}
 	if (begin->fused && from > first) {
 		exchange = cpu_exchange_behind(c, from, true, psi, sweep.lambda);
 		before = cpu_overlap_begin(b, &exchange, true);
@@ -262,42 +311,18 @@ void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu
 			exchange = cpu_exchange_behind(c, k, true, psi, sweep.lambda);
 			behind = cpu_overlap_begin(b, &exchange, idle);
 		}
-		if (idle) {
+		if (idle)
 			cpu_overlap_end(before);
-		} else if (b->lane_bits) {
-			double began = cpu_began(b);
-			int64_t event = recorder_begin();
-			uint32_t id = (uint32_t)(c - b->circuit) << 16 | k;
-			cpu_doing(b, EVENT_BACKWARD, id);
-			cpu_overlap_chunks(b, w, &sweep.stage->back, before, behind, backward_chunk,
-				&sweep);
-			cpu_doing(b, EVENT_PHASE, PHASE_FORWARD);
-			if (!b->rank_bits)
-				collect_chunks(b, w, sweep.stage, in, sweep.stage->sums, scale,
-					anti_hermitian_shared, anti_hermitian_sample);
-			cpu_took(b, began, &c->seconds[k].back);
-			recorder_event(EVENT_BACKWARD, id, 0, event);
-		} else {
-			memset(w->transition, 0, sweep.stage->ntransition * sizeof(double));
-			cpu_record_begin(b, w, c);
-			if (sweep.tail)
-				cpu_tail_lambda(&sweep, psi, w->lambda);
-			cpu_backward_block(&sweep, w, psi, w->lambda, 0);
-			collect_lanes(b, w->transition, sweep.stage, in, anti_hermitian_shared,
-				anti_hermitian_sample);
-		}
+		else if (b->lane_bits)
+			backward_blocks(&sweep, w, before, behind, &to);
+		else
+			backward_whole(&sweep, w, &to);
 		if (k > first && !behind)
 			cpu_exchange(b, &exchange);
 		before = behind;
 	}
-	for (uint32_t k = from; b->rank_bits && k-- > first;) {
-		const struct cpu_stage *s = &c->stage[k];
-		if (!s->ntransition)
-			continue;
-		cpu_gather(b, cpu_chunk_sums(b, w) + s->sums, s->nsum, s->back.span);
-		collect_chunks(b, w, s, in, s->sums, scale, anti_hermitian_shared,
-			anti_hermitian_sample);
-	}
+	if (b->rank_bits)
+		collect_ranks(&sweep, first, from, &to);
 }
 
 void cpu_backward(struct backend_state *b, unsigned worker, uint32_t number,
@@ -336,5 +361,5 @@ void cpu_backward(struct backend_state *b, unsigned worker, uint32_t number,
 		cpu_record_other(b, w, c, true, PLAN_OTHER_READOUTS);
 		cpu_took(b, began, &c->seconds[c->nstage].back);
 	}
-	cpu_unsweep(b, w, c, in, psi, &begin, anti_hermitian_shared, anti_hermitian_sample);
+	cpu_backward_sweep(b, w, c, in, psi, &begin, anti_hermitian_shared, anti_hermitian_sample);
 }

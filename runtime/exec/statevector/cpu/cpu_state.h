@@ -292,8 +292,9 @@ struct cpu_begin {
 	const double *dreadout; /* or of gradients with respect to readouts (cpu_z.c), or if both are NULL it is in w->lambda */
 	bool fused; /* forward has undone the last stage for a gradient of 1; dreadout[0] is the true one */
 };
-void cpu_unsweep(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, const struct unit_input *in,
-	void *psi, const struct cpu_begin *begin, double *anti_hermitian_shared, double *const *anti_hermitian_sample);
+void cpu_backward_sweep(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c,
+	const struct unit_input *in, void *psi, const struct cpu_begin *begin,
+	double *anti_hermitian_shared, double *const *anti_hermitian_sample);
 
 /* cpu_state_cache.c: states kept side by side. */
 extern const struct state_cache_ops cpu_state_cache_ops;

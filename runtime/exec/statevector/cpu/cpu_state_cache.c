@@ -478,7 +478,7 @@ static void cache_backward(struct backend_state *b, unsigned worker, uint32_t nu
 		w->lambda = part_of(b, number, mixed(&x, w));
 	else
 		mix_lanes(&x);
-	cpu_unsweep(b, w, c, in, psi, &(struct cpu_begin){ 0 }, anti_hermitian_shared,
+	cpu_backward_sweep(b, w, c, in, psi, &(struct cpu_begin){ 0 }, anti_hermitian_shared,
 		anti_hermitian_sample);
 	w->lambda = own;
 }

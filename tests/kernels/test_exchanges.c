@@ -21,7 +21,7 @@ enum { CIRCUITS = 120, STEPS_MAX = 64 };
  * done. A step can be done where the bits that it changes are local and all steps in `after` are done. */
 struct steps {
 	unsigned nbit, n, ngate;
-	uint64_t moved[STEPS_MAX], looked[STEPS_MAX], after[STEPS_MAX];
+	uint64_t targets[STEPS_MAX], controls[STEPS_MAX], after[STEPS_MAX];
 };
 
 static uint64_t bit(unsigned k) { return UINT64_C(1) << k; }
@@ -47,7 +47,7 @@ static void add_gate(struct random_circuit *r, uint32_t matrix, unsigned ncontro
 	struct steps *s = &r->s;
 
 	for (unsigned k = 0; k < nwire; k++)
-		*(k < ncontrol || diagonal ? &s->looked[s->n] : &s->moved[s->n]) |= bit(wire[k]);
+		*(k < ncontrol || diagonal ? &s->controls[s->n] : &s->targets[s->n]) |= bit(wire[k]);
 	s->n++;
 	build_controlled(&r->b, 0, matrix, ncontrol, nwire, wire);
 }
@@ -112,7 +112,7 @@ static void add_term(struct random_circuit *r)
 		uint8_t letter = (uint8_t)(1 + below(r, 3));
 
 		factor[term.nfactor++] = (struct pauli_factor){ w, letter };
-		r->s.moved[r->s.n] |= letter != 3 ? bit(w) : 0;
+		r->s.targets[r->s.n] |= letter != 3 ? bit(w) : 0;
 	}
 	r->s.n++;
 	build_pauli(&r->b, 0, 1, &term);
@@ -123,8 +123,8 @@ static void set_order(struct steps *s)
 {
 	for (unsigned k = 0; k < s->n; k++)
 		for (unsigned j = 0; j < k && j < s->ngate; j++)
-			if (k >= s->ngate || (s->moved[j] & (s->moved[k] | s->looked[k]))
-				|| (s->looked[j] & s->moved[k]))
+			if (k >= s->ngate || (s->targets[j] & (s->targets[k] | s->controls[k]))
+				|| (s->controls[j] & s->targets[k]))
 				s->after[k] |= bit(j);
 }
 
@@ -165,7 +165,7 @@ struct level {
 static uint64_t do_all(const struct steps *s, uint64_t done, uint64_t local)
 {
 	for (unsigned k = 0; k < s->n; k++)
-		if (!(s->after[k] & ~done) && !(s->moved[k] & ~local))
+		if (!(s->after[k] & ~done) && !(s->targets[k] & ~local))
 			done |= bit(k);
 	return done;
 }

@@ -30,14 +30,14 @@ static void fix_idle_steps(const struct plan *pl, struct cpu_stage *s, const str
 {
 	for (uint32_t k = 0; k < s->nstep; k++) {
 		struct cpu_step *st = &s->step[k];
-		uint64_t own = plan_moved(pl, st->plan) | plan_looked(pl, st->plan);
+		uint64_t own = plan_targets(pl, st->plan) | plan_controls(pl, st->plan);
 		if (st->in_transfer)
 			continue;
 		if (!st->diagonal) {
 			fix_idle(l, live | own, &st->kernel);
 			fix_idle(l, live | own | left, &st->back);
 		}
-		live |= plan_moved(pl, st->plan);
+		live |= plan_targets(pl, st->plan);
 	}
 }
 

@@ -43,13 +43,14 @@ void cpu_flips(struct backend_state *b, struct cpu_stage *s, uint32_t first)
 		if (!is_flip(cx))
 			continue;
 		struct kernel_flip f = flip_of(cx);
-		uint64_t moved = plan_moved(b->plan, cx->plan), looked = plan_looked(b->plan, cx->plan);
+		uint64_t targets = plan_targets(b->plan, cx->plan),
+			 controls = plan_controls(b->plan, cx->plan);
 		for (uint32_t j = k + 1; j < s->nstep; j++) {
 			struct cpu_step *st = &s->step[j];
-			uint64_t other = plan_moved(b->plan, st->plan);
+			uint64_t other = plan_targets(b->plan, st->plan);
 			if (st->in_transfer
-				|| !((other & (moved | looked))
-					| (plan_looked(b->plan, st->plan) & moved)))
+				|| !((other & (targets | controls))
+					| (plan_controls(b->plan, st->plan) & targets)))
 				continue;
 			if (takes_flip(st, cx, f)) {
 				st->kernel.flip[st->kernel.nflip++] = f;
@@ -90,14 +91,19 @@ static void put_op(struct cpu_stage *s, const struct cpu_step *st)
 }
 
 /* Diagonal steps are put off until a step changes a bit that they look at (not SHAPE_SAMPLES). */
-struct delay { struct cpu_stage *s; const struct cpu_step **diagonal; uint32_t first, n; uint64_t looked; };
+struct delay {
+	struct cpu_stage *s;
+	const struct cpu_step **diagonal;
+	uint32_t first, n;
+	uint64_t controls;
+};
 
 static void put_delayed(struct delay *d)
 {
 	for (uint32_t k = d->first; k < d->n; k++)
 		put_op(d->s, d->diagonal[k]);
 	d->first = d->n;
-	d->looked = 0;
+	d->controls = 0;
 }
 
 /* A dense matrix on all rows of every block multiplies them by a table in the same visit. */
@@ -110,10 +116,10 @@ static void compile_op(const struct backend_state *b, struct delay *d, const str
 {
 	if (b->lane_bits && st->diagonal && !st->kernel.lanewise) {
 		d->diagonal[d->n++] = st;
-		d->looked |= plan_looked(b->plan, st->plan);
+		d->controls |= plan_controls(b->plan, st->plan);
 		return;
 	}
-	if (!(plan_moved(b->plan, st->plan) & d->looked)) {
+	if (!(plan_targets(b->plan, st->plan) & d->controls)) {
 		put_op(d->s, st);
 		return;
 	}
@@ -124,7 +130,7 @@ static void compile_op(const struct backend_state *b, struct delay *d, const str
 	}
 	d->s->op[d->s->nop++] = (struct cpu_op){ .step = st, .ndiagonal = d->n - d->first, .diagonal = d->diagonal + d->first };
 	d->first = d->n;
-	d->looked = 0;
+	d->controls = 0;
 }
 
 void cpu_ops(struct backend_state *b, struct cpu_stage *s, uint32_t first)
@@ -141,12 +147,12 @@ void cpu_ops(struct backend_state *b, struct cpu_stage *s, uint32_t first)
 
 /* ---- qubits that are |0> ---- */
 
-static bool is_on_zero(const struct cpu_op *op, uint64_t moved, uint64_t nonzero)
+static bool is_on_zero(const struct cpu_op *op, uint64_t targets, uint64_t nonzero)
 {
 	const struct cpu_step *st = op->step;
 	return op->ndiagonal == 0 && op->none <= 1 && !st->diagonal && !st->permutes
 		&& !st->plan->tail && !st->plan->ncontrol && !st->kernel.lanewise
-		&& !st->kernel.nflip && !(moved & nonzero);
+		&& !st->kernel.nflip && !(targets & nonzero);
 }
 
 /* Row bits of a step's targets that stand for bits of the state's rows. */
@@ -167,14 +173,14 @@ void cpu_mark_on_zero(struct backend_state *b, struct cpu_stage *s, uint64_t non
 	size_t written = 0;
 	for (uint32_t k = 0; k < s->nop; k++) {
 		struct cpu_op *op = &s->op[k];
-		uint64_t moved = 0;
+		uint64_t targets = 0;
 		for (unsigned n = 0; n < op->none; n++)
-			moved |= plan_moved(b->plan, op->one[n]->plan);
-		moved |= plan_moved(b->plan, op->step->plan);
-		op->on_zero = is_on_zero(op, moved, nonzero);
+			targets |= plan_targets(b->plan, op->one[n]->plan);
+		targets |= plan_targets(b->plan, op->step->plan);
+		op->on_zero = is_on_zero(op, targets, nonzero);
 		if (op->on_zero)
 			written |= rows_first_written(s, op->step);
-		nonzero |= moved;
+		nonzero |= targets;
 	}
 	s->forward.unset = idle & ~written ? 0 : written;
 }

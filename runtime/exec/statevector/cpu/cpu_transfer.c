@@ -88,13 +88,13 @@ static struct affine then(const struct affine *first, const struct affine *secon
 
 /* Steps on the block that stand between a permutation and the stage's edge. */
 struct between {
-	uint64_t moved, looked;
+	uint64_t targets, controls;
 };
 
 static bool passes(const struct plan *pl, const struct cpu_step *st, const struct between *w)
 {
-	uint64_t moved = plan_moved(pl, st->plan), looked = plan_looked(pl, st->plan);
-	return !(moved & (w->moved | w->looked)) && !(looked & w->moved);
+	uint64_t targets = plan_targets(pl, st->plan), controls = plan_controls(pl, st->plan);
+	return !(targets & (w->targets | w->controls)) && !(controls & w->targets);
 }
 
 /* Permutations from the stage's end (or beginning) on, as one map; false when there is none. */
@@ -112,8 +112,8 @@ static bool collect(const struct plan *pl, struct cpu_stage *s, bool end, struct
 			*all = end ? then(&a, all) : then(all, &a);
 			any = st->in_transfer = true;
 		} else {
-			w.moved |= plan_moved(pl, st->plan);
-			w.looked |= plan_looked(pl, st->plan);
+			w.targets |= plan_targets(pl, st->plan);
+			w.controls |= plan_controls(pl, st->plan);
 		}
 	}
 	return any;

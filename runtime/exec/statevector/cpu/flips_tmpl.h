@@ -6,23 +6,27 @@
 
 /* Flips exchange columns of the matrix, or rows of that which undoes it, for all groups with the same bits where flips look:
  * these are the rows of one step without flips.  The matrix is on two targets, not lanewise and without controls. */
-struct flipped { size_t looked; struct kernel_step step; real u[32]; };
+struct flipped {
+	size_t controls;
+	struct kernel_step step;
+	real u[32];
+};
 
 INLINE void flipped_begin(struct flipped *f, const struct kernel_step *s)
 {
-	f->looked = 0;
+	f->controls = 0;
 	for (unsigned k = 0; k < s->nflip; k++)
-		f->looked |= (size_t)1 << s->flip[k].row_bit;
-	f->looked &= ~fixed_mask(s);   /* a bit that is fixed is as `control` has it */
+		f->controls |= (size_t)1 << s->flip[k].row_bit;
+	f->controls &= ~fixed_mask(s); /* a bit that is fixed is as `control` has it */
 	f->step = *s;
 	f->step.nflip = 0;
-	for (size_t left = f->looked; left; left &= left - 1)
+	for (size_t left = f->controls; left; left &= left - 1)
 		f->step.fixed[f->step.nfixed++] = (uint8_t)__builtin_ctzll(left);
 }
 
 INLINE bool flipped_next(struct flipped *f)
 {
-	f->step.control = (f->step.control - f->looked) & f->looked;
+	f->step.control = (f->step.control - f->controls) & f->controls;
 	return f->step.control != 0;
 }
 

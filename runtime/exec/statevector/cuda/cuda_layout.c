@@ -218,9 +218,9 @@ static void add_item(struct todo *w, const struct plan_step *s)
 	if (s->op != STEP_UNITARY || never_acts(&w->t, s))
 		return;
 	w->item[w->n++] = (struct pending){ .step = s,
-		.moved = plan_moved(w->t.pl, s),
-		.looked = plan_looked(w->t.pl, s),
-		.targets = diagonal ? 0 : tile_mask(&w->t, plan_moved(w->t.pl, s)),
+		.moved = plan_targets(w->t.pl, s),
+		.looked = plan_controls(w->t.pl, s),
+		.targets = diagonal ? 0 : tile_mask(&w->t, plan_targets(w->t.pl, s)),
 		.control = tile_mask(&w->t, s->control_mask),
 		.diagonal = diagonal,
 		.of_sample = (tail && w->pass == CUDA_TAIL_BACKWARD)

@@ -35,8 +35,8 @@ struct plan_step {
 	uint32_t apply;              /* first apply of the program it came from */
 };
 
-/* A stage: `nlocal` index bits are brought near, and steps first .. first+count-1 touch
- * only those (as targets; diagonals and controls may look at any bit). */
+/* A stage: a block holds the amplitudes whose indices differ in `nlocal` local bits, and steps first ..
+ * first+count-1 are done on it: their targets are local, controls and bits of diagonal steps may be any. */
 struct plan_stage {
 	uint32_t first, count;
 	uint8_t nlocal;

@@ -36,9 +36,10 @@ static uint32_t find_partner(const struct plan_build *b, const struct plan_step 
 	for (uint32_t j = k + 1; j < last && j - k <= PAIR_AHEAD; j++) {
 		if (gone[j])
 			continue;
-		if (is_single(pl, &step[j]) && fit(b, &step[k], &step[j]) && !(plan_moved(pl, &step[j]) & touched))
+		if (is_single(pl, &step[j]) && fit(b, &step[k], &step[j])
+			&& !(plan_targets(pl, &step[j]) & touched))
 			return j;
-		touched |= plan_moved(pl, &step[j]) | plan_looked(pl, &step[j]);
+		touched |= plan_targets(pl, &step[j]) | plan_controls(pl, &step[j]);
 	}
 	return last;
 }

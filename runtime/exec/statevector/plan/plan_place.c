@@ -15,7 +15,8 @@ struct placing {
 	struct plan_circuit *c;
 	unsigned nlane, nbit;        /* bits in the lanes, bits of the state as stored */
 	uint64_t lanes;              /* those that lie in the lanes */
-	uint64_t *moved, *rows;      /* (nstage) bits that its steps change; bits that are rows of its blocks */
+	uint64_t *targets,
+		*rows; /* (nstage) bits that its steps change; bits that are rows of its blocks */
 	uint64_t *nonzero;           /* (nstage + 1) bits that steps before a stage make nonzero */
 	uint32_t first_visit, first_read;    /* the first large stages */
 	uint64_t ever_rank;                  /* bits that are rank bits in some segment */
@@ -35,11 +36,11 @@ static uint64_t stage_local(const struct plan_stage *s)
 	return bits;
 }
 
-static uint64_t stage_looked(const struct placing *p, const struct plan_stage *s)
+static uint64_t stage_controls(const struct placing *p, const struct plan_stage *s)
 {
 	uint64_t bits = 0;
 	for (uint32_t k = s->first; k < s->first + s->count; k++)
-		bits |= plan_looked(p->pl, &p->c->step[k]);
+		bits |= plan_controls(p->pl, &p->c->step[k]);
 	return bits;
 }
 
@@ -57,11 +58,12 @@ static void lane_costs(const struct placing *p, uint32_t *cost)
 	for (uint32_t k = p->first_visit; k < p->c->nstage && !p->random; k++) {
 		const struct plan_stage *s = &p->c->stage[k];
 		for (unsigned b = 0; b < p->nbit; b++)
-			cost[b] +=
-				ZEROS * !has(p->nonzero[k + 1], b) + EXCHANGE * has(p->moved[k], b);
+			cost[b] += ZEROS * !has(p->nonzero[k + 1], b)
+				+ EXCHANGE * has(p->targets[k], b);
 		for (uint32_t n = s->first; n < s->first + s->count; n++)
-			for (uint64_t looked = plan_looked(p->pl, &p->c->step[n]) & ~p->moved[k]; looked; looked &= looked - 1)
-				cost[__builtin_ctzll(looked)] += LOOK;
+			for (uint64_t controls = plan_controls(p->pl, &p->c->step[n]) & ~p->targets[k];
+				controls; controls &= controls - 1)
+				cost[__builtin_ctzll(controls)] += LOOK;
 	}
 }
 
@@ -125,7 +127,8 @@ struct block {
  * look at, where some go to the lanes; and be in the blocks of the stages beside. */
 static unsigned worth(const struct placing *p, const struct block *f, unsigned b)
 {
-	uint64_t before = f->k > 0 ? p->rows[f->k - 1] : 0, next = f->k + 1 < p->c->nstage ? p->moved[f->k + 1] : 0;
+	uint64_t before = f->k > 0 ? p->rows[f->k - 1] : 0,
+		 next = f->k + 1 < p->c->nstage ? p->targets[f->k + 1] : 0;
 	if (p->random)
 		return (unsigned)(rng_u64(p->random, RNG_TEST, f->k, b) % 8);
 	return 8 * has(f->live, b) + 4 * !has(f->avoid, b) + has(before, b) + 2 * has(next, b);
@@ -174,11 +177,11 @@ static void add_run(const struct placing *p, struct block *f, uint64_t mobile)
 static void fill_block(struct placing *p, uint32_t k)
 {
 	struct plan_stage *s = &p->c->stage[k];
-	uint64_t moved = p->moved[k], inside = moved & p->lanes,
+	uint64_t targets = p->targets[k], inside = targets & p->lanes,
 		 rank = p->c->segment[s->segment].rank,
 		 outside = (bit(p->nbit) - 1) & ~p->lanes & ~rank, spare, local;
-	struct block f = { k, moved & outside, p->nonzero[k + 1], inside ? stage_looked(p, s) : 0,
-		rank, 0 };
+	struct block f = { k, targets & outside, p->nonzero[k + 1],
+		inside ? stage_controls(p, s) : 0, rank, 0 };
 	uint8_t *partner = arena_alloc(&p->pl->arena, p->nlane, 1),
 		*near = arena_alloc(&p->pl->arena, s->nlocal, 1);
 	unsigned n = 0;
@@ -188,12 +191,12 @@ static void fill_block(struct placing *p, uint32_t k)
 	while (f.missing > 0)
 		add_best(p, &f, outside & ~f.rows);
 	p->rows[k] = local = f.rows;
-	for (spare = f.rows & ~moved, f.rows = 0; inside; inside &= inside - 1) {
+	for (spare = f.rows & ~targets, f.rows = 0; inside; inside &= inside - 1) {
 		unsigned b = add_best(p, &f, spare & ~f.rows);
 		partner[p->at[__builtin_ctzll(inside)]] = (uint8_t)b;
 		local &= ~bit(b);
 	}
-	for (local |= moved; local; local &= local - 1)
+	for (local |= targets; local; local &= local - 1)
 		near[n++] = (uint8_t)__builtin_ctzll(local);
 	s->local = near;
 	s->partner = partner;
@@ -201,7 +204,10 @@ static void fill_block(struct placing *p, uint32_t k)
 
 /* ---- where they lie ---- */
 
-static bool is_row(const struct placing *p, uint32_t k, unsigned b) { return has(p->rows[k] | p->moved[k], b); }
+static bool is_row(const struct placing *p, uint32_t k, unsigned b)
+{
+	return has(p->rows[k] | p->targets[k], b);
+}
 
 /* Bits that become rank bits in the next exchange after places before stage k are chosen. */
 static uint64_t leaving(const struct placing *p, uint32_t k)
@@ -327,15 +333,15 @@ void plan_place(struct plan *pl, struct plan_circuit *c, uint64_t random)
 		p.nlane = (unsigned)__builtin_ctz(plan_lanes(pl));
 	}
 	start_places(&p);
-	p.moved = mem_alloc(c->nstage, sizeof *p.moved);
+	p.targets = mem_alloc(c->nstage, sizeof *p.targets);
 	p.rows = mem_alloc(c->nstage, sizeof *p.rows);
 	p.nonzero = mem_alloc(c->nstage + (size_t)1, sizeof *p.nonzero);
 	for (uint32_t k = 0; k < c->nstage; k++) {
 		for (uint32_t s = c->stage[k].first; s < c->stage[k].first + c->stage[k].count; s++)
-			p.moved[k] |= plan_moved(pl, &c->step[s]);
-		p.nonzero[k] = k > 0 ? p.nonzero[k - 1] | p.moved[k - 1]
+			p.targets[k] |= plan_targets(pl, &c->step[s]);
+		p.nonzero[k] = k > 0 ? p.nonzero[k - 1] | p.targets[k - 1]
 				     : plan_nonzero(pl, c, c->stage[0].first);
-		p.nonzero[k + 1] = p.nonzero[k] | p.moved[k];
+		p.nonzero[k + 1] = p.nonzero[k] | p.targets[k];
 	}
 	p.first_visit = first_large(&p, false);
 	p.first_read = first_large(&p, true);
@@ -363,7 +369,7 @@ void plan_place(struct plan *pl, struct plan_circuit *c, uint64_t random)
 	}
 	exchanges(&p, plan_segment_of(c, c->nstage) + 1, c->nsegment - 1);
 	c->place = places_now(&p);
-	free(p.moved);
+	free(p.targets);
 	free(p.rows);
 	free(p.nonzero);
 }

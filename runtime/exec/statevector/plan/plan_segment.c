@@ -26,7 +26,7 @@ struct segments {
 	unsigned nlocal;      /* local bits */
 	unsigned nlane; /* at least as many bits are never rank bits: for the lanes of vectors */
 	uint32_t n;     /* steps, then products with x or y */
-	uint64_t *moved, *looked; /* (n) */
+	uint64_t *targets, *controls; /* (n) */
 	uint64_t visits;
 	struct arena arena; /* of points */
 };
@@ -49,14 +49,14 @@ static uint64_t lowest(uint64_t bits) { return bits & -bits; }
 /* Is step k one that no step left behind holds back, or a product when none is left? */
 static bool is_next(const struct segments *s, const struct held *held, uint32_t k)
 {
-	return k < s->c->nstep ? !plan_is_held(held, s->moved[k], s->looked[k])
-			       : !(held->moved | held->looked);
+	return k < s->c->nstep ? !plan_is_held(held, s->targets[k], s->controls[k])
+			       : !(held->targets | held->controls);
 }
 
 static void leave(const struct segments *s, struct held *held, uint32_t k)
 {
 	if (k < s->c->nstep)
-		plan_hold(held, s->moved[k], s->looked[k]);
+		plan_hold(held, s->targets[k], s->controls[k]);
 }
 
 /* Do, with these local bits, each step that is not done and that no step left behind holds back. The work done. */
@@ -66,11 +66,11 @@ static double fill(struct segments *s, uint64_t local, bool *done)
 	struct held held = { 0, 0 };
 	double work = 0;
 
-	for (uint32_t k = 0; k < s->n && held.moved != s->all; k++) {
+	for (uint32_t k = 0; k < s->n && held.targets != s->all; k++) {
 		s->visits++;
 		if (done[k])
 			continue;
-		if (!is_next(s, &held, k) || (s->moved[k] & ~local)) {
+		if (!is_next(s, &held, k) || (s->targets[k] & ~local)) {
 			leave(s, &held, k);
 			continue;
 		}
@@ -113,15 +113,15 @@ static uint64_t first_wanted(struct segments *s, const struct point *p, uint64_t
 	struct held held = { 0, 0 };
 	uint64_t local = s->always;
 
-	for (uint32_t k = 0; k < s->n && held.moved != s->all; k++) {
+	for (uint32_t k = 0; k < s->n && held.targets != s->all; k++) {
 		s->visits++;
 		if (p->done[k])
 			continue;
-		if (!is_next(s, &held, k) || (s->moved[k] & without)
-			|| !fits(s, p, local | s->moved[k]))
+		if (!is_next(s, &held, k) || (s->targets[k] & without)
+			|| !fits(s, p, local | s->targets[k]))
 			leave(s, &held, k);
 		else
-			local |= s->moved[k];
+			local |= s->targets[k];
 	}
 	unsigned lanes = count(local & p->never);
 	if (lanes < s->nlane)
@@ -319,8 +319,8 @@ static uint64_t bits_of_products(const struct segments *s)
 	uint64_t bits = 0, most = 0;
 
 	for (uint32_t k = s->c->nstep; k < s->n; k++)
-		if (count(s->moved[k]) > count(most))
-			most = s->moved[k];
+		if (count(s->targets[k]) > count(most))
+			most = s->targets[k];
 	if (count(most) + s->nlane > s->nlocal)
 		bits = add_bits(0, most, s->nlane);
 	return bits;
@@ -404,8 +404,8 @@ static void leave_out(struct segments *s)
 	uint32_t n = s->c->nstep;
 
 	for (uint32_t k = n; k < s->n; k++)
-		if (count(s->moved[k] | s->always) <= s->nlocal)
-			s->moved[n++] = s->moved[k];
+		if (count(s->targets[k] | s->always) <= s->nlocal)
+			s->targets[n++] = s->targets[k];
 	s->n = n;
 }
 
@@ -417,18 +417,18 @@ static void add_steps(struct segments *s)
 
 	for (uint32_t o = 0; o < c->noutput; o++)
 		n += c->output[o].nterm;
-	s->moved = mem_alloc(n + (size_t)1, sizeof *s->moved);
-	s->looked = mem_alloc(n + (size_t)1, sizeof *s->looked);
+	s->targets = mem_alloc(n + (size_t)1, sizeof *s->targets);
+	s->controls = mem_alloc(n + (size_t)1, sizeof *s->controls);
 	for (; s->n < c->nstep; s->n++) {
-		s->moved[s->n] = plan_moved(s->pl, &c->step[s->n]);
-		s->looked[s->n] = plan_looked(s->pl, &c->step[s->n]);
+		s->targets[s->n] = plan_targets(s->pl, &c->step[s->n]);
+		s->controls[s->n] = plan_controls(s->pl, &c->step[s->n]);
 	}
 	for (uint32_t o = 0; o < c->noutput; o++)
 		for (uint32_t t = 0; t < c->output[o].nterm; t++) {
 			uint64_t bits = flipped(&c->output[o].term[t]);
 
 			if (bits)
-				s->moved[s->n++] = bits;
+				s->targets[s->n++] = bits;
 		}
 }
 
@@ -454,8 +454,8 @@ void plan_segments(struct plan *pl, struct plan_circuit *c)
 		s.always = bits_of_products(&s);
 		leave_out(&s);
 		cut(&(struct cutting){ &s, &g, order, 0, spare_rank(pl, c, nreal) });
-		free(s.moved);
-		free(s.looked);
+		free(s.targets);
+		free(s.controls);
 		arena_release(&s.arena);
 	} else {
 		add(&g, c->nstep, pl->nrank_bit ? spare_rank(pl, c, 0) : 0);

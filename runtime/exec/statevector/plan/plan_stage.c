@@ -54,12 +54,12 @@ bool plan_diagonal(const struct plan *pl, const struct plan_step *s)
 	return s->op == STEP_UNITARY && (pl->set.def[s->matrix]->flags & MATRIX_DIAGONAL);
 }
 
-uint64_t plan_moved(const struct plan *pl, const struct plan_step *s)
+uint64_t plan_targets(const struct plan *pl, const struct plan_step *s)
 {
 	return plan_diagonal(pl, s) ? 0 : step_targets(s);
 }
 
-uint64_t plan_looked(const struct plan *pl, const struct plan_step *s)
+uint64_t plan_controls(const struct plan *pl, const struct plan_step *s)
 {
 	return s->control_mask | (plan_diagonal(pl, s) ? step_targets(s) : 0);
 }
@@ -80,10 +80,10 @@ struct schedule {
 /* Visits of steps that the search for local bits may look at, for one cut, and steps ahead in one look. */
 enum { SEARCH_VISITS = 20000000, SEARCH_AHEAD = 2048 };
 
-static bool is_near(const struct schedule *s, const struct plan_step *st, uint64_t local)
+static bool is_local(const struct schedule *s, const struct plan_step *st, uint64_t local)
 {
-	uint64_t moved = plan_moved(s->pl, st);
-	return moved ? !(moved & ~local) : (plan_looked(s->pl, st) & local) != 0;
+	uint64_t targets = plan_targets(s->pl, st);
+	return targets ? !(targets & ~local) : (plan_controls(s->pl, st) & local) != 0;
 }
 
 /* Work that a stage with these local bits would take: arithmetic of its steps, and their visits of a block. */
@@ -94,14 +94,14 @@ static double stage_gain(struct schedule *s, uint32_t begin, uint32_t end, uint6
 	struct held held = { 0, 0 };
 	double gain = 0;
 	uint32_t last = end - begin > SEARCH_AHEAD ? begin + SEARCH_AHEAD : end;
-	for (uint32_t k = begin; k < last && held.moved != all; k++) {
+	for (uint32_t k = begin; k < last && held.targets != all; k++) {
 		const struct plan_step *st = &s->c->step[k];
 		s->visits++;
 		if (s->done[k])
 			continue;
-		uint64_t moved = plan_moved(s->pl, st), looked = plan_looked(s->pl, st);
-		if (plan_is_held(&held, moved, looked) || !is_near(s, st, local))
-			plan_hold(&held, moved, looked);
+		uint64_t targets = plan_targets(s->pl, st), controls = plan_controls(s->pl, st);
+		if (plan_is_held(&held, targets, controls) || !is_local(s, st, local))
+			plan_hold(&held, targets, controls);
 		else
 			gain += VISIT + plan_cost(st->ntarget, s->pl->set.def[st->matrix]->flags);
 	}
@@ -113,17 +113,17 @@ static uint64_t first_local(struct schedule *s, uint32_t begin, uint32_t end)
 {
 	uint64_t local = 0, all = (UINT64_C(1) << s->c->nbit) - 1;
 	struct held held = { 0, 0 };
-	for (uint32_t k = begin; k < end && held.moved != all; k++) {
+	for (uint32_t k = begin; k < end && held.targets != all; k++) {
 		const struct plan_step *st = &s->c->step[k];
-		uint64_t moved = plan_moved(s->pl, st), looked = plan_looked(s->pl, st);
+		uint64_t targets = plan_targets(s->pl, st), controls = plan_controls(s->pl, st);
 		if (s->done[k])
 			continue;
-		if (plan_is_held(&held, moved, looked)
-			|| (unsigned)__builtin_popcountll(local | moved) > s->limit
+		if (plan_is_held(&held, targets, controls)
+			|| (unsigned)__builtin_popcountll(local | targets) > s->limit
 			|| (s->random && local && rng_u64(s->random, RNG_TEST, k, s->n) % 4 == 0))
-			plan_hold(&held, moved, looked);
+			plan_hold(&held, targets, controls);
 		else
-			local |= moved;
+			local |= targets;
 	}
 	return local;
 }
@@ -162,19 +162,20 @@ static uint64_t choose_local(struct schedule *s, uint32_t begin, uint32_t end)
 	return local;
 }
 
-/* Take into a stage every step that no step left out holds back and that is near; far steps are those
- * whose bits are all cold, which only look at them. */
-static void fill_stage(struct schedule *s, uint32_t begin, uint32_t end, uint64_t local, bool far)
+/* Take into a stage every step that no step left out holds back and that is local; with `diagonal`, also diagonal steps
+ * whose bits are all outside the block. */
+static void fill_stage(struct schedule *s, uint32_t begin, uint32_t end, uint64_t local, bool diagonal)
 {
 	uint64_t all = (UINT64_C(1) << s->c->nbit) - 1;
 	struct held held = { 0, 0 };
-	for (uint32_t k = begin; k < end && held.moved != all; k++) {
+	for (uint32_t k = begin; k < end && held.targets != all; k++) {
 		const struct plan_step *st = &s->c->step[k];
 		if (s->done[k])
 			continue;
-		uint64_t moved = plan_moved(s->pl, st), looked = plan_looked(s->pl, st);
-		if (plan_is_held(&held, moved, looked) || !(is_near(s, st, local) || (far && !moved))) {
-			plan_hold(&held, moved, looked);
+		uint64_t targets = plan_targets(s->pl, st), controls = plan_controls(s->pl, st);
+		if (plan_is_held(&held, targets, controls)
+			|| !(is_local(s, st, local) || (diagonal && !targets))) {
+			plan_hold(&held, targets, controls);
 			continue;
 		}
 		s->done[k] = true;
@@ -186,7 +187,7 @@ static void fill_stage(struct schedule *s, uint32_t begin, uint32_t end, uint64_
 static bool all_moved(const struct schedule *s, uint32_t begin, uint32_t end)
 {
 	for (uint32_t k = begin; k < end; k++)
-		if (!s->done[k] && plan_moved(s->pl, &s->c->step[k]))
+		if (!s->done[k] && plan_targets(s->pl, &s->c->step[k]))
 			return false;
 	return true;
 }
@@ -224,7 +225,7 @@ uint64_t plan_nonzero(const struct plan *pl, const struct plan_circuit *c, uint3
 {
 	uint64_t bits = 0;
 	for (uint32_t k = 0; k < nstep; k++)
-		bits |= plan_moved(pl, &c->step[k]);
+		bits |= plan_targets(pl, &c->step[k]);
 	return bits;
 }
 
@@ -232,7 +233,7 @@ uint64_t plan_left(const struct plan *pl, const struct plan_circuit *c, uint32_t
 {
 	uint64_t bits = 0;
 	for (uint32_t k = first; k < c->nstep; k++)
-		bits |= c->step[k].undo ? 0 : plan_moved(pl, &c->step[k]);
+		bits |= c->step[k].undo ? 0 : plan_targets(pl, &c->step[k]);
 	return bits;
 }
 
@@ -244,14 +245,14 @@ static void mark_undo(const struct plan *pl, struct plan_circuit *c, bool nonzer
 	c->first_transition = c->nstep;
 	for (uint32_t k = 0; k < c->nstep; k++) {
 		struct plan_step *s = &c->step[k];
-		uint64_t moved = plan_moved(pl, s), looked = plan_looked(pl, s);
-		s->undo = plan_is_held(&held, moved, looked) || (moved & idle);
+		uint64_t targets = plan_targets(pl, s), controls = plan_controls(pl, s);
+		s->undo = plan_is_held(&held, targets, controls) || (targets & idle);
 		if (s->undo || s->transition) {
-			plan_hold(&held, moved, looked);
+			plan_hold(&held, targets, controls);
 			if (nonzero)
-				idle |= ~(live | moved | looked);
+				idle |= ~(live | targets | controls);
 		}
-		live |= moved;
+		live |= targets;
 		if (s->transition && c->first_transition == c->nstep)
 			c->first_transition = k;
 	}
@@ -288,14 +289,14 @@ void plan_start(struct plan *pl, struct plan_circuit *c)
 		return;
 	for (uint32_t k = 0; k < c->nstep; k++) {
 		const struct plan_step *s = &c->step[k];
-		uint64_t moved = plan_moved(pl, s), looked = plan_looked(pl, s);
+		uint64_t targets = plan_targets(pl, s), controls = plan_controls(pl, s);
 		taken[k] = !s->tail && pl->set.def[s->matrix]->cls == VALUE_CONSTANT
-			&& !plan_is_held(&held, moved, looked);
+			&& !plan_is_held(&held, targets, controls);
 		ntail += s->tail;
 		if (taken[k])
 			order[n++] = *s;
 		else
-			plan_hold(&held, moved, looked);
+			plan_hold(&held, targets, controls);
 	}
 	if (n + ntail == c->nstep)
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stages of a large state: which index bits are brought near, and what runs then. */
+ * Stages of a large state: which bits of the index are local, and which steps run then. */
 #pragma once
 
 #include "runtime/exec/statevector/plan/plan.h"
@@ -16,10 +16,10 @@ unsigned plan_stored_bits(const struct plan *pl, unsigned nbit);
 
 /* Does the step multiply each amplitude by a phase, for all angles?  Its targets may then be any bits. */
 bool plan_diagonal(const struct plan *pl, const struct plan_step *s);
-/* Bits of the index that the step changes, and bits that it only looks at (controls, targets of a
- * diagonal step): steps commute where neither changes what the other changes or looks at. */
-uint64_t plan_moved(const struct plan *pl, const struct plan_step *s);
-uint64_t plan_looked(const struct plan *pl, const struct plan_step *s);
+/* Bits of the index that the step changes, its targets; and those that it only reads: its controls, and the targets of
+ * a diagonal step, which has no others. Steps commute where the targets of neither are among the bits of the other. */
+uint64_t plan_targets(const struct plan *pl, const struct plan_step *s);
+uint64_t plan_controls(const struct plan *pl, const struct plan_step *s);
 
 /* Bits that are no longer known to be |0> after the first nstep steps. */
 uint64_t plan_nonzero(const struct plan *pl, const struct plan_circuit *c, uint32_t nstep);
@@ -47,16 +47,16 @@ enum { PLAN_SPLIT_LOCAL_MIN = 4 /* bits of a state that are no rank bits, at lea
 
 /* Bits whose steps were left behind hold back those that do not commute with them. */
 struct held {
-	uint64_t moved, looked;
+	uint64_t targets, controls; /* of those steps */
 };
-static inline bool plan_is_held(const struct held *h, uint64_t moved, uint64_t looked)
+static inline bool plan_is_held(const struct held *h, uint64_t targets, uint64_t controls)
 {
-	return (moved & (h->moved | h->looked)) || (looked & h->moved);
+	return (targets & (h->targets | h->controls)) || (controls & h->targets);
 }
-static inline void plan_hold(struct held *h, uint64_t moved, uint64_t looked)
+static inline void plan_hold(struct held *h, uint64_t targets, uint64_t controls)
 {
-	h->moved |= moved;
-	h->looked |= looked;
+	h->targets |= targets;
+	h->controls |= controls;
 }
 
 /* How a circuit is cut: local bits that the first stages behind the kept start have fewer than fit; and visits of steps that the
@@ -65,8 +65,8 @@ enum { PLAN_CUT_STAGES = 3 };
 struct plan_cut { unsigned less[PLAN_CUT_STAGES]; uint64_t visits; };
 
 /* Reorder c's unitary steps (only past steps that they commute with by their bits) and cut them into stages,
- * greedily; prepare steps come first and belong to none.  The bits that a stage's steps change are
- * local; those they look at may be any.  At most 63 bits are stored.  random: another legal cut, into smaller blocks (tests). */
+ * greedily; prepare steps come first and belong to none.  The targets of a stage's steps are
+ * local; their controls may be any.  At most 63 bits are stored.  random: another legal cut, into smaller blocks (tests). */
 void plan_cut(struct plan *pl, struct plan_circuit *c, struct plan_cut *cut, uint64_t random);
 
 /* What the circuit is expected to take on a machine like many, whatever this one is: plans are the same everywhere. */

@@ -109,7 +109,7 @@ static double step_forward(const struct clock *t, const struct plan_step *s, dou
 {
 	unsigned flags = t->pl->set.def[s->matrix]->flags, along = *waiting;
 
-	if ((flags & MATRIX_DIAGONAL) && (plan_looked(t->pl, s) & lanes))
+	if ((flags & MATRIX_DIAGONAL) && (plan_controls(t->pl, s) & lanes))
 		return visit(t, n / 2, 6);
 	if (flags & MATRIX_DIAGONAL) {
 		(*waiting)++;
@@ -144,14 +144,16 @@ static bool is_permutation(const struct plan *pl, const struct plan_step *s)
 /* Is step k a permutation that may be done when the block is put back? */
 static bool at_the_end(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s, uint32_t k)
 {
-	uint64_t moved = plan_moved(pl, &c->step[k]), looked = plan_looked(pl, &c->step[k]);
+	uint64_t targets = plan_targets(pl, &c->step[k]), controls = plan_controls(pl, &c->step[k]);
 
 	if (!is_permutation(pl, &c->step[k]) || c->step[k].ncontrol > 1)
 		return false;
 	for (uint32_t j = k + 1; j < s->first + s->count; j++) {
-		uint64_t other = plan_moved(pl, &c->step[j]);
+		uint64_t other = plan_targets(pl, &c->step[j]);
 
-		if (!is_permutation(pl, &c->step[j]) && ((moved & (other | plan_looked(pl, &c->step[j]))) || (looked & other)))
+		if (!is_permutation(pl, &c->step[j])
+			&& ((targets & (other | plan_controls(pl, &c->step[j])))
+				|| (controls & other)))
 			return false;
 	}
 	return true;
@@ -180,15 +182,15 @@ static struct pass stage_forward(const struct clock *t, const struct plan_circui
 	struct pass p = { 0 };
 
 	for (uint32_t k = s->first; k < s->first + s->count; k++)
-		*live |= plan_moved(t->pl, &c->step[k]);
+		*live |= plan_targets(t->pl, &c->step[k]);
 	all = (*live | local | lanes) & ~t->rank;
 	double n = ldexp(1, (int)count(all));
 	double read = ldexp(n, -(int)count(local & ~before));
 	bool nontemporal = read < n && t->amplitude * n > t->pl->nontemporal_bytes;
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {
-		uint64_t own = plan_moved(t->pl, &c->step[k]);
+		uint64_t own = plan_targets(t->pl, &c->step[k]);
 		unsigned idle =
-			own ? count(local & ~before & ~own & ~plan_looked(t->pl, &c->step[k])) : 0;
+			own ? count(local & ~before & ~own & ~plan_controls(t->pl, &c->step[k])) : 0;
 
 		if (!at_the_end(t->pl, c, s, k)) {
 			p.inside += step_forward(t, &c->step[k], ldexp(n, -(int)idle), lanes,
@@ -227,9 +229,9 @@ static struct pass stage_back(const struct clock *t, const struct plan_circuit *
 	v.back *= share;
 	v.kept *= share;
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {
-		uint64_t own = plan_moved(t->pl, &c->step[k]);
+		uint64_t own = plan_targets(t->pl, &c->step[k]);
 		unsigned idle = own
-			? count(local & ~(live | left | own | plan_looked(t->pl, &c->step[k])))
+			? count(local & ~(live | left | own | plan_controls(t->pl, &c->step[k])))
 			: 0;
 
 		p.inside += step_back(t, &c->step[k], ldexp(v.back, -(int)idle));
@@ -376,7 +378,7 @@ static void circuit_seconds(struct clock *t, const struct plan_circuit *c,
 	uint64_t live = 0;
 
 	for (uint32_t k = 0; k < c->nstart; k++)
-		live |= plan_moved(pl, &c->step[k]);
+		live |= plan_targets(pl, &c->step[k]);
 	*all = stage[c->nstage] = (struct plan_seconds){ 0 };
 	if (pl->shape == SHAPE_SAMPLES) {
 		t->block = n * t->amplitude * pl->width;

@@ -103,25 +103,25 @@ static bool is_plain(const struct plan *pl, const struct plan_step *s)
 
 struct plan_visited_step plan_visit_step(const struct plan *pl, struct plan_visited *v, const struct plan_step *s)
 {
-	uint64_t own = plan_moved(pl, s),
-		 idle = own ? v->local & ~(v->live | own | plan_looked(pl, s)) : 0;
+	uint64_t own = plan_targets(pl, s),
+		 idle = own ? v->local & ~(v->live | own | plan_controls(pl, s)) : 0;
 	struct plan_visited_step n = { .there = ldexp(v->there, -(int)count(idle)), .back = ldexp(v->back, -(int)count(idle & ~v->left)) };
 
-	n.along = (own & v->looked) && v->waiting > 1 && is_plain(pl, s) ? v->waiting : 0;
+	n.along = (own & v->controls) && v->waiting > 1 && is_plain(pl, s) ? v->waiting : 0;
 	n.on_zero = own && !n.along && !(own & v->live) && is_plain(pl, s);
 	n.forward_flops = step_flops(pl, s, n.on_zero) * n.there;
 	n.back_flops = back_flops(pl, s) * n.back;
 	v->live |= own;
-	if (s->op == STEP_UNITARY && !own && !(plan_looked(pl, s) & v->lanes)) {
+	if (s->op == STEP_UNITARY && !own && !(plan_controls(pl, s) & v->lanes)) {
 		v->waiting++;
-		v->looked |= plan_looked(pl, s);
+		v->controls |= plan_controls(pl, s);
 		v->waits += n.forward_flops;
 		n.forward_flops = 0;
-	} else if (own & v->looked) {
+	} else if (own & v->controls) {
 		/* A table has a factor for a row: it serves all lanes. */
 		n.forward_flops += n.along ? 6 * n.there + v->waits / plan_lanes(pl) : v->waits;
 		v->waiting = 0;
-		v->looked = 0;
+		v->controls = 0;
 		v->waits = 0;
 	}
 	return n;

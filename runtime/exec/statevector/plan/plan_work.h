@@ -8,9 +8,9 @@
 /* Amplitudes that a stage visits, and those of them that a step works on, are fewer where bits are still |0>.
  * live: bits that steps before the stage have made nonzero; left: those that the backward pass finds nonzero besides; kept: amplitudes that
  * stages before read in the backward pass, all that it puts back where it undoes steps.  Diagonal steps wait for the step that changes a
- * bit which they look at: how many, those bits, and their operations one by one. */
+ * bit which they read: how many, those bits, and their operations one by one. */
 struct plan_visited {
-	uint64_t local, live, left, lanes, looked;
+	uint64_t local, live, left, lanes, controls;
 	unsigned waiting;
 	double there, back, kept, waits;
 };

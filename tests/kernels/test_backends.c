@@ -39,6 +39,19 @@ static void test_functions(const char *name, const struct backend *b)
 	tap_ok(!caches || b->state_cache, "%s: a state cache where a target declares one", name);
 }
 
+/* The words of --isa are the kernel sets of the processor. */
+static void test_kernel_words(void)
+{
+	static const char *const word[] = { PROCESSOR_KERNELS(WORD_IN_LIST) };
+	enum { N = sizeof word / sizeof *word };
+	unsigned n = 0;
+
+	for (const struct target *t; n < N && (t = target_of(NULL, n)); n++)
+		tap_is_str(t->kernels, word[n], "kernel set %u of the processor is a word of --isa",
+			n);
+	tap_ok(n == N && !target_of(NULL, n), "there are %u", N);
+}
+
 int main(void)
 {
 	const char *name;
@@ -57,6 +70,7 @@ int main(void)
 		test_targets(name, b);
 		test_functions(name, b);
 	}
+	test_kernel_words();
 	tap_ok(n > 1 && nset > n, "%u backends, %u kernel sets", n, nset);
 	tap_is_str(target_find(NULL, NULL)->device, device_name(0), "the first is that of auto");
 	tap_ok(!backend_find("no such"), "none by another name");

@@ -127,10 +127,18 @@ static inline double norm_tolerance(enum precision p)
 	return p == PRECISION_SINGLE ? 1e-3 : 1e-6;
 }
 
-extern const struct engine engine_statevector; /* 2^n amplitudes (statevector/) */
-extern const struct engine engine_basis;       /* few states for a batch of many samples (basis/) */
+/* The table of engines, those first that are offered a batch first: engine_NAME of each. */
+#define ENGINES(ENGINE) \
+	ENGINE(basis)       /* few states for a batch of many samples (basis/) */ \
+	ENGINE(statevector) /* 2^n amplitudes (statevector/) */
 
-enum { ENGINES_MAX = 2 };
+#define ENGINE_DECLARE(name) extern const struct engine engine_##name;
+ENGINES(ENGINE_DECLARE)
+#undef ENGINE_DECLARE
+
+#define ENGINE_COUNT(name) +1
+enum { ENGINES_MAX = ENGINES(ENGINE_COUNT) };
+#undef ENGINE_COUNT
 
 /* The engines that evaluate batches of the problem, those first that are offered a batch first; their number. The
  * last accepts every batch. The choice depends on program, options and target alone, never on times, threads or free memory. */

@@ -4,8 +4,9 @@
 
 #include "runtime/exec/light_cones.h"
 
-/* Those first that are offered a batch first. */
-static const struct engine *const engines[ENGINES_MAX] = { &engine_basis, &engine_statevector };
+#define ENGINE(name) &engine_##name,
+static const struct engine *const engines[ENGINES_MAX] = { ENGINES(ENGINE) };
+#undef ENGINE
 
 unsigned engine_choose(const struct engine_problem *p, const struct engine *out[ENGINES_MAX])
 {

@@ -10,17 +10,45 @@
 #include "runtime/data/format/dataset_spec.h"
 #include "runtime/data/format/reader.h"
 
+/* The formats by the ending of the file's name. times: bytes of memory for each of the file, its own and doubles made of
+ * the smallest numbers that are usual in it. */
+static const struct format {
+	const char *ending;
+	int (*read)(const char *, const struct read_options *, struct diags *, struct dataset **,
+		struct err *);
+	unsigned times;
+} formats[] = {
+	{ ".csv", dataset_read_csv, 5 },
+	{ ".npz", dataset_read_arrays, 9 },
+	{ ".npy", dataset_read_arrays, 5 },
+};
+enum { FORMATS = sizeof formats / sizeof *formats, TIMES_GZ = 60, TIMES_OTHER = 9 };
+
+static const struct format *find_format(const char *path)
+{
+	for (size_t i = 0; i < FORMATS; i++)
+		if (path_ends(path, formats[i].ending))
+			return &formats[i];
+	return NULL;
+}
+
+static int unknown_format(const char *path, struct err *e)
+{
+	buf_auto endings = BUF_INIT;
+
+	for (size_t i = 0; i < FORMATS; i++)
+		buf_printf(&endings, "%s%s",
+			!i                        ? ""
+				: i + 1 < FORMATS ? ", "
+						  : " or ",
+			formats[i].ending);
+	return err_set(e, -ERR_BAD_DATA, "%s: data files end in %s, or have idx in their names",
+		path, endings.data);
+}
+
 static int read_format(const char *path, const struct read_options *o, struct diags *d, struct dataset **out, struct err *e)
 {
-	static const struct {
-		const char *ending;
-		int (*read)(const char *, const struct read_options *, struct diags *, struct dataset **,
-			struct err *);
-	} format[] = {
-		{ ".csv", dataset_read_csv },
-		{ ".npz", dataset_read_arrays },
-		{ ".npy", dataset_read_arrays },
-	};
+	const struct format *f = find_format(path);
 	uint64_t nx = 0;
 
 	for (unsigned i = 0; i < o->nwant; i++)
@@ -28,14 +56,13 @@ static int read_format(const char *path, const struct read_options *o, struct di
 	if (nx > DATASET_COLUMNS_MAX)
 		return err_set(e, -ERR_BAD_DATA, "the model's inputs have %llu numbers, more than %d",
 			(unsigned long long)nx, DATASET_COLUMNS_MAX);
-	for (size_t i = 0; i < sizeof format / sizeof *format; i++)
-		if (path_ends(path, format[i].ending))
-			return format[i].read(path, o, d, out, e);
+	if (f)
+		return f->read(path, o, d, out, e);
 	if (input_is_stdin(path))
 		return dataset_read_csv(path, o, d, out, e);
 	if (strstr(path_base(path), "idx")) /* such as train-images-idx3-ubyte */
 		return dataset_read_idx(path, o, d, out, e);
-	return err_set(e, -ERR_BAD_DATA, "%s: data files end in .csv, .npz or .npy, or have idx in their names", path);
+	return unknown_format(path, e);
 }
 
 int dataset_read(const char *path, const struct read_options *o, struct diags *d,
@@ -55,18 +82,15 @@ int dataset_read(const char *path, const struct read_options *o, struct diags *d
 
 uint64_t dataset_memory(const char *path)
 {
-	/* Bytes for each of the file: its own, and doubles made of the smallest numbers that are usual in it. */
-	static const struct { const char *ending; unsigned times; } row[] = {
-		{ ".csv", 5 }, { ".npz", 9 }, { ".npy", 5 }, { ".gz", 60 }, { "", 9 },
-	};
-	size_t i = 0;
+	const struct format *f = find_format(path);
 	struct stat st;
 
 	if (stat(path, &st) || !S_ISREG(st.st_mode))
 		return 0;
-	while (!path_ends(path, row[i].ending))
-		i++;
-	if (!i && st.st_size > CSV_BYTES_MAX)
+	if (f && f->read == dataset_read_csv && st.st_size > CSV_BYTES_MAX)
 		return UINT64_MAX;               /* too long to be read at once */
-	return (uint64_t)st.st_size * row[i].times;
+	return (uint64_t)st.st_size
+		* (f                                     ? f->times
+				: path_ends(path, ".gz") ? TIMES_GZ
+							 : TIMES_OTHER);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Starting a program, waiting for it, ending it. */
+ * Starts a program, waits for it, and ends it at its time limit. */
 #include "cli/child.h"
 
 #include <errno.h>

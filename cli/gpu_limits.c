@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A GPU's name, or its limits one by one, or those of a processor. */
+ * Parses the limits of GPUs, processors and links that options give. */
 #include "cli/gpu_limits.h"
 
 #include <math.h>

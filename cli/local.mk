@@ -19,8 +19,6 @@ libcli_a_SOURCES = \
 	cli/bench/selftest.c \
 	cli/bench/selftest.def \
 	cli/bench/selftest.h \
-	cli/changes.c \
-	cli/changes.h \
 	cli/child.c \
 	cli/child.h \
 	cli/command.h \
@@ -128,6 +126,8 @@ libcli_a_SOURCES = \
 	cli/machine.h \
 	cli/memory_exit.c \
 	cli/memory_exit.h \
+	cli/option_lists.c \
+	cli/option_lists.h \
 	cli/options.c \
 	cli/options.def \
 	cli/options.h \

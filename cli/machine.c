@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What runtime/base/system/cpus.h knows and what was measured, for people and programs. */
+ * Prints processors, memory and measured limits as text and as JSON. */
 #include "cli/machine.h"
 
 #include <inttypes.h>

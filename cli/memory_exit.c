@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The end of a process that gets no memory. Nothing here takes any. */
+ * Ends the process when memory is missing, without taking any. */
 #include "cli/memory_exit.h"
 
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Noting signals. */
+ * Keeps the first signal that asks a training to stop. */
 #include "cli/signals.h"
 
 #include <signal.h>

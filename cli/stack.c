@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A larger limit where we may raise it, else a thread with a stack of its own. */
+ * Raises the limit on the stack where that is permitted, else runs in a thread with a larger stack. */
 #include "cli/stack.h"
 
 #include <pthread.h>

@@ -2,7 +2,7 @@
  * qcnn config: everything a configuration says, with the defaults and where each value came from. */
 #include "cli/command.h"
 
-#include "cli/changes.h"
+#include "cli/option_lists.h"
 #include "cli/config/configuration.h"
 
 static void print_json(const struct config *config, struct buf *out)

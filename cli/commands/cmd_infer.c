@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/changes.h"
+#include "cli/option_lists.h"
 #include "cli/memory_exit.h"
 #include "cli/hosts/rank_places.h"
 #include "cli/job/execution.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Looking up what a word of another program is called here. */
+ * Finds the name that qcnn has for a word of another program. */
 #include "cli/config/aliases.h"
 
 #include <ctype.h>

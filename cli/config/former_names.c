@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Looking up former names. */
+ * Finds the present name for a former one, and the reverse. */
 #include "cli/config/former_names.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From options to a coordinator with its workers at hand. */
+ * Starts a coordinator and its workers as options and configuration say. */
 #include "cli/hosts/cluster.h"
 #include "cli/hosts/cluster_files.h"
 #include "cli/hosts/joined_groups.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From data sets to what a worker needs to read them: whole paths, how they were read, what was learnt from them. */
+ * Describes data sets so that a worker can read them: whole paths, how they were read, what was learnt from them. */
 #include "cli/hosts/cluster_files.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One plan, in two forms. */
+ * Prints the hosts and commands of workers, and what happens when one is lost, as text and as JSON. */
 #include "cli/hosts/cluster_plan.h"
 
 static const char none_lost[] = "this process does it all: a checkpoint is what is left of it";

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From the environment to a rank's part. */
+ * Finds the rank of this process in its environment; rank 0 gets workers, the others become workers. */
 #include "cli/hosts/joined.h"
 
 #include <string.h>
 
-#include "cli/changes.h"
+#include "cli/option_lists.h"
 #include "cli/hosts/worker_start.h"
 #include "runtime/net/comm/mpi_load.h"
 #include "runtime/net/launch/connect.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A rank that was started. */
+ * The process of a rank that another one has started: joins its group, and follows the leader. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

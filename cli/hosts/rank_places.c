@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Finds a place for each rank of a group: a process that was started together with this one, or one to be started on a host. */
 #include "cli/hosts/rank_places.h"
 
 #include <assert.h>

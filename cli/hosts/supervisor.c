@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A parent that waits for two ends. */
+ * Waits for the end of the worker or of the standard input, reports how the worker died, and ends one that is stopped. */
 #include "cli/hosts/supervisor.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a worker reports about its machine, and which signals it leaves to others. */
+ * Describes this machine to the coordinator, sets the signals of a worker, and runs it. */
 #include "cli/hosts/worker_start.h"
 
 #include <signal.h>

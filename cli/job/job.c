@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/changes.h"
+#include "cli/option_lists.h"
 #include "cli/job/run_folder.h"
 #include "cli/job/sample_checks.h"
 #include "cli/job/weights_files.h"

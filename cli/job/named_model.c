@@ -2,7 +2,7 @@
  * Opens the model of a command line, through its configuration where that is what is named. */
 #include "cli/job/named_model.h"
 
-#include "cli/changes.h"
+#include "cli/option_lists.h"
 #include "cli/job/job.h"
 #include "cli/job/weights_files.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Looks at labels and inputs before they are trained with. */
+ * Checks labels and inputs before a training. */
 #include "cli/job/sample_checks.h"
 
 #include <math.h>

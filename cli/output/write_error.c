@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One note for the first error, and one for the first loss. */
+ * Prints a note for the first error, and one for the first loss of data; with -v, for all. */
 #include "cli/output/write_error.h"
 
 void write_errors_note(struct write_errors *w, int code, const struct err *e)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The other side of profile_server.c. */
+ * Asks a running job for a profile, through its socket or its port (profile_server.c answers). */
 #include "cli/profile/profile_attach.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * When to save, what, and what to do when it cannot be saved. */
+ * Saves checkpoints at their times, and repeats what could not be written. */
 #include "cli/training/backup.h"
 
 #include <stdio.h>

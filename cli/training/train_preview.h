@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What `qcnn train --dry-run` tells. */
+ * The output of `qcnn train --dry-run`. */
 #pragma once
 
 #include "cli/hosts/cluster.h"

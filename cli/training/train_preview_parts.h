@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What `qcnn train --dry-run` has measured, and how it says so; for train_preview*.c alone. */
+ * The measurements of `qcnn train --dry-run` and their output; for train_preview*.c alone. */
 #pragma once
 
 #include "cli/hosts/cluster.h"

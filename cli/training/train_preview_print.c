@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a dry run tells, in words or as JSON. */
+ * Prints the results of a dry run as text or as JSON. */
 #include "cli/training/train_preview_parts.h"
 
 #include <math.h>

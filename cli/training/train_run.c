@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One training from its folder to its weights: what is written and told while it goes, and at its end. */
+ * Runs a training: its folder, what is written and reported while it runs, and its weights. */
 #include "cli/training/train_run.h"
 
 #include <math.h>
@@ -51,7 +51,7 @@ struct training {
 	uint64_t profile_first, profile_last; /* log.profile_steps; 0: none */
 };
 
-/* ---- what training tells ---- */
+/* ---- what a training reports ---- */
 
 static void on_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, uint32_t step_in_epoch,
 	uint32_t steps_per_epoch, double batch_loss)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A training with its folder, once the job and its workers are there. */
+ * Runs a training in its folder, after its job was read and its workers were started. */
 #pragma once
 
 #include "cli/job/job.h"

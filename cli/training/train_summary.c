@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The lines behind a training: its numbers, why it ended, and where the weights are. */
+ * Prints the last lines of a training: its numbers, why it ended, and where the weights are. */
 #include "cli/training/train_summary.h"
 
 #include "cli/job/train_callbacks.h"
@@ -12,7 +12,7 @@ static void say_numbers(struct buf *b, const struct train_words *w, const char *
 		buf_printf(b, ", %s %.6g", w->number[k], metric[w->at[k]]);
 }
 
-/* Before anything else told it to. */
+/* Before any other reason. */
 static bool search_ended(const struct train_job *j, const struct train_result *r)
 {
 	return optimizer_takes_all(j->optimizer) && r->last.epoch < j->epochs && !(r->end[r->winner].stopped > 0)

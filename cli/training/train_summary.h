@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What `qcnn train` says when a training has ended well. */
+ * The last lines of a training that has ended well. */
 #pragma once
 
 #include "cli/job/job.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Differences of the coordinator's counters. */
+ * The work of each worker in an epoch, from differences of the coordinator's counters. */
 #include "cli/training/train_workers.h"
 
 #include <stdlib.h>

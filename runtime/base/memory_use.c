@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Two counters a use. */
+ * Counts the bytes in use and their maximum, for each use of memory. */
 #include "runtime/base/memory_use.h"
 
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One loop for a type that the machine's own order fits, one for all others. */
+ * Converts numbers of files to doubles: one loop for types in the machine's byte order, one for all others. */
 #include "runtime/data/number.h"
 
 #include <string.h>

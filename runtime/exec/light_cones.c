@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Walking back from outputs: a wire is a token once something seen touches it. */
+ * Walks back from outputs over the ops that they depend on; a token is a wire of the smaller circuit that remains. */
 #include "runtime/exec/light_cones.h"
 
 #include <math.h>

@@ -27,8 +27,8 @@ libnet_a_SOURCES = \
 	runtime/net/comm/digest.h \
 	runtime/net/comm/group.c \
 	runtime/net/comm/group.h \
-	runtime/net/comm/liveness.c \
-	runtime/net/comm/liveness.h \
+	runtime/net/comm/group_liveness.c \
+	runtime/net/comm/group_liveness.h \
 	runtime/net/comm/mpi_load.c \
 	runtime/net/comm/mpi_load.h \
 	runtime/net/comm/mpi_messages.c \

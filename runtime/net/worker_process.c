@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One connection, two threads. */
+ * The process of a worker: one thread takes work and computes, another one sends heartbeats. */
 #include "runtime/net/worker_process.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A profile of this process as text. */
+ * Records a profile of this process, and writes it as text. */
 #include "runtime/net/worker_recording.h"
 
 #include <unistd.h>

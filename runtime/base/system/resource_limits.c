@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Room under RLIMIT_AS and RLIMIT_DATA, and threads tried out. */
+ * Reads RLIMIT_AS and RLIMIT_DATA, and starts threads to find how many can be started. */
 #include "runtime/base/system/resource_limits.h"
 
 #include <pthread.h>

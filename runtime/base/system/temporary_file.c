@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * pread and write until all is done. */
+ * Reads and writes parts of files, by pread and write repeated until all bytes are done. */
 #include "runtime/base/system/temporary_file.h"
 
 #include <errno.h>

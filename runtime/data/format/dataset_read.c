@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which reader a file's name calls for. */
+ * Chooses the reader of a data file by its name. */
 #include "runtime/data/format/dataset_read.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A new basis is not believed: a few samples are evolved by themselves. */
+ * Checks a new basis: a few samples are also evolved by themselves, and compared. */
 #include "runtime/exec/basis/basis.h"
 
 #include <math.h>

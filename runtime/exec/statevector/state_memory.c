@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Sizes as text, and the one message that refuses a state. */
+ * Prints sizes, and refuses states that do not fit into memory. */
 #include "runtime/exec/statevector/state_memory.h"
 
 #include <math.h>

@@ -12,7 +12,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/crypto/crypto_session.h"
 #include "runtime/base/system/clock.h"
-#include "runtime/net/comm/liveness.h"
+#include "runtime/net/comm/group_liveness.h"
 #include "runtime/net/comm/strided.h"
 #include "runtime/net/comm/transport.h"
 
@@ -39,7 +39,7 @@ struct group {
 	const struct group_transport *transport;
 	void *t;
 	bool digests;
-	struct liveness live;
+	struct group_liveness live;
 	size_t nbyte_chunk;
 	uint64_t call;        /* number of the present, or last */
 	pthread_mutex_t lock; /* held in a call, and to abort */
@@ -138,7 +138,7 @@ int group_open(struct group_offer *offer, unsigned rank, unsigned size, const ch
 	code = transport->open(offer->offer, &g, &c->t, e);
 	free(offer);
 	if (!code) {
-		code = liveness_start(&c->live, transport, c->t, size, g.options.deadline_ms, e);
+		code = group_liveness_start(&c->live, transport, c->t, size, g.options.deadline_ms, e);
 		if (code) {
 			transport->abort(c->t, rank, e->text);
 			transport->close(c->t);
@@ -157,7 +157,7 @@ static void group_close(struct comm *comm)
 {
 	struct group *c = group_of(comm);
 
-	liveness_stop(&c->live);
+	group_liveness_stop(&c->live);
 	c->transport->close(c->t);
 	pthread_mutex_destroy(&c->lock);
 	free(c);
@@ -406,10 +406,10 @@ static void say_left(const struct call *k, unsigned r, char *text, size_t size)
 static int find_stopped(struct group *c, const struct call *k, const bool *needed, double now,
 	struct err *e)
 {
-	struct liveness *l = &c->live;
+	struct group_liveness *l = &c->live;
 	char left[128] = "no call has come from it";
 
-	liveness_look(l, now);
+	group_liveness_look(l, now);
 	for (unsigned r = 0; r < c->comm.size; r++)
 		if (needed[r] && now - l->seen[r] > c->comm.deadline_s) {
 			if (k)

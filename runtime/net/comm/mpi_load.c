@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A module is read before it is loaded: nothing of another build runs. */
+ * Checks that the module is of this build, and loads it. */
 #include "runtime/net/comm/mpi_load.h"
 
 #include <ctype.h>

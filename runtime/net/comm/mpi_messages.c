@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One request a slot, and what a note changes. */
+ * Sends and receives chunks by one MPI request each, and handles notes. */
 #include "runtime/net/comm/mpi_messages.h"
 
 #include <stdio.h>

@@ -17,7 +17,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/system/clock.h"
-#include "runtime/net/comm/liveness.h"
+#include "runtime/net/comm/group_liveness.h"
 
 /* The body of a frame begins on a cache line. */
 enum {
@@ -404,7 +404,7 @@ static uint32_t heartbeats_of(void *links, unsigned r)
 void links_leave(struct tcp_link *l, unsigned size, double silent_s)
 {
 	static const struct group_transport links = { .heartbeats = heartbeats_of };
-	struct liveness peers = { .transport = &links, .t = l, .size = size };
+	struct group_liveness peers = { .transport = &links, .t = l, .size = size };
 
 	for (unsigned r = 0; r < size; r++)
 		if (is_open(&l[r])) {
@@ -414,7 +414,7 @@ void links_leave(struct tcp_link *l, unsigned size, double silent_s)
 			pthread_mutex_unlock(&l[r].lock);
 		}
 	while (drain_links(l, size, true, CONFIRM_S)) {
-		liveness_look(&peers, clock_seconds());
+		group_liveness_look(&peers, clock_seconds());
 		for (unsigned r = 0; r < size; r++)
 			if (peers.looked - peers.seen[r] > silent_s)
 				end(&l[r], 0);

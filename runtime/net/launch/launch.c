@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From a template to a command line. */
+ * Builds the command line of a worker from its launcher's template. */
 #include "runtime/net/launch/launch.h"
 
 #include <link.h>

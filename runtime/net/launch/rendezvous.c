@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Files that only their owner may read. */
+ * Writes and reads the rendezvous file, which only its owner may read. */
 #include "runtime/net/launch/rendezvous.h"
 
 #include <ctype.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Between two polls the core is yielded to other threads. */
+ * Predicts whether a wait is short, and yields the core between two polls. */
 #include "runtime/net/protocol/spin.h"
 
 #include <sched.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * One process that evaluates, and others that hold parts of its states for it.
  *
- * Rank 0 of a group leads: its evaluators use backend_split, which tells the others what to do and does the same with its own
+ * Rank 0 of a group leads: its evaluators use backend_split, which sends its calls to the others and does the same with its own
  * part. The others follow: they know programs and matrices, no data and no losses, and give nothing but their parts of
  * sums. Several evaluators of one process may use one group; their calls take turns. */
 #pragma once
@@ -17,7 +17,7 @@ struct split_host {
 	unsigned nthread;      /* compute threads */
 	uint64_t memory_limit; /* bytes that states may take in the memory of the host; 0: what there is */
 };
-/* Follow rank 0 until it ends the group. 0 when the group was ended; else what failed, which the leader has been told where that is
+/* Follow rank 0 until it ends the group. 0 when the group was ended; else what failed, which was reported to the leader where that is
  * possible. */
 int split_follow(struct comm *c, const struct split_host *host, struct err *e);
 /* The leader ends the group; the followers return. */

@@ -7,7 +7,7 @@
 
 #include "runtime/net/comm/transport.h"
 
-struct liveness {
+struct group_liveness {
 	const struct group_transport *transport;
 	void *t;
 	unsigned size, interval_ms;
@@ -20,10 +20,10 @@ struct liveness {
 	double seen[GROUP_RANKS_MAX], looked;
 };
 
-/* `t` is a group of `size` ranks, open until liveness_stop. deadline_ms: a rank may be silent for that time. */
-int liveness_start(struct liveness *l, const struct group_transport *transport, void *t,
+/* `t` is a group of `size` ranks, open until group_liveness_stop. deadline_ms: a rank may be silent for that time. */
+int group_liveness_start(struct group_liveness *l, const struct group_transport *transport, void *t,
 	unsigned size, unsigned deadline_ms, struct err *e);
-void liveness_stop(struct liveness *l);
+void group_liveness_stop(struct group_liveness *l);
 
 /* Look at all ranks; now: clock_seconds(). Where this process itself has not run, or not looked, all count as seen. */
-void liveness_look(struct liveness *l, double now);
+void group_liveness_look(struct group_liveness *l, double now);

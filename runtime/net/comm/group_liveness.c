@@ -1,5 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/net/comm/liveness.h"
+/* SPDX-License-Identifier: Apache-2.0
+ * A thread of each rank sends heartbeats; the others note when they have last changed. */
+#include "runtime/net/comm/group_liveness.h"
 
 #include <signal.h>
 #include <time.h>
@@ -8,7 +9,7 @@ enum { INTERVAL_MS = 250, INTERVALS = 8 /* in a deadline */ };
 /* Between two looks: this process did not wait all that time, or did not run. */
 static const double AWAY_S = 1;
 
-static void wait_ms(struct liveness *l, unsigned ms)
+static void wait_ms(struct group_liveness *l, unsigned ms)
 {
 	struct timespec until;
 
@@ -21,7 +22,7 @@ static void wait_ms(struct liveness *l, unsigned ms)
 
 static void *show(void *ctx)
 {
-	struct liveness *l = ctx;
+	struct group_liveness *l = ctx;
 
 	pthread_mutex_lock(&l->lock);
 	while (!l->ends) {
@@ -32,13 +33,13 @@ static void *show(void *ctx)
 	return NULL;
 }
 
-int liveness_start(struct liveness *l, const struct group_transport *transport, void *t,
+int group_liveness_start(struct group_liveness *l, const struct group_transport *transport, void *t,
 	unsigned size, unsigned deadline_ms, struct err *e)
 {
 	unsigned ms = deadline_ms / INTERVALS + 1;
 	sigset_t all, before;
 
-	*l = (struct liveness){ .transport = transport,
+	*l = (struct group_liveness){ .transport = transport,
 		.t = t,
 		.size = size,
 		.interval_ms = ms < INTERVAL_MS ? ms : INTERVAL_MS };
@@ -51,7 +52,7 @@ int liveness_start(struct liveness *l, const struct group_transport *transport, 
 	return failed ? err_set(e, -ERR_CONFIG, "the system has no thread for a group of ranks") : 0;
 }
 
-void liveness_stop(struct liveness *l)
+void group_liveness_stop(struct group_liveness *l)
 {
 	pthread_mutex_lock(&l->lock);
 	l->ends = true;
@@ -62,7 +63,7 @@ void liveness_stop(struct liveness *l)
 	pthread_cond_destroy(&l->ending);
 }
 
-void liveness_look(struct liveness *l, double now)
+void group_liveness_look(struct group_liveness *l, double now)
 {
 	bool away = now - l->looked > AWAY_S;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From the options that may be repeated to arrays. */
-#include "cli/changes.h"
+ * Copies the values of options that may be repeated into arrays. */
+#include "cli/option_lists.h"
 
 unsigned changes_of(const struct options *o, struct config_change *change)
 {
@@ -8,7 +8,8 @@ unsigned changes_of(const struct options *o, struct config_change *change)
 
 	for (unsigned i = 0; i < o->nlist; i++)
 		if (o->list[i].id == OPT_SET || o->list[i].id == OPT_CONST)
-			change[n++] = (struct config_change){ o->list[i].value, o->list[i].id == OPT_CONST };
+			change[n++] = (struct config_change){ o->list[i].value,
+				o->list[i].id == OPT_CONST };
 	return n;
 }
 

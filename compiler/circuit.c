@@ -195,7 +195,7 @@ void calls_wires(struct calls *c, uint32_t n)
 {
 	while (n-- > 0) {
 		mem_reserve(c->wire, c->nwire, c->cap_wire);
-		c->wire[c->nwire++] = (struct wire_state){ WIRE_FRESH, { 0, 0, 0 } };
+		c->wire[c->nwire++] = (struct wire_state){ WIRE_UNUSED, { 0, 0, 0 } };
 	}
 }
 

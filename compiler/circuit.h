@@ -12,7 +12,7 @@
 #include "compiler/path_table.h"
 #include "runtime/base/source.h"
 
-enum wire_use { WIRE_FRESH = 0, WIRE_USED, WIRE_MEASURED, WIRE_DISCARDED };
+enum wire_use { WIRE_UNUSED = 0, WIRE_USED, WIRE_MEASURED, WIRE_DISCARDED };
 
 struct wire_state { enum wire_use use; struct span at; };   /* at: what measured or discarded it */
 
@@ -75,7 +75,7 @@ uint32_t design_place(struct design *d, struct span at);
 uint32_t design_layer(struct design *d, const char *path, bool embed);
 
 void calls_release(struct calls *c);
-void calls_wires(struct calls *c, uint32_t n);           /* n more, fresh */
+void calls_wires(struct calls *c, uint32_t n); /* n more, in |0> */
 struct apply *calls_add(struct calls *c, const struct apply *a);
 /* Copy with its own wire vector (room for `room` more in front). */
 struct apply apply_copy(struct arena *a, const struct apply *p, uint32_t room);

@@ -55,7 +55,7 @@ DERIVATIVE(d_pow_iswap)
 	set_middle(du, 0, 0, -cimag(e), ic, ic, -cimag(e));
 }
 
-/* The rotation by theta of the pair (1,2) or (0,3), turned by beta: entries u[lo], u[hi] on
+/* The rotation by theta of the pair (1,2) or (0,3), with phases e^(+-i beta): entries u[lo], u[hi] on
  * the diagonal, u[up] = -i s e^(-i beta), u[down] = -i s e^(i beta). */
 struct pair { unsigned lo, hi, up, down; };
 static const struct pair middle = { M11, M22, M12, M21 }, outer = { M00, M33, M03, M30 };

@@ -335,7 +335,7 @@ static void emit_on(struct elab *e, const struct node *call, const struct calls 
 	}
 	/* operands that the callee leaves alone were acted upon all the same */
 	for (uint32_t k = 0; k < width; k++)
-		if (e->frame->calls->wire[wire[k]].use == WIRE_FRESH)
+		if (e->frame->calls->wire[wire[k]].use == WIRE_UNUSED)
 			e->frame->calls->wire[wire[k]].use = WIRE_USED;
 }
 

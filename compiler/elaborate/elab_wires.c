@@ -173,9 +173,10 @@ static bool untouched(struct elab *e, const struct wire_list *w, struct span at)
 
 	for (uint32_t k = 0; k < w->n; k++) {
 		elab_wire_name(e, w->wire[k], name, sizeof name);
-		if (e->frame->calls->wire[w->wire[k]].use != WIRE_FRESH) {
+		if (e->frame->calls->wire[w->wire[k]].use != WIRE_UNUSED) {
 			struct diag *g = elab_error(e, DIAG_AMPLITUDES, at, "qubit %s was acted upon before `amplitudes`", name);
-			diag_help(g, "amplitudes are prepared on fresh qubits, before any gate");
+			diag_help(g,
+				"amplitudes are prepared on qubits that are still |0>, before any gate");
 			return false;
 		}
 		for (uint32_t j = 0; j < k; j++)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The verifier: circuits, where each wire's life is followed (fresh, in use,
+ * The verifier: circuits, where each wire's life is followed (unused, in use,
  * measured, discarded), and readouts. */
 #include "runtime/program/verify.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum wire_state { WIRE_FRESH = 0, WIRE_USED, WIRE_MEASURED, WIRE_DISCARDED };
+enum wire_state { WIRE_UNUSED = 0, WIRE_USED, WIRE_MEASURED, WIRE_DISCARDED };
 
 enum { AMPLITUDE_WIRES_MAX = 24 };       /* 2^n expressions or input scalars at most */
 
@@ -39,13 +39,13 @@ static void set_wires(struct walk *w, const struct apply *a, uint32_t from, enum
 		w->state[a->wire[i]] = (uint8_t)s;
 }
 
-/* The wires from number `from` on are neither measured nor, if fresh is asked for, used. */
+/* The wires from number `from` on are neither measured nor, if on_zero is asked for, used. */
 static int check_unmeasured(struct walk *w, const struct apply *a, uint32_t from, bool on_zero)
 {
 	for (uint32_t i = from; i < a->nwire; i++) {
 		if (w->state[a->wire[i]] == WIRE_MEASURED)
 			return verify_fail(w->v, "wire %u was measured before", a->wire[i]);
-		if (on_zero && w->state[a->wire[i]] != WIRE_FRESH)
+		if (on_zero && w->state[a->wire[i]] != WIRE_UNUSED)
 			return verify_fail(w->v, "wire %u was used before", a->wire[i]);
 	}
 	return 0;
@@ -65,7 +65,7 @@ static int check_unitary(struct walk *w, const struct apply *a)
 			a->nwire, a->matrix, p->matrix[a->matrix].ntarget);
 	int rc = check_unmeasured(w, a, a->ncontrol, false);
 	for (uint32_t i = 0; !rc && i < a->nwire; i++)
-		if (w->state[a->wire[i]] == WIRE_FRESH)
+		if (w->state[a->wire[i]] == WIRE_UNUSED)
 			w->state[a->wire[i]] = WIRE_USED;
 	return rc;
 }

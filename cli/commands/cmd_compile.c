@@ -27,16 +27,16 @@ static int limits_of(const struct evaluator_options *eo, bool measure, const cha
 	struct limits l;
 
 	*out = plan_usual_limits(eo->target, n);
-	if (gpu && !(eo->target->usual_stream_gb_s > 0))
+	if (gpu && !target_has_memory(eo->target))
 		return err_set(e, -ERR_USAGE, "--gpu is for plans of --device=cuda");
-	if (machine && (measure || eo->target->usual_stream_gb_s > 0))
+	if (machine && (measure || target_has_memory(eo->target)))
 		return err_set(e, -ERR_USAGE,
 			"--machine is for plans of processors, without --measure");
 	if (machine)
 		return machine_limits(machine, out, e);
 	if (!measure)
 		return gpu ? gpu_limits(gpu, out, e) : 0;
-	if (eo->target->usual_stream_gb_s > 0)
+	if (target_has_memory(eo->target))
 		return err_set(e, -ERR_CONFIG,
 			"limits of a GPU are not measured: without --measure, the plan has those of a usual one, or of --gpu");
 	int code =

@@ -189,7 +189,7 @@ void profile_describe_plan(struct profile *p, const struct program *program,
 		.single_gflop_s = 350,
 		.double_gflop_s = 175 };
 	struct plan_limits device = plan_usual_limits(target_or_best(o->target), 1);
-	bool on_device = target_or_best(o->target)->usual_stream_gb_s > 0;
+	bool on_device = target_has_memory(target_or_best(o->target));
 	arena_auto a = { 0 };
 	struct plan *pl = statevector_plan_new(evaluator_program(program, o, &a), o, NULL);
 

@@ -29,7 +29,7 @@ enum shape {
 enum { SPLIT_RANKS_MAX = 64 }; /* that hold a state together */
 
 struct evaluator_options {
-	const struct target *target; /* NULL: the best of the cpu backend that runs here */
+	const struct target *target; /* NULL: the best of the processor that runs here */
 	enum precision precision;
 	unsigned nthread;            /* at least 1 */
 	uint64_t devices; /* of the target's, those that may be used: bit k for number k; 0: all */

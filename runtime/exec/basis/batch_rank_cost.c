@@ -20,7 +20,7 @@ static struct weights weights_of(const struct target *t)
 {
 	struct weights w = measured;
 
-	if (t->usual_stream_gb_s > 0) {
+	if (target_has_memory(t)) {
 		w.host *= t->usual_gflop_s / HOST_GFLOP_S;
 		w.basis *= t->usual_gflop_s / HOST_GFLOP_S;
 	}

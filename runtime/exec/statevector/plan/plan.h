@@ -121,7 +121,8 @@ struct plan_options {
 	                              * own, of class SAMPLE (parameter shift changes one use of a matrix) */
 	uint32_t split;    /* ranks that states are split over at most, a power of two; 0: 1 */
 	bool forward; /* stages are cut for the forward pass alone, whether gradients follow or not */
-	bool heisenberg_tail; /* that optimisation may be taken; not with no_fuse or own_matrices, nor for ref */
+	/* That optimisation may be taken: with TARGET_HEISENBERG_TAIL, not with no_fuse or own_matrices. */
+	bool heisenberg_tail;
 	uint64_t random; /* non-zero: a random legal choice of stages and merges (tests) */
 };
 
@@ -215,7 +216,7 @@ struct plan_limits {
 struct plan_limits plan_usual_limits(const struct target *t, unsigned nthread);
 /* Of one sample; back: the backward pass without the forward pass. */
 struct plan_seconds { double forward, back; };
-/* Not for ref.  What the stages of a circuit of the plan are expected to take: stage[nstage + 1], where the last are readouts
+/* With TARGET_STAGES.  What the stages of a circuit of the plan are expected to take: stage[nstage + 1], where the last are readouts
  * and lambda, and all.  Where ranks have a machine each: of the rank with the most to do, without exchanges. */
 void plan_seconds(const struct plan *pl, const struct plan_circuit *c, const struct plan_limits *l, struct plan_seconds *stage,
 	struct plan_seconds *all);
@@ -293,5 +294,5 @@ struct plan_span plan_device_part_seconds(const struct plan *pl, const struct pl
 	const struct plan_circuit *c, uint32_t part, bool back);
 /* Seconds that the limits allow at best for a batch: the time of plan_seconds with kernels that reach the limits, streams
  * that go on while blocks are computed, blocks in L1 that are moved for nothing, and passes that begin at once.  Units are
- * one thread's where the shape says so.  Encoding, matrices and readouts in passes of their own are for nothing.  Not for ref. */
+ * one thread's where the shape says so.  Encoding, matrices and readouts in passes of their own are for nothing.  With TARGET_STAGES. */
 double plan_floor(const struct plan *pl, bool gradient, uint64_t nsample, const struct plan_limits *l);

@@ -89,7 +89,7 @@ static double device_gain(const struct tail *t, bool gradient)
 	const struct plan_limits l = plan_usual_limits(t->b->pl->target, 1);
 	double passes = gradient ? 2 : 1;
 
-	if (!(t->b->pl->target->usual_stream_gb_s > 0))
+	if (!target_has_memory(t->b->pl->target))
 		return 0;
 	return (gradient ? 3 : 0) * AMPLITUDE_BYTES * l.single_gflop_s / l.stream_gb_s
 		- passes * ldexp(AMPLITUDE_BYTES, 2 * (int)count(t->bits) - (int)t->c->nbit)

@@ -211,7 +211,7 @@ static int measure_parts(struct bench *b, struct bench_result *r, struct err *e)
 
 static const char *shape_word(enum shape s)
 {
-	return s == SHAPE_SAMPLES ? "samples" : s == SHAPE_STATE ? "state" : "shared";
+	return s == SHAPE_BATCHED ? "samples" : s == SHAPE_PER_THREAD ? "state" : "shared";
 }
 
 static void describe(struct bench *b, struct bench_result *r)

@@ -9,9 +9,9 @@
 
 /* ---- the best epoch ---- */
 
-void run_metrics_best(json_t *metrics, const struct history *h, double start)
+void run_metrics_best(json_t *metrics, const struct history *h, double restart)
 {
-	struct history_best best = history_best(h, start);
+	struct history_best best = history_best(h, restart);
 	buf_auto key = BUF_INIT;
 
 	if (isnan(best.epoch))

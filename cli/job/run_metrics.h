@@ -6,7 +6,7 @@
 
 /* Add best_epoch and best_val_loss (best_loss without validation) of a restart, numbered from 1, to the object metrics;
  * adds nothing if no epoch has ended. */
-void run_metrics_best(json_t *metrics, const struct history *h, double start);
+void run_metrics_best(json_t *metrics, const struct history *h, double restart);
 /* Complete the object metrics of a run's record in memory from metrics.jsonl: if it is missing, with the last epoch; if
  * it has no best epoch, with that. */
 void run_metrics_complete(struct run_folder *r);

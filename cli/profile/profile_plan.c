@@ -138,9 +138,9 @@ static void add_plan(struct profile *p, const struct plan *pl, const struct plan
 	p->width = pl->width;
 	p->target = arena_strdup(&p->arena, pl->target->kernels);
 	p->precision = pl->precision == PRECISION_DOUBLE ? "double" : "single";
-	p->shape = pl->shape == SHAPE_SAMPLES ? "samples in lanes"
-		: pl->shape == SHAPE_STATE    ? "a state a thread"
-					      : "a state of all threads";
+	p->shape = pl->shape == SHAPE_BATCHED   ? "samples in lanes"
+		: pl->shape == SHAPE_PER_THREAD ? "a state a thread"
+						: "a state of all threads";
 }
 
 /* Effort of a sample; 0: unknown. */

@@ -37,14 +37,18 @@ struct train_report {
 	struct history_best best;    /* epoch of the best restart */
 	struct svg_size size;        /* that figures are drawn in */
 	bool has_rule; struct binary_rule rule;      /* between two classes of one output; else the nearest is chosen */
-	struct { uint32_t start, epoch; double norm; } *norm; size_t nnorm, cap_norm;
+	struct {
+		uint32_t restart, epoch;
+		double norm;
+	} * norm;
+	size_t nnorm, cap_norm;
 	double *flat; size_t cap_flat;       /* norm[] as numbers */
 };
 
 struct train_report *train_report_new(const struct cli *c, const struct job *j, const char *folder);
 /* At the end of an epoch. */
 void train_report_state(struct train_report *p, const struct epoch_record *r, const struct epoch_state *s);
-/* The norms seen so far as numbers (start, epoch, norm), for a checkpoint (NULL: none), and from one (NULL: none). */
+/* The norms seen so far as numbers (restart, epoch, norm), for a checkpoint (NULL: none), and from one (NULL: none). */
 #define REPORT_NORMS_NAME "report/norms"
 const double *train_report_norms(struct train_report *p, size_t *n);
 void train_report_resume(struct train_report *p, const struct weights_vector *norms);

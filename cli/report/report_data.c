@@ -28,7 +28,7 @@ void train_report_state(struct train_report *p, const struct epoch_record *r, co
 	for (uint32_t i = 0; i < p->job->model.program->nweight; i++)
 		sum += s->gradient[i] * s->gradient[i];
 	mem_reserve(p->norm, p->nnorm, p->cap_norm);
-	p->norm[p->nnorm].start = r->restart;
+	p->norm[p->nnorm].restart = r->restart;
 	p->norm[p->nnorm].epoch = r->epoch;
 	p->norm[p->nnorm++].norm = sqrt(sum);
 }
@@ -39,7 +39,9 @@ const double *train_report_norms(struct train_report *p, size_t *n)
 	for (size_t i = 0; i < p->nnorm; i++)
 		for (int k = 0; k < 3; k++) {
 			mem_reserve(p->flat, *n, p->cap_flat);
-			p->flat[(*n)++] = k == 0 ? p->norm[i].start : k == 1 ? p->norm[i].epoch : p->norm[i].norm;
+			p->flat[(*n)++] = k == 0 ? p->norm[i].restart
+				: k == 1         ? p->norm[i].epoch
+						 : p->norm[i].norm;
 		}
 	return p->flat;
 }
@@ -52,7 +54,7 @@ void train_report_resume(struct train_report *p, const struct weights_vector *no
 		if (!(v[0] >= 0 && v[0] < TRAIN_RESTARTS_MAX && v[1] >= 1 && v[1] <= p->job->train.epochs))
 			continue;
 		mem_reserve(p->norm, p->nnorm, p->cap_norm);
-		p->norm[p->nnorm].start = (uint32_t)v[0];
+		p->norm[p->nnorm].restart = (uint32_t)v[0];
 		p->norm[p->nnorm].epoch = (uint32_t)v[1];
 		p->norm[p->nnorm++].norm = v[2];
 	}

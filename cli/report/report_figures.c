@@ -22,24 +22,25 @@ static double *row_numbers(size_t n)
 /* ---- curves over epochs ---- */
 
 /* The rows of a restart: they follow each other. */
-static size_t rows_of(const struct train_report *p, uint32_t start, size_t *first)
+static size_t rows_of(const struct train_report *p, uint32_t restart, size_t *first)
 {
 	const double *s = history_column(&p->history, "start");
 	size_t n = 0;
 
 	*first = 0;
 	for (size_t i = 0; s && i < p->history.nrow; i++)
-		if (s[i] == start + 1.0) {
+		if (s[i] == restart + 1.0) {
 			*first = n ? *first : i;
 			n++;
 		}
 	return n;
 }
 
-static bool add_series(const struct train_report *p, const char *column, uint32_t start, struct svg_series *s)
+static bool add_series(const struct train_report *p, const char *column, uint32_t restart,
+	struct svg_series *s)
 {
 	const double *x = history_column(&p->history, "epoch"), *y = history_column(&p->history, column);
-	size_t first, n = rows_of(p, start, &first);
+	size_t first, n = rows_of(p, restart, &first);
 
 	if (!x || !y || !n)
 		return false;
@@ -109,7 +110,7 @@ void figure_norm(const struct train_report *p, struct buf *out)
 	bool positive = true;
 
 	for (size_t i = 0; i < p->nnorm; i++)
-		if (p->norm[i].start == p->result->winner) {
+		if (p->norm[i].restart == p->result->winner) {
 			x[s.n] = p->norm[i].epoch;
 			y[s.n++] = p->norm[i].norm;
 			positive &= p->norm[i].norm > 0;

@@ -86,12 +86,13 @@ bool backup_is_due(struct backup *b)
 static int stopped(const struct backup *b, const struct train_state *s, const char *signal, struct err *e)
 {
 	const struct restart_state *at = &s->running[0];
-	char start[32] = "";
+	char restart[32] = "";
 
 	if (b->job->train.restarts > 1)
-		snprintf(start, sizeof start, "restart %u, ", at->restart + 1);
-	return err_set(e, -ERR_STOPPED, "stopped by %s after %sstep %llu (epoch %u); the same command resumes from there",
-		signal, start, (unsigned long long)at->step, at->epoch);
+		snprintf(restart, sizeof restart, "restart %u, ", at->restart + 1);
+	return err_set(e, -ERR_STOPPED,
+		"stopped by %s after %sstep %llu (epoch %u); the same command resumes from there",
+		signal, restart, (unsigned long long)at->step, at->epoch);
 }
 
 int backup_save(struct backup *b, const struct train_state *s, struct train_log *log,

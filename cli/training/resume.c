@@ -252,12 +252,12 @@ static void say(const struct search *s)
 {
 	const struct restart_state *at = s->r->checkpoint.running;
 	int version = numerical_version_of(weights_meta(s->r->weights, "numerical_version"));
-	char start[32] = "";
+	char restart[32] = "";
 
 	if (s->job->train.restarts > 1)
-		snprintf(start, sizeof start, "restart %u, ", at->restart + 1);
+		snprintf(restart, sizeof restart, "restart %u, ", at->restart + 1);
 	cli_note(s->cli, "resuming %s after %sstep %llu (epoch %u); --fresh begins a new run",
-		run_path(s->r->run), start, (unsigned long long)at->step, at->epoch);
+		run_path(s->r->run), restart, (unsigned long long)at->step, at->epoch);
 	if (*s->device)
 		cli_note(s->cli,
 			"warning: the run was begun with the device %s and goes on with %s: the last digits may differ from those of a run "

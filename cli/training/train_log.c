@@ -23,8 +23,8 @@ struct train_log {
 	uint64_t update_freq;        /* 0: no batch_loss */
 	uint32_t histograms;         /* epochs from one to the next; 0: none */
 	struct tfevents *own, *train, *validation;
-	uint32_t start;              /* that train and validation are of */
-	json_t *kept;                /* event files of an earlier process, of the run and of that start */
+	uint32_t restart; /* that train and validation are of */
+	json_t *kept;     /* event files of an earlier process, of the run and of that restart */
 	const struct weights *from;  /* the checkpoint that the run goes on from, else NULL */
 	json_t *taken;               /* what waited in it and has been taken over */
 };
@@ -203,7 +203,12 @@ struct train_log *train_log_new(struct write_errors *t, const struct job *j, str
 	buf_auto lines = BUF_INIT;
 	bool begun;
 
-	*l = (struct train_log){ .write_errors = t, .job = j, .run = run, .start = UINT32_MAX, .from = from, .taken = json_object(),
+	*l = (struct train_log){ .write_errors = t,
+		.job = j,
+		.run = run,
+		.restart = UINT32_MAX,
+		.from = from,
+		.taken = json_object(),
 		.tensorboard = config_bool(j->config, KEY_LOG_TENSORBOARD),
 		.update_freq = (uint64_t)config_int(j->config, KEY_LOG_UPDATE_FREQ),
 		.histograms = (uint32_t)config_int(j->config, KEY_LOG_HISTOGRAMS) };
@@ -230,37 +235,38 @@ static void forget(struct train_log *l)
 }
 
 /* The files of a restart; those of the one before are complete. */
-static void open_start(struct train_log *l, uint32_t start)
+static void open_restart(struct train_log *l, uint32_t restart)
 {
 	buf_auto folder = BUF_INIT;
 	bool begun;
 
 	finish(l, &l->train);
 	finish(l, &l->validation);
-	if (l->start != UINT32_MAX)
+	if (l->restart != UINT32_MAX)
 		forget(l);
-	l->start = start;
-	event_folder_path(l->job->train.restarts > 1, start, EVENTS_TRAIN, &folder);
-	if (open_in(l, folder.data, &l->train, &begun) && !start && !begun && !was_begun(l, folder.data))
+	l->restart = restart;
+	event_folder_path(l->job->train.restarts > 1, restart, EVENTS_TRAIN, &folder);
+	if (open_in(l, folder.data, &l->train, &begun) && !restart && !begun
+		&& !was_begun(l, folder.data))
 		add_texts(l, l->train);
 	buf_clear(&folder);
-	event_folder_path(l->job->train.restarts > 1, start, EVENTS_VALIDATION, &folder);
+	event_folder_path(l->job->train.restarts > 1, restart, EVENTS_VALIDATION, &folder);
 	if (l->job->train.validation.nrow)
 		open_in(l, folder.data, &l->validation, &begun);
 }
 
 /* ---- while it goes ---- */
 
-static bool has_start(struct train_log *l, uint32_t start)
+static bool has_restart(struct train_log *l, uint32_t restart)
 {
-	if (l->tensorboard && l->start != start)
-		open_start(l, start);
+	if (l->tensorboard && l->restart != restart)
+		open_restart(l, restart);
 	return l->tensorboard && l->train;
 }
 
-void train_log_step(struct train_log *l, uint32_t start, uint64_t step, double batch_loss)
+void train_log_step(struct train_log *l, uint32_t restart, uint64_t step, double batch_loss)
 {
-	if (l->update_freq && step % l->update_freq == 0 && has_start(l, start))
+	if (l->update_freq && step % l->update_freq == 0 && has_restart(l, restart))
 		tfevents_scalar(l->train, "batch_loss", step, batch_loss);
 }
 
@@ -318,7 +324,7 @@ static void add_csv(struct train_log *l, const struct metrics_line *m)
 void train_log_epoch(struct train_log *l, const struct epoch_record *r, const struct metrics_line *m)
 {
 	add_csv(l, m);
-	if (!has_start(l, r->restart))
+	if (!has_restart(l, r->restart))
 		return;
 	add_scalars(l, r, m);
 	for (unsigned i = 0; i < m->nworker; i++)
@@ -348,7 +354,7 @@ void train_log_state(struct train_log *l, const struct epoch_record *r, const st
 {
 	const struct program *p = l->job->model.program;
 
-	if (!l->histograms || (r->epoch - 1) % l->histograms || !has_start(l, r->restart))
+	if (!l->histograms || (r->epoch - 1) % l->histograms || !has_restart(l, r->restart))
 		return;
 	for (uint32_t g = 0; g < p->nweight_group; g++) {
 		const struct weight_group *w = &p->weight_group[g];

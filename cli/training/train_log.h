@@ -2,7 +2,7 @@
  * What a training run writes while it goes, besides metrics.jsonl: history.csv and
  * TensorBoard's event files, as the configuration's log keys say.
  *
- * Event files lie in train/ and validation/ of the run's folder (with several starts in
+ * Event files lie in train/ and validation/ of the run's folder (with several restarts in
  * start-1/train/, ...) with the tags and steps of Keras's callback; hyperparameters in the
  * folder itself.  What cannot be written waits, and is tried again. */
 #pragma once
@@ -24,7 +24,7 @@ struct train_log *train_log_new(struct write_errors *t, const struct job *j, str
 enum { TRAIN_LOG_WAITING_MAX = RUN_LINES_MAX + 3 };
 struct train_log_waiting { struct weights_vector vector[TRAIN_LOG_WAITING_MAX]; unsigned n; };     /* owned */
 json_t *train_log_files(struct train_log *l, struct train_log_waiting *w);
-void train_log_step(struct train_log *l, uint32_t start, uint64_t step, double batch_loss);
+void train_log_step(struct train_log *l, uint32_t restart, uint64_t step, double batch_loss);
 void train_log_epoch(struct train_log *l, const struct epoch_record *r, const struct metrics_line *m);
 void train_log_state(struct train_log *l, const struct epoch_record *r, const struct epoch_state *s);
 /* Ends the event files; well: training ended as it should. l may be NULL. */

@@ -90,15 +90,16 @@ static int cut_events(struct run *run, const char *folder, const json_t *events,
 	return code;
 }
 
-/* Those of start `start`; all is removed when it has not begun. */
-static int cut_start(struct run *run, const struct train_job *j, uint32_t start, const json_t *events, struct buf *lost, struct err *e)
+/* Those of restart `restart`; all is removed when it has not begun. */
+static int cut_restart(struct run *run, const struct train_job *j, uint32_t restart,
+	const json_t *events, struct buf *lost, struct err *e)
 {
 	buf_auto folder = BUF_INIT;
 	int code = 0;
 
 	for (enum event_folder k = 0; !code && k < EVENT_FOLDERS; k++) {
 		buf_clear(&folder);
-		event_folder_path(j->restarts > 1, start, k, &folder);
+		event_folder_path(j->restarts > 1, restart, k, &folder);
 		buf_char(&folder, '/');
 		code = cut_events(run, folder.data, events, lost, e);
 	}
@@ -126,7 +127,7 @@ int train_log_cut(struct run *run, const struct train_job *j, const json_t *resu
 	if (!code)
 		code = cut_events(run, "", events, lost, e);
 	for (uint32_t i = j->resume->ndone; !code && i < j->restarts; i++)
-		code = cut_start(run, j, i, events, lost, e);
+		code = cut_restart(run, j, i, events, lost, e);
 	if (!code)
 		note_missing(run, events, lost);
 	return code;

@@ -41,14 +41,14 @@ static double middle(struct times *t)
 /* ---- steps ---- */
 
 /* Of the first restart: concurrent ones are reported later, or never. */
-static void see_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, uint32_t step_in_epoch,
-	uint32_t steps_per_epoch, double batch_loss)
+static void see_step(void *ctx, uint32_t restart, uint32_t epoch, uint64_t step,
+	uint32_t step_in_epoch, uint32_t steps_per_epoch, double batch_loss)
 {
 	struct preview *p = ctx;
 	double now = clock_seconds();
 
 	(void)epoch, (void)step, (void)step_in_epoch, (void)steps_per_epoch, (void)batch_loss;
-	if (start)
+	if (restart)
 		return;
 	if (p->nstep)
 		add_time(&p->steps, now - p->last);

@@ -53,14 +53,14 @@ struct training {
 
 /* ---- what a training reports ---- */
 
-static void on_step(void *ctx, uint32_t start, uint32_t epoch, uint64_t step, uint32_t step_in_epoch,
-	uint32_t steps_per_epoch, double batch_loss)
+static void on_step(void *ctx, uint32_t restart, uint32_t epoch, uint64_t step,
+	uint32_t step_in_epoch, uint32_t steps_per_epoch, double batch_loss)
 {
 	struct training *t = ctx;
 
 	(void)steps_per_epoch;
-	progress_step(t->progress, start, epoch, step_in_epoch, batch_loss);
-	train_log_step(t->log, start, step, batch_loss);
+	progress_step(t->progress, restart, epoch, step_in_epoch, batch_loss);
+	train_log_step(t->log, restart, step, batch_loss);
 }
 
 /* The profile of log.profile_steps: training goes on where its files cannot be written. */
@@ -162,12 +162,12 @@ static void on_state(void *ctx, const struct epoch_record *r, const struct epoch
 		train_report_state(t->report, r, s);
 }
 
-static void on_ended(void *ctx, uint32_t start, double final_loss, const double *weight)
+static void on_ended(void *ctx, uint32_t restart, double final_loss, const double *weight)
 {
 	struct training *t = ctx;
 
 	(void)weight;
-	progress_start_done(t->progress, start, final_loss);
+	progress_restart_done(t->progress, restart, final_loss);
 }
 
 static void on_work(void *ctx, const struct optimisation_use *u)
@@ -216,13 +216,14 @@ static struct progress *open_progress(struct training *t)
 		.live_metric = live_metric(t->cli),
 		.epochs = j->epochs,
 		.steps_per_epoch = train_steps_per_epoch(j),
-		.starts = j->restarts,
+		.restarts = j->restarts,
 		.loss = j->measures.loss.row->name,
-		.lines = t->workers ? train_workers_lines : NULL, .lines_ctx = t->workers,
+		.lines = t->workers ? train_workers_lines : NULL,
+		.lines_ctx = t->workers,
 	};
 
 	if (j->resume && j->resume->ndone) {
-		o.starts_done = j->resume->ndone;
+		o.restarts_done = j->resume->ndone;
 		o.best = j->resume->best->winner;
 		o.best_loss = j->resume->best->last.loss;
 	}
@@ -240,15 +241,16 @@ static void show_past(const struct training *t)
 		return;
 	buf_printf(&val, "val_%s", metric);
 	if (!run_read(t->run, "metrics.jsonl", HISTORY_BYTES_MAX, &lines, NULL)) {
-		const double *start, *epoch, *training, *validation;
+		const double *restart, *epoch, *training, *validation;
 
 		history_parse(lines.data, lines.len, &h);
-		start = history_column(&h, "start");
+		restart = history_column(&h, "start");
 		epoch = history_column(&h, "epoch");
 		training = history_column(&h, metric);
 		validation = history_column(&h, val.data);
-		for (size_t i = 0; start && epoch && training && i < h.nrow; i++)
-			progress_past(t->progress, (uint32_t)start[i] - 1, (uint32_t)epoch[i], training[i], validation ? validation[i] : NAN);
+		for (size_t i = 0; restart && epoch && training && i < h.nrow; i++)
+			progress_past(t->progress, (uint32_t)restart[i] - 1, (uint32_t)epoch[i],
+				training[i], validation ? validation[i] : NAN);
 		history_release(&h);
 	}
 }

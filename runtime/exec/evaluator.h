@@ -21,8 +21,8 @@ enum gradient_method { GRADIENT_NONE = 0, GRADIENT_ADJOINT, GRADIENT_SHIFT, GRAD
 /* How states are held. */
 enum shape {
 	SHAPE_AUTO = 0,
-	SHAPE_SAMPLES, /* many small states: one sample per SIMD lane (at most PLAN_SAMPLES_WIRES_MAX qubits) */
-	SHAPE_STATE, /* a unit is one sample, held by one thread (at most PLAN_STATE_WIRES_MAX qubits) */
+	SHAPE_BATCHED, /* many small states: one sample per SIMD lane (at most PLAN_SAMPLES_WIRES_MAX qubits) */
+	SHAPE_PER_THREAD, /* a unit is one sample, held by one thread (at most PLAN_STATE_WIRES_MAX qubits) */
 	SHAPE_SHARED /* a unit is one sample, all threads share its state */
 };
 

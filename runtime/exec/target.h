@@ -12,7 +12,7 @@
 enum target_capability {
 	TARGET_SINGLE = 1, /* computes in single precision too; without it, in double precision alone */
 	TARGET_THREADS = 2, /* several workers compute at once */
-	TARGET_BATCHED = 4, /* SHAPE_SAMPLES: one sample in each lane of a vector */
+	TARGET_BATCHED = 4, /* SHAPE_BATCHED: one sample in each lane of a vector */
 	TARGET_STAGES =
 		8, /* large states are cut into stages, whose blocks are worked on in local memory */
 	TARGET_CONSTANT_PREFIX = 16, /* constant steps at the start of a circuit are done once and kept */
@@ -59,7 +59,7 @@ static inline bool target_has_limits(const struct target *t)
 		&& !target_has_memory(t);
 }
 
-/* Real numbers of a vector: samples of a unit of SHAPE_SAMPLES. 1 without vectors. */
+/* Real numbers of a vector: samples of a unit of SHAPE_BATCHED. 1 without vectors. */
 static inline unsigned target_lanes(const struct target *t, enum precision p)
 {
 	return t->vector_bytes ? t->vector_bytes / (p == PRECISION_DOUBLE ? 8 : 4) : 1;

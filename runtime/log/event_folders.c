@@ -9,15 +9,15 @@ static const char START[] = "start-";
 
 const char *event_folder_name(enum event_folder k) { return names[k]; }
 
-void event_folder_start(uint32_t start, struct buf *out)
+void event_folder_restart(uint32_t restart, struct buf *out)
 {
-	buf_printf(out, "%s%u/", START, start + 1);
+	buf_printf(out, "%s%u/", START, restart + 1);
 }
 
-void event_folder_path(bool several, uint32_t start, enum event_folder k, struct buf *out)
+void event_folder_path(bool several, uint32_t restart, enum event_folder k, struct buf *out)
 {
 	if (several)
-		event_folder_start(start, out);
+		event_folder_restart(restart, out);
 	buf_str(out, names[k]);
 }
 

@@ -96,22 +96,23 @@ const double *history_column(const struct history *h, const char *name)
 	return NULL;
 }
 
-static struct history_best lowest(const struct history *h, double start, const char *column)
+static struct history_best lowest(const struct history *h, double restart, const char *column)
 {
-	const double *starts = history_column(h, "start"), *epoch = history_column(h, "epoch"), *v = history_column(h, column);
+	const double *restarts = history_column(h, "start"), *epoch = history_column(h, "epoch"),
+		     *v = history_column(h, column);
 	struct history_best best = { column, NAN, NAN };
 
-	for (size_t i = 0; starts && epoch && v && i < h->nrow; i++)
-		if (starts[i] == start && isfinite(v[i]) && !(v[i] >= best.value)) {
+	for (size_t i = 0; restarts && epoch && v && i < h->nrow; i++)
+		if (restarts[i] == restart && isfinite(v[i]) && !(v[i] >= best.value)) {
 			best.epoch = epoch[i];
 			best.value = v[i];
 		}
 	return best;
 }
 
-struct history_best history_best(const struct history *h, double start)
+struct history_best history_best(const struct history *h, double restart)
 {
-	struct history_best best = lowest(h, start, "val_loss");
+	struct history_best best = lowest(h, restart, "val_loss");
 
-	return isnan(best.epoch) ? lowest(h, start, "loss") : best;
+	return isnan(best.epoch) ? lowest(h, restart, "loss") : best;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A run's metrics.jsonl as a table: what happened, epoch by epoch, for each start. */
+ * A run's metrics.jsonl as a table: what happened, epoch by epoch, for each restart. */
 #pragma once
 
 #include <stddef.h>
@@ -22,7 +22,7 @@ void history_release(struct history *h);
 /* The values of a column, or NULL. */
 const double *history_column(const struct history *h, const char *name);
 
-/* The epoch with the lowest val_loss, or with the lowest loss where no row has a val_loss, of a start counted from 1; the
+/* The epoch with the lowest val_loss, or with the lowest loss where no row has a val_loss, of a restart counted from 1; the
  * first of equal ones. column: which of the two; epoch NaN: there is none. */
 struct history_best { const char *column; double epoch, value; };
-struct history_best history_best(const struct history *h, double start);
+struct history_best history_best(const struct history *h, double restart);

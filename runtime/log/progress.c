@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Lines of progress: what is known about an epoch or start, and a bar that fits the width. */
+ * Lines of progress: what is known about an epoch or restart, and a bar that fits the width. */
 #include "runtime/log/progress.h"
 
 #include <math.h>
@@ -20,17 +20,19 @@ struct progress {
 	double begun, drawn;         /* clock */
 	bool bar;                    /* a bar is on the line */
 	unsigned plot;               /* lines of curves above it */
-	struct live live; uint32_t live_start;       /* of this start */
+	struct live live;
+	uint32_t live_restart;       /* of this restart */
 	double base;                 /* steps that were done before this process began; NaN: not known yet */
-	uint32_t start, epoch, step; /* of the sum below; the last step */
+	uint32_t restart, epoch, step; /* of the sum below; the last step */
 	double loss_sum; uint32_t loss_count;
 	struct buf waiting;          /* lines not yet printed */
-	struct buf last, last_val, remark;     /* what the last epoch line of this start said; a note on the start */
+	struct buf last, last_val,
+		remark; /* what the last epoch line of this restart said; a note on the restart */
 	double start_seconds;
 	uint32_t best, done; double best_loss;
 };
 
-static void draw(struct progress *p, uint32_t start, uint32_t epoch, uint32_t step, double now);
+static void draw(struct progress *p, uint32_t restart, uint32_t epoch, uint32_t step, double now);
 
 /* Are curves wanted, and is there a terminal for them? */
 static bool live(const struct progress *p) { return p->o.live && p->o.terminal && !p->o.quiet; }
@@ -61,16 +63,17 @@ static void add_left(struct buf *b, double s)
 static int digits(uint32_t n) { return snprintf(NULL, 0, "%u", n); }
 
 /* "restart 3/8  " where there are several. */
-static void add_start(const struct progress *p, uint32_t start, struct buf *b)
+static void add_restart(const struct progress *p, uint32_t restart, struct buf *b)
 {
-	if (p->o.starts > 1)
-		buf_printf(b, "restart %*u/%u", digits(p->o.starts), start + 1, p->o.starts);
+	if (p->o.restarts > 1)
+		buf_printf(b, "restart %*u/%u", digits(p->o.restarts), restart + 1, p->o.restarts);
 }
 
-static void add_epoch(const struct progress *p, uint32_t start, uint32_t epoch, struct buf *b)
+static void add_epoch(const struct progress *p, uint32_t restart, uint32_t epoch, struct buf *b)
 {
-	add_start(p, start, b);
-	buf_printf(b, "%sepoch %*u/%u", p->o.starts > 1 ? "  " : "", digits(p->o.epochs), epoch, p->o.epochs);
+	add_restart(p, restart, b);
+	buf_printf(b, "%sepoch %*u/%u", p->o.restarts > 1 ? "  " : "", digits(p->o.epochs), epoch,
+		p->o.epochs);
 }
 
 static void add_values(const struct metrics_line *values, enum metrics_part part, struct buf *b)
@@ -119,7 +122,7 @@ static void put_line(struct progress *p, const struct buf *b)
 	if (!live(p))
 		wipe(p);
 	else if (clock_seconds() - p->drawn >= redraw_seconds && p->step)
-		draw(p, p->start, p->epoch, p->step, clock_seconds());
+		draw(p, p->restart, p->epoch, p->step, clock_seconds());
 }
 
 /* ---- folding ---- */
@@ -171,11 +174,11 @@ struct progress *progress_new(const struct progress_options *o)
 
 	p->o = *o;
 	p->begun = clock_seconds();
-	p->done = o->starts_done;
+	p->done = o->restarts_done;
 	p->best = o->best;
 	p->best_loss = o->best_loss;
 	p->base = NAN;
-	p->live_start = UINT32_MAX;
+	p->live_restart = UINT32_MAX;
 	return p;
 }
 
@@ -197,11 +200,11 @@ static void add_bar(struct buf *b, unsigned columns, uint32_t step, uint32_t ste
 
 /* What comes behind the bar, the most wanted first; each is left out where it does not fit,
  * the later ones also where the bar would have to give way. */
-static void add_tail(const struct progress *p, uint32_t start, uint32_t epoch, uint32_t step, double now,
-	size_t room, struct buf *b)
+static void add_tail(const struct progress *p, uint32_t restart, uint32_t epoch, uint32_t step,
+	double now, size_t room, struct buf *b)
 {
-	double before = ((double)start * p->o.epochs + epoch - 1) * p->o.steps_per_epoch + step;
-	double total = (double)p->o.starts * p->o.epochs * p->o.steps_per_epoch;
+	double before = ((double)restart * p->o.epochs + epoch - 1) * p->o.steps_per_epoch + step;
+	double total = (double)p->o.restarts * p->o.epochs * p->o.steps_per_epoch;
 	double per_step = (now - p->begun) / (before - p->base);
 	buf_auto part = BUF_INIT;
 
@@ -256,16 +259,17 @@ static unsigned lines_of(const struct buf *b)
 	return n;
 }
 
-/* The first start that is not done, where several run side by side. */
-static void add_point(struct progress *p, uint32_t start, uint32_t epoch, double training, double validation)
+/* The first restart that is not done, where several run side by side. */
+static void add_point(struct progress *p, uint32_t restart, uint32_t epoch, double training,
+	double validation)
 {
 	if (!live(p))
 		return;
-	if (p->live_start == UINT32_MAX) {
-		p->live_start = start;
+	if (p->live_restart == UINT32_MAX) {
+		p->live_restart = restart;
 		live_clear(&p->live);
 	}
-	if (start == p->live_start)
+	if (restart == p->live_restart)
 		live_add(&p->live, epoch, training, validation);
 }
 
@@ -278,29 +282,31 @@ static double value_of(const struct metrics_line *values, const char *prefix, co
 	return v ? v->number : NAN;
 }
 
-static void add_epoch_point(struct progress *p, uint32_t start, uint32_t epoch, const struct metrics_line *values)
+static void add_epoch_point(struct progress *p, uint32_t restart, uint32_t epoch,
+	const struct metrics_line *values)
 {
 	const char *name = p->o.live_metric ? p->o.live_metric : "loss";
 
-	add_point(p, start, epoch, value_of(values, "", name), value_of(values, "val_", name));
+	add_point(p, restart, epoch, value_of(values, "", name), value_of(values, "val_", name));
 }
 
-void progress_past(struct progress *p, uint32_t start, uint32_t epoch, double training, double validation)
+void progress_past(struct progress *p, uint32_t restart, uint32_t epoch, double training,
+	double validation)
 {
-	if (start >= p->o.starts_done)
-		add_point(p, start, epoch, training, validation);
+	if (restart >= p->o.restarts_done)
+		add_point(p, restart, epoch, training, validation);
 }
 
 /* The last columns stay empty: some terminals wrap when the last is written, and the ^C that they show must not wrap
  * either, else the bar stays above the line that is cleared. */
-static void draw(struct progress *p, uint32_t start, uint32_t epoch, uint32_t step, double now)
+static void draw(struct progress *p, uint32_t restart, uint32_t epoch, uint32_t step, double now)
 {
 	size_t room = terminal_width(p->o.out, NULL) - sizeof "^C";
 	struct buf line = BUF_INIT, tail = BUF_INIT, plot = BUF_INIT, frame = BUF_INIT;
 
-	add_epoch(p, start, epoch, &line);
+	add_epoch(p, restart, epoch, &line);
 	line.len = line.len < room ? line.len : room;
-	add_tail(p, start, epoch, step, now, room - line.len, &tail);
+	add_tail(p, restart, epoch, step, now, room - line.len, &tail);
 	size_t spare = room - line.len - tail.len;
 	if (spare >= BAR_LEAST + BAR_FRAME)
 		add_bar(&line, spare - BAR_FRAME < BAR_MOST ? (unsigned)spare - BAR_FRAME : BAR_MOST, step, p->o.steps_per_epoch, p->o.colour);
@@ -320,56 +326,59 @@ static void draw(struct progress *p, uint32_t start, uint32_t epoch, uint32_t st
 	buf_release(&tail);
 }
 
-void progress_step(struct progress *p, uint32_t start, uint32_t epoch, uint32_t step, double batch_loss)
+void progress_step(struct progress *p, uint32_t restart, uint32_t epoch, uint32_t step,
+	double batch_loss)
 {
 	if (p->o.quiet || !p->o.terminal)
 		return;
-	if (p->start != start || p->epoch != epoch) {
-		p->start = start;
+	if (p->restart != restart || p->epoch != epoch) {
+		p->restart = restart;
 		p->epoch = epoch;
 		p->loss_sum = p->loss_count = 0;
 	}
 	if (isnan(p->base))
-		p->base = ((double)start * p->o.epochs + epoch - 1) * p->o.steps_per_epoch + step - 1;
+		p->base = ((double)restart * p->o.epochs + epoch - 1) * p->o.steps_per_epoch + step
+			- 1;
 	p->step = step;
 	p->loss_sum += batch_loss;
 	p->loss_count++;
 	double now = clock_seconds();
 	if (now - p->drawn >= redraw_seconds)
-		draw(p, start, epoch, step, now);
+		draw(p, restart, epoch, step, now);
 }
 
 /* ---- lines ---- */
 
-void progress_epoch(struct progress *p, uint32_t start, uint32_t epoch, double seconds, const struct metrics_line *values)
+void progress_epoch(struct progress *p, uint32_t restart, uint32_t epoch, double seconds,
+	const struct metrics_line *values)
 {
 	buf_auto head = BUF_INIT, tail = BUF_INIT;
 
 	if (p->o.quiet)
 		return;
-	add_epoch_point(p, start, epoch, values);
+	add_epoch_point(p, restart, epoch, values);
 	buf_clear(&p->last);
 	buf_clear(&p->last_val);
 	add_values(values, METRICS_TRAINING, &p->last);
 	add_values(values, METRICS_VALIDATION, &p->last_val);
 	p->start_seconds += seconds;
-	if (p->o.starts == 1 || seconds >= slow_epoch_seconds) {
-		add_epoch(p, start, epoch, &head);
+	if (p->o.restarts == 1 || seconds >= slow_epoch_seconds) {
+		add_epoch(p, restart, epoch, &head);
 		buf_str(&tail, "  ");
 		add_seconds(&tail, seconds);
 		put_values(p, &head, &tail);
 	}
 }
 
-void progress_note(struct progress *p, uint32_t start, const char *text)
+void progress_note(struct progress *p, uint32_t restart, const char *text)
 {
 	buf_auto line = BUF_INIT;
 
-	(void)start;
+	(void)restart;
 	if (!p || p->o.quiet)
 		return;
 	buf_str(&line, text);
-	if (p->o.starts == 1) {
+	if (p->o.restarts == 1) {
 		put_line(p, &line);
 	} else {
 		buf_clear(&p->remark);
@@ -384,17 +393,17 @@ void progress_clear(struct progress *p)
 	wipe(p);
 }
 
-void progress_start_done(struct progress *p, uint32_t start, double final_loss)
+void progress_restart_done(struct progress *p, uint32_t restart, double final_loss)
 {
 	buf_auto line = BUF_INIT, tail = BUF_INIT;
 
-	if (p->o.quiet || p->o.starts == 1)
+	if (p->o.quiet || p->o.restarts == 1)
 		return;
 	if (!p->done++ || final_loss < p->best_loss) {
-		p->best = start;
+		p->best = restart;
 		p->best_loss = final_loss;
 	}
-	add_start(p, start, &line);
+	add_restart(p, restart, &line);
 	if (!p->last.len)
 		add_value(&p->last, "loss", final_loss);
 	buf_str(&tail, "  ");
@@ -402,15 +411,15 @@ void progress_start_done(struct progress *p, uint32_t start, double final_loss)
 	if (p->remark.len)
 		buf_printf(&tail, "  %s", p->remark.data);
 	put_values(p, &line, &tail);
-	if (start == p->live_start)
-		p->live_start = UINT32_MAX;
+	if (restart == p->live_restart)
+		p->live_restart = UINT32_MAX;
 	buf_clear(&p->last_val);
 	buf_clear(&p->last);
 	buf_clear(&p->remark);
 	p->start_seconds = 0;
-	if (p->done == p->o.starts) {
+	if (p->done == p->o.restarts) {
 		buf_clear(&line);
-		buf_printf(&line, "best of %u restarts: restart %u", p->o.starts, p->best + 1);
+		buf_printf(&line, "best of %u restarts: restart %u", p->o.restarts, p->best + 1);
 		add_value(&line, "loss", p->best_loss);
 		put_line(p, &line);
 	}

@@ -227,7 +227,7 @@ static void test_random(unsigned nwire, unsigned nprogram)
 		struct evaluator_options o = { .gradient = GRADIENT_ADJOINT,
 			.random_plan = random_below(seed, 15, 4),
 			.no_fuse = random_below(seed, 16, 3) == 0,
-			.shape = SHAPE_STATE + random_below(seed, 17, 2) };
+			.shape = SHAPE_PER_THREAD + random_below(seed, 17, 2) };
 
 		ran = compare_both(p, seed, o, 1 + random_below(seed, 18, nwire < 12 ? 6 : 3), w);
 		program_free(p);

@@ -482,7 +482,7 @@ const struct target *tested_device(int argc, char **argv)
 
 enum shape first_shape(const struct target *t)
 {
-	return target_can(t, TARGET_BATCHED) ? SHAPE_SAMPLES : SHAPE_STATE;
+	return target_can(t, TARGET_BATCHED) ? SHAPE_BATCHED : SHAPE_PER_THREAD;
 }
 
 unsigned random_below(uint64_t seed, uint32_t k, unsigned n)

@@ -57,7 +57,7 @@ struct apart outcomes_apart(const struct program *p, const struct evaluator_opti
 /* The best target of the device that the test's first argument names, of the cpu without one; the test is skipped where it cannot
  * run here. */
 const struct target *tested_device(int argc, char **argv);
-/* SHAPE_SAMPLES where a target has it, or SHAPE_STATE. */
+/* SHAPE_BATCHED where a target has it, or SHAPE_PER_THREAD. */
 enum shape first_shape(const struct target *t);
 
 /* A number below n that seed and k decide. */

@@ -91,7 +91,7 @@ static bool compare(const struct job *j, struct evaluator_options o, double *wor
 	struct outcome got = outcome_new(j->p, NSAMPLE);
 	bool ran = true;
 
-	for (int shape = SHAPE_SAMPLES; shape <= SHAPE_SHARED && ran; shape++) {
+	for (int shape = SHAPE_BATCHED; shape <= SHAPE_SHARED && ran; shape++) {
 		o.shape = (enum shape)shape;
 		ran = run(j, &o, NSAMPLE, &got);
 		*worst_readout = tap_worst(*worst_readout, largest_difference(got.readout, j->want.readout, (size_t)NSAMPLE * j->p->nreadout));
@@ -163,7 +163,7 @@ static void test_size(unsigned n, const struct target *target, enum precision pr
 			.target = target,
 			.precision = precision,
 			.random_plan = 10 * n + plan,
-			.shape = (enum shape)(SHAPE_SAMPLES + plan % 3) };
+			.shape = (enum shape)(SHAPE_BATCHED + plan % 3) };
 
 		ran = run(&j, &o, 1, &got);
 		readout = tap_worst(readout, largest_difference(got.readout, j.want.readout, j.p->nreadout));
@@ -194,8 +194,12 @@ static void test_blocks(unsigned napply, bool permutes)
 
 		ran = run(&j, &ref, 2, &j.want);
 		for (unsigned plan = 0; plan < 4 && ran; plan++) {
-			struct evaluator_options o = { .nthread = 2, .gradient = GRADIENT_ADJOINT, .precision = PRECISION_DOUBLE,
-				.random_plan = plan, .shape = plan & 1 ? SHAPE_SHARED : SHAPE_STATE, .no_fuse = plan == 3 };
+			struct evaluator_options o = { .nthread = 2,
+				.gradient = GRADIENT_ADJOINT,
+				.precision = PRECISION_DOUBLE,
+				.random_plan = plan,
+				.shape = plan & 1 ? SHAPE_SHARED : SHAPE_PER_THREAD,
+				.no_fuse = plan == 3 };
 
 			ran = run(&j, &o, 2, &got);
 			readout = tap_worst(readout, largest_difference(got.readout, j.want.readout, 2 * (size_t)j.p->nreadout));
@@ -231,7 +235,7 @@ static void test_near(const struct target *target, enum precision precision)
 				.target = target,
 				.precision = precision,
 				.random_plan = plan,
-				.shape = plan & 1 ? SHAPE_STATE : SHAPE_SHARED,
+				.shape = plan & 1 ? SHAPE_PER_THREAD : SHAPE_SHARED,
 				.no_fuse = seed % 2 };
 
 			ran = run(&j, &o, 2, &got);
@@ -580,8 +584,8 @@ static void test_target(const struct target *t, enum precision precision)
 	test_near(t, precision);
 	for (unsigned n = 1; n <= 14; n++)
 		test_size(n, t, precision);
-	test_threads(SHAPE_SAMPLES, precision, 6, t);
-	test_threads(SHAPE_STATE, precision, 6, t);
+	test_threads(SHAPE_BATCHED, precision, 6, t);
+	test_threads(SHAPE_PER_THREAD, precision, 6, t);
 	test_threads(SHAPE_SHARED, precision, 14, t);
 }
 
@@ -604,7 +608,7 @@ int main(void)
 		test_nontemporal((enum isa)isa, PRECISION_DOUBLE);
 		test_finish((enum isa)isa, PRECISION_SINGLE);
 		test_finish((enum isa)isa, PRECISION_DOUBLE);
-		test_fused_last(16, SHAPE_STATE, (enum isa)isa);
+		test_fused_last(16, SHAPE_PER_THREAD, (enum isa)isa);
 		test_fused_last(16, SHAPE_SHARED, (enum isa)isa);
 	}
 	test_alone(18);

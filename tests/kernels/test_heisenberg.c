@@ -25,7 +25,7 @@ static struct random_shape shape_of(uint64_t seed)
 static struct evaluator_options options_of(uint64_t seed)
 {
 	return (struct evaluator_options){ .nthread = 1,
-		.shape = SHAPE_SAMPLES + random_below(seed, 11, 3),
+		.shape = SHAPE_BATCHED + random_below(seed, 11, 3),
 		.precision = PRECISION_DOUBLE,
 		.target = cpu_target(random_below(seed, 12, (unsigned)isa_best() + 1)),
 		.random_plan = random_below(seed, 13, 3),

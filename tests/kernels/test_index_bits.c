@@ -37,7 +37,7 @@ static struct random_shape shape_of(uint64_t seed)
 static struct evaluator_options options_of(uint64_t seed)
 {
 	return (struct evaluator_options){ .nthread = 1 + (random_below(seed, 12, 8) == 0),
-		.shape = SHAPE_STATE + random_below(seed, 13, 2),
+		.shape = SHAPE_PER_THREAD + random_below(seed, 13, 2),
 		.precision = PRECISION_DOUBLE,
 		.target = cpu_target(random_below(seed, 14, (unsigned)isa_best() + 1)),
 		.random_plan = random_below(seed, 15, 4),

@@ -199,8 +199,15 @@ static void test_trained_amplitudes(void)
 
 static void test_shapes(void)
 {
-	static const struct { uint32_t nwire; enum shape shape; uint32_t width; } want[] = {
-		{ 1, SHAPE_SAMPLES, 8 }, { 10, SHAPE_SAMPLES, 8 }, { 11, SHAPE_STATE, 1 }, { 17, SHAPE_STATE, 1 },
+	static const struct {
+		uint32_t nwire;
+		enum shape shape;
+		uint32_t width;
+	} want[] = {
+		{ 1, SHAPE_BATCHED, 8 },
+		{ 10, SHAPE_BATCHED, 8 },
+		{ 11, SHAPE_PER_THREAD, 1 },
+		{ 17, SHAPE_PER_THREAD, 1 },
 		{ 18, SHAPE_SHARED, 1 },
 	};
 	const struct plan_options ref = { .target = &target_ref };

@@ -310,8 +310,8 @@ static void test_random(void)
 			.diagonals = seed % 8 < 4,
 			.vectors = seed % 3 == 0 };
 		struct program *p = random_program(&r);
-		struct plan *pl =
-			plan_of(p, seed % 2 ? SHAPE_SHARED : SHAPE_STATE, seed % 4 < 2 ? seed : 0);
+		struct plan *pl = plan_of(p, seed % 2 ? SHAPE_SHARED : SHAPE_PER_THREAD,
+			seed % 4 < 2 ? seed : 0);
 		struct backend_state *s = state_of(pl);
 
 		compare(pl, s->circuit, &n);
@@ -349,7 +349,7 @@ static void test_cache_bytes(enum shape shape)
 	most = backend_cpu.state_cache->bytes(pl, (uint32_t)(2 * n), 1)
 		- backend_cpu.state_cache->bytes(pl, (uint32_t)n, 1);
 	tap_ok(most >= n * one, "%s: a cache of %llu more states asks for %llu bytes",
-		shape == SHAPE_SAMPLES ? "batched" : "shared", (unsigned long long)n,
+		shape == SHAPE_BATCHED ? "batched" : "shared", (unsigned long long)n,
 		(unsigned long long)most);
 	plan_free(pl);
 	program_free(p);
@@ -363,9 +363,9 @@ int main(void)
 		test_layer();
 		test_along();
 		test_written();
-		test_start(SHAPE_SAMPLES);
-		test_start(SHAPE_STATE);
-		test_cache_bytes(SHAPE_SAMPLES);
+		test_start(SHAPE_BATCHED);
+		test_start(SHAPE_PER_THREAD);
+		test_cache_bytes(SHAPE_BATCHED);
 		test_cache_bytes(SHAPE_SHARED);
 		test_random();
 	}

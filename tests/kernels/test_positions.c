@@ -231,7 +231,7 @@ static void test_family(const struct family *f)
 					.gradient = GRADIENT_ADJOINT,
 					.target = target,
 					.precision = (enum precision)precision,
-					.shape = t % 2 ? SHAPE_STATE : SHAPE_SHARED };
+					.shape = t % 2 ? SHAPE_PER_THREAD : SHAPE_SHARED };
 
 				ran = compare(p, weight, &want, o,
 					&worst[k][precision == PRECISION_DOUBLE]);

@@ -135,8 +135,8 @@ int main(void)
 
 	for (unsigned k = 0; FLUSHES && (t = cpu_target_here(k)); k++)
 		for (unsigned nthread = 1; nthread <= 3; nthread++) {
-			check_state("6", 6, SHAPE_SAMPLES, nthread, t);
-			check_state("10", 10, SHAPE_STATE, nthread, t);
+			check_state("6", 6, SHAPE_BATCHED, nthread, t);
+			check_state("10", 10, SHAPE_PER_THREAD, nthread, t);
 			check_state("15", 15, SHAPE_SHARED, nthread, t);
 		}
 

@@ -36,9 +36,16 @@ static char *run(bool quiet, bool terminal, uint32_t starts, double seconds)
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
-	struct progress_options o = { .out = out, .quiet = quiet, .terminal = terminal, .epochs = 2, .steps_per_epoch = 3,
-		.live = wants_live, .starts = starts, .loss = "mse",
-		.lines = wants_workers ? workers : NULL, .lines_ctx = &most_workers };
+	struct progress_options o = { .out = out,
+		.quiet = quiet,
+		.terminal = terminal,
+		.epochs = 2,
+		.steps_per_epoch = 3,
+		.live = wants_live,
+		.restarts = starts,
+		.loss = "mse",
+		.lines = wants_workers ? workers : NULL,
+		.lines_ctx = &most_workers };
 	struct progress *p = progress_new(&o);
 
 	for (uint32_t s = 0; s < starts; s++) {
@@ -49,7 +56,7 @@ static char *run(bool quiet, bool terminal, uint32_t starts, double seconds)
 				progress_step(p, s, e, k, 1.0 / k);
 			progress_epoch(p, s, e, seconds, &r);
 		}
-		progress_start_done(p, s, value[2 * s + 1][0]);
+		progress_restart_done(p, s, value[2 * s + 1][0]);
 	}
 	progress_free(p);
 	fclose(out);
@@ -251,8 +258,14 @@ static void test_past(void)
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
-	struct progress_options o = { .out = out, .terminal = true, .live = true, .epochs = 9, .steps_per_epoch = 1, .starts = 2,
-		.starts_done = 1, .live_metric = "sign_accuracy" };
+	struct progress_options o = { .out = out,
+		.terminal = true,
+		.live = true,
+		.epochs = 9,
+		.steps_per_epoch = 1,
+		.restarts = 2,
+		.restarts_done = 1,
+		.live_metric = "sign_accuracy" };
 	struct progress *p = progress_new(&o);
 	struct metrics_line r = values_of((double[]){ 9, 0.625, 9, 0.5 });
 
@@ -340,12 +353,14 @@ static void test_notes(void)
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
-	struct progress_options o = { .out = out, .epochs = 2, .steps_per_epoch = 3, .starts = 2, .loss = "mse" };
+	struct progress_options o = {
+		.out = out, .epochs = 2, .steps_per_epoch = 3, .restarts = 2, .loss = "mse"
+	};
 	struct progress *p = progress_new(&o);
 
 	progress_note(p, 0, "stopped after epoch 1");
-	progress_start_done(p, 0, 0.5);
-	progress_start_done(p, 1, 0.25);
+	progress_restart_done(p, 0, 0.5);
+	progress_restart_done(p, 1, 0.25);
 	progress_note(NULL, 0, "nobody hears");
 	progress_clear(NULL);
 	progress_free(p);

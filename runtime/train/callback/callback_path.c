@@ -165,7 +165,7 @@ int callback_path(const struct train_job *j, const char *template, const struct 
 		const char *base = path_base(name.data);
 		buf_add(out, name.data, (size_t)(base - name.data));
 		if (j->restarts > 1 && !has_start(template))
-			event_folder_start(r->restart, out);
+			event_folder_restart(r->restart, out);
 		buf_str(out, base);
 	}
 	return code;

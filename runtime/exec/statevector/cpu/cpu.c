@@ -68,7 +68,7 @@ static uint64_t all_entries(const struct plan *pl)
 static uint64_t stage_entries(const struct plan *pl, const struct plan_circuit *c)
 {
 	uint64_t most = 0;
-	if (pl->shape == SHAPE_SAMPLES)
+	if (pl->shape == SHAPE_BATCHED)
 		return transition_entries(c);
 	for (uint32_t k = 0; k < c->nstage; k++) {
 		struct plan_circuit part = { .nstep = c->stage[k].count, .step = c->step + c->stage[k].first };
@@ -96,7 +96,7 @@ static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static uint64_t probs_doubles(const struct plan *pl, const struct kernels *k, const struct plan_circuit *c)
 {
 	uint64_t most = 0;
-	unsigned lane_bits = pl->shape == SHAPE_SAMPLES ? 0 : lanes_log2(k);
+	unsigned lane_bits = pl->shape == SHAPE_BATCHED ? 0 : lanes_log2(k);
 	for (uint32_t o = 0; o < c->noutput; o++) {
 		const struct output *out = &c->output[o];
 		unsigned nrow_bit = 0;
@@ -111,7 +111,7 @@ static uint64_t probs_doubles(const struct plan *pl, const struct kernels *k, co
 static struct sizes sizes_of(const struct plan *pl, bool gradient, unsigned nrank)
 {
 	const struct kernels *k = kernels_of(pl);
-	bool samples = pl->shape == SHAPE_SAMPLES;
+	bool samples = pl->shape == SHAPE_BATCHED;
 	uint64_t entries = 0, terms = 0, local = 0;
 	struct sizes s = { 0 };
 	for (uint32_t c = 0; c < pl->ncircuit; c++) {
@@ -371,7 +371,7 @@ static int cpu_prepare(const struct plan *pl, unsigned nthread, uint64_t devices
 	b->rank_bits = (unsigned)__builtin_ctz(nrank);
 	b->k = kernels_of(pl);
 	b->nthread = nthread;
-	b->lane_bits = pl->shape == SHAPE_SAMPLES ? 0 : lanes_log2(b->k);
+	b->lane_bits = pl->shape == SHAPE_BATCHED ? 0 : lanes_log2(b->k);
 	b->gradient = gradient;
 	b->shared = pl->shape == SHAPE_SHARED;
 	b->nslot = (uint32_t)s.nslot;

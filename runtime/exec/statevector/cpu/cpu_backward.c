@@ -204,7 +204,7 @@ static void sample_sums(const struct cpu_step *st, const double *transition, uns
 		r[t * (d + 1)] = transition[(size_t)t * lanes];
 }
 
-/* SHAPE_SAMPLES: a lane is a sample. */
+/* SHAPE_BATCHED: a lane is a sample. */
 static void collect_lanes(const struct sweep *w, const double *transition,
 	const struct gradient_sums *to)
 {
@@ -246,7 +246,7 @@ static void backward_blocks(struct sweep *w, struct cpu_worker *thread, struct c
 	recorder_event(EVENT_BACKWARD, id, 0, event);
 }
 
-/* SHAPE_SAMPLES: the only stage, on whole states in place. */
+/* SHAPE_BATCHED: the only stage, on whole states in place. */
 static void backward_whole(struct sweep *w, struct cpu_worker *thread, const struct gradient_sums *to)
 {
 	memset(thread->transition, 0, w->stage->ntransition * sizeof(double));

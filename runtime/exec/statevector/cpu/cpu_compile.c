@@ -160,7 +160,7 @@ static void compile_step(struct backend_state *b, const struct plan_step *ps,
 	s->spread |= s->lane_masked;
 	s->kernel.form = ps->tail ? FORM_COMPLEX
 				  : form_of(b->plan->set.def[ps->matrix]); /* the tail needs P */
-	s->kernel.lanewise |= s->lane_masked || (sample && b->plan->shape == SHAPE_SAMPLES);
+	s->kernel.lanewise |= s->lane_masked || (sample && b->plan->shape == SHAPE_BATCHED);
 	s->permutes = !s->diagonal && !s->kernel.lanewise && !ps->transition
 		&& find_permutation(b, ps, s);
 	s->per_lane = s->kernel.lanewise;
@@ -242,7 +242,7 @@ static void compile_stage(struct backend_state *b, struct cpu_circuit *c, const 
 	struct cpu_stage *s)
 {
 	struct cpu_layout l;
-	if (b->plan->shape == SHAPE_SAMPLES)
+	if (b->plan->shape == SHAPE_BATCHED)
 		cpu_lay_out_whole(c, s, &l);
 	else
 		cpu_lay_out(b, c, ps, after, s, &l);
@@ -280,7 +280,7 @@ static void compile_stage(struct backend_state *b, struct cpu_circuit *c, const 
 static void compile_stages(struct backend_state *b, struct cpu_circuit *c)
 {
 	const struct plan_circuit *pc = c->plan;
-	if (b->plan->shape != SHAPE_SAMPLES) {
+	if (b->plan->shape != SHAPE_BATCHED) {
 		c->stage = arena_alloc(&b->arena, pc->nstage, sizeof *c->stage);
 		for (uint32_t k = 0; k < pc->nstage; k++)
 			compile_stage(b, c, &pc->stage[k], pc->stage[k].after, &c->stage[c->nstage++]);

@@ -14,5 +14,5 @@ struct cpu_layout {
  * `outer` and `absent`.  after: places of bits behind the stage. */
 void cpu_lay_out(const struct backend_state *b, const struct cpu_circuit *c, const struct plan_stage *ps, const uint8_t *after,
 	struct cpu_stage *s, struct cpu_layout *l);
-/* SHAPE_SAMPLES: every bit is a row bit of the one block. */
+/* SHAPE_BATCHED: every bit is a row bit of the one block. */
 void cpu_lay_out_whole(const struct cpu_circuit *c, struct cpu_stage *s, struct cpu_layout *l);

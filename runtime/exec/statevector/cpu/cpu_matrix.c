@@ -101,7 +101,7 @@ static void sample_matrix(const struct backend_state *b, uint32_t m, bool adjoin
 	}
 }
 
-/* The unit's own matrices: lane by lane in SHAPE_SAMPLES, else one sample's. */
+/* The unit's own matrices: lane by lane in SHAPE_BATCHED, else one sample's. */
 void cpu_sample_matrices(const struct backend_state *b, struct cpu_worker *w,
 	const struct cpu_circuit *c, const struct unit_input *in)
 {

@@ -90,7 +90,7 @@ static void put_op(struct cpu_stage *s, const struct cpu_step *st)
 	s->op[s->nop++] = (struct cpu_op){ .step = st, .none = is_one(st), .one = { st } };
 }
 
-/* Diagonal steps are put off until a step changes a bit that they look at (not SHAPE_SAMPLES). */
+/* Diagonal steps are put off until a step changes a bit that they look at (not SHAPE_BATCHED). */
 struct delay {
 	struct cpu_stage *s;
 	const struct cpu_step **diagonal;

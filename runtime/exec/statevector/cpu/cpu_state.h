@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What the files of the cpu backend share: compiled circuits, workers, the state.
  *
- * SHAPE_SAMPLES runs a circuit as one stage on whole states in place.  The other
+ * SHAPE_BATCHED runs a circuit as one stage on whole states in place.  The other
  * shapes run stage by stage: gather a block of rows, exchange lanes, apply, put back.
  * Sums over a large state are cut into CHUNKS parts, a number that never changes. */
 #pragma once
@@ -97,7 +97,8 @@ struct cpu_part {
 
 struct cpu_stage {
 	uint32_t nstep; struct cpu_step *step;
-	uint32_t nop; struct cpu_op *op;         /* the same steps for the forward pass; SHAPE_SAMPLES: behind the constant start */
+	uint32_t nop;
+	struct cpu_op *op; /* the same steps for the forward pass; SHAPE_BATCHED: behind the constant start */
 	unsigned nlocal;                         /* a block has 2^nlocal rows */
 	uint8_t row_bit[64]; /* (nlocal) bits of a block's rows among the state's, ascending */
 	uint32_t *row;       /* (2^nlocal) rows of a block, from its first */
@@ -206,7 +207,7 @@ struct backend_state {
 	struct split_rank *split; /* or NULL */
 	unsigned rank, rank_bits; /* the process has the rows whose highest rank_bits bits are `rank` */
 	const struct kernels *k;
-	unsigned nthread, lane_bits; /* lane bits of an amplitude's index: 0 in SHAPE_SAMPLES */
+	unsigned nthread, lane_bits; /* lane bits of an amplitude's index: 0 in SHAPE_BATCHED */
 	bool gradient, shared;
 	uint32_t nslot;              /* states a worker keeps: one per circuit, or one */
 	struct cpu_circuit *circuit;
@@ -265,7 +266,7 @@ void cpu_readouts(struct backend_state *b, struct cpu_worker *w, const struct cp
 void cpu_lambda(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c,
 	const void *psi, void *lambda, const double *dreadout);
 
-/* psi <- psi / |psi|, in SHAPE_SAMPLES lane by lane. */
+/* psi <- psi / |psi|, in SHAPE_BATCHED lane by lane. */
 void cpu_normalise(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c, void *psi);
 
 /* cpu_matrix.c, cpu_sweep.c, cpu_backward.c: the functions of the backend's table that run circuits. */

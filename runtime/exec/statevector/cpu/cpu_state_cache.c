@@ -51,7 +51,7 @@ static uint64_t units_of(const struct plan *pl, uint32_t nstate)
 static uint64_t state_bytes(const struct plan *pl, const struct kernels *k, uint32_t c, unsigned nrank)
 {
 	unsigned nbit = pl->circuit[c].nbit;
-	nbit = pl->shape == SHAPE_SAMPLES ? nbit + (unsigned)__builtin_ctz(k->lanes)
+	nbit = pl->shape == SHAPE_BATCHED ? nbit + (unsigned)__builtin_ctz(k->lanes)
 					  : plan_stored_bits(pl, nbit);
 	return (UINT64_C(2) << nbit) / nrank * k->real_bytes;
 }
@@ -70,7 +70,7 @@ static uint64_t next_bytes(const struct plan *pl, const struct kernels *k, unsig
 
 static uint64_t part_bytes(const struct plan *pl, uint32_t nstate)
 {
-	return pl->shape == SHAPE_SAMPLES
+	return pl->shape == SHAPE_BATCHED
 		? 0
 		: tiles_of(nstate) * CPU_CHUNKS * TILE * TILE * sizeof(cplx);
 }
@@ -247,7 +247,7 @@ static void pair_of(uint64_t item, uint32_t *g, uint32_t *h)
 	*g = (uint32_t)item;
 }
 
-/* SHAPE_SAMPLES: one pair of units, all terms in order.  Pairs write to places of their own. */
+/* SHAPE_BATCHED: one pair of units, all terms in order.  Pairs write to places of their own. */
 static void overlap_units(const struct backend_state *b, uint32_t number, uint32_t g, uint32_t h,
 	uint32_t nstate, cplx *m)
 {

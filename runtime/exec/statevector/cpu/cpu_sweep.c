@@ -65,7 +65,7 @@ static void forward_ones(const struct sweep *w, const struct cpu_op *op, const v
 	w->b->k->apply_ones(rows, from, nbit, step, u, op->none);
 }
 
-/* All ops of SHAPE_SAMPLES' one stage; the first reads `from` where that is not psi. */
+/* All ops of SHAPE_BATCHED' one stage; the first reads `from` where that is not psi. */
 static void forward_whole(const struct sweep *w, struct cpu_worker *thread, const void *from, void *psi)
 {
 	const struct cpu_stage *s = w->stage;

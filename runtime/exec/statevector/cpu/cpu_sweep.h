@@ -140,7 +140,7 @@ void cpu_tail_chunk(const struct sweep *w, const struct cpu_worker *thread, unsi
 void cpu_tail_total(const struct sweep *w, struct cpu_worker *owner);
 /* readout[(width, nreadout)] from P. */
 void cpu_tail_readouts(struct backend_state *b, const struct cpu_worker *w, const struct cpu_circuit *c, double *readout);
-/* The matrix of lambda, lane by lane in SHAPE_SAMPLES. */
+/* The matrix of lambda, lane by lane in SHAPE_BATCHED. */
 void cpu_tail_matrix(const struct backend_state *b, const struct cpu_circuit *c,
 	const double *dreadout, void *matrix);
 /* The tail's own reduced transition matrix added to anti_hermitian_shared. */

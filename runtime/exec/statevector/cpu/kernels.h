@@ -3,7 +3,7 @@
  * instruction set, all made from the templates of kernels_tmpl.c.
  *
  * A state is a list of rows; a row is `lanes` real parts, then `lanes` imaginary
- * parts, one SIMD vector each.  In SHAPE_SAMPLES a row is an amplitude and a lane is
+ * parts, one SIMD vector each.  In SHAPE_BATCHED a row is an amplitude and a lane is
  * a sample.  Otherwise the lowest bits of an amplitude's index are its lane and the
  * rest its row.  Kernels that apply matrices work on row bits only; bits in the lanes
  * are exchanged with row bits by lane_swap. */

@@ -22,7 +22,7 @@ static unsigned bits_max(const struct plan *pl)
 
 static int cuda_supports(const struct plan *pl, struct err *e)
 {
-	if (pl->target != &target_cuda || pl->shape == SHAPE_SAMPLES)
+	if (pl->target != &target_cuda || pl->shape == SHAPE_BATCHED)
 		return err_set(e, -ERR_CONFIG,
 			"the cuda backend executes only plans made for it, without lanes");
 	if (1u << pl->nrank_bit > SPLIT_RANKS_MAX)

@@ -397,7 +397,7 @@ static int make_stages(struct plan_build *b, struct err *e)
 			return err_set(e, -ERR_CONFIG, "a state vector of %u qubits does not fit any machine", c->nbit);
 		plan_start(pl, c);
 		plan_segments(pl, c);
-		if (!target_can(pl->target, TARGET_STAGES) || pl->shape == SHAPE_SAMPLES)
+		if (!target_can(pl->target, TARGET_STAGES) || pl->shape == SHAPE_BATCHED)
 			continue;
 		if (!b->o->random)
 			cut = plan_try(b, c);
@@ -424,12 +424,12 @@ static int make_stages(struct plan_build *b, struct err *e)
 static enum shape shape_of(const struct target *t, const struct plan_options *o, uint32_t nwire)
 {
 	if (!target_can(t, TARGET_STAGES))
-		return SHAPE_STATE;
+		return SHAPE_PER_THREAD;
 	if (o->shape != SHAPE_AUTO)
 		return o->shape;
 	if (nwire <= PLAN_SAMPLES_WIRES_MAX && target_can(t, TARGET_BATCHED))
-		return SHAPE_SAMPLES;
-	return nwire <= PLAN_STATE_WIRES_MAX ? SHAPE_STATE : SHAPE_SHARED;
+		return SHAPE_BATCHED;
+	return nwire <= PLAN_STATE_WIRES_MAX ? SHAPE_PER_THREAD : SHAPE_SHARED;
 }
 
 enum { UNIT_BITS_MAX = 10 };
@@ -439,7 +439,7 @@ static uint32_t width_of(const struct plan *pl)
 {
 	unsigned nbit = plan_stored_bits(pl, program_nwire(pl->program)), all = pl->target->unit_bits;
 
-	if (pl->shape == SHAPE_SAMPLES)
+	if (pl->shape == SHAPE_BATCHED)
 		return plan_lanes(pl);
 	if (all <= nbit || pl->nrank_bit)
 		return 1;
@@ -537,7 +537,7 @@ struct plan *plan_new(const struct program *p, const struct plan_options *o, str
 	free(b.def);
 	free(b.trainable);
 	free(b.bucket);
-	if (!code && pl->target->backend->work && pl->shape != SHAPE_SAMPLES)
+	if (!code && pl->target->backend->work && pl->shape != SHAPE_BATCHED)
 		pl->target->backend->work(pl);
 	if (!code)
 		return pl;

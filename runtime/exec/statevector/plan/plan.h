@@ -97,7 +97,8 @@ struct plan_circuit {
 	uint32_t nstart_stage;       /* the stages that hold them */
 	uint32_t first_transition; /* the first of the steps with `transition`, or nstep: those before need no backward pass */
 	uint32_t nprepare; const struct apply **prepare;   /* AMPLITUDES and STATE applies, each before all unitaries on its wires */
-	uint32_t nstage; struct plan_stage *stage;         /* SHAPE_STATE and SHAPE_SHARED */
+	uint32_t nstage;
+	struct plan_stage *stage; /* SHAPE_PER_THREAD and SHAPE_SHARED */
 	/* One where nothing is split. Behind the last that has stages may be others, where readouts are read whose x and y
 	 * are on rank bits before (plan_product). */
 	uint32_t nsegment;

@@ -18,7 +18,9 @@ static bool has_link(const struct plan *pl, const struct plan_limits *l)
 /* ---- text ---- */
 
 static const char *const shape_names[] = {
-	[SHAPE_AUTO] = "auto", [SHAPE_SAMPLES] = "samples in lanes", [SHAPE_STATE] = "one state a thread",
+	[SHAPE_AUTO] = "auto",
+	[SHAPE_BATCHED] = "samples in lanes",
+	[SHAPE_PER_THREAD] = "one state a thread",
 	[SHAPE_SHARED] = "one state, all threads",
 };
 

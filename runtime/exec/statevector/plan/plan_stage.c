@@ -271,7 +271,7 @@ struct plan_seconds plan_usual_seconds(const struct plan *pl, const struct plan_
 void plan_backward_pass(const struct plan *pl, struct plan_circuit *c)
 {
 	mark_undo(pl, c, false);
-	if (pl->shape == SHAPE_SAMPLES || !target_can(pl->target, TARGET_STAGES))
+	if (pl->shape == SHAPE_BATCHED || !target_can(pl->target, TARGET_STAGES))
 		return;
 	double all = plan_usual_seconds(pl, c).back;
 	mark_undo(pl, c, true);

@@ -7,7 +7,7 @@
 /* Stages that write more bytes than this use non-temporal stores for what they have not read. */
 enum { PLAN_NONTEMPORAL_BYTES = 32 << 20 };
 
-/* Numbers in a vector of the plan's target: samples in the lanes of SHAPE_SAMPLES. */
+/* Numbers in a vector of the plan's target: samples in the lanes of SHAPE_BATCHED. */
 static inline unsigned plan_lanes(const struct plan *pl) { return target_lanes(pl->target, pl->precision); }
 
 /* Index bits of the state as stored: nbit, or more where a state, or a rank's part of it, would not fill the

@@ -380,7 +380,7 @@ static void circuit_seconds(struct clock *t, const struct plan_circuit *c,
 	for (uint32_t k = 0; k < c->nstart; k++)
 		live |= plan_targets(pl, &c->step[k]);
 	*all = stage[c->nstage] = (struct plan_seconds){ 0 };
-	if (pl->shape == SHAPE_SAMPLES) {
+	if (pl->shape == SHAPE_BATCHED) {
 		t->block = n * t->amplitude * pl->width;
 		all->forward = all_forward(t, c, n);
 		t->block *= 2;

@@ -312,7 +312,8 @@ bool plan_fuses_last(const struct plan *pl, const struct plan_circuit *c)
 {
 	if (!target_can(pl->target, TARGET_FUSED_LAST) || pl->nrank_bit)
 		return false;
-	if (pl->shape == SHAPE_SAMPLES || pl->ncircuit > 1 || c->nreadout != 1 || c->nstage < c->nstart_stage + 2 || !plan_lambda_near(c))
+	if (pl->shape == SHAPE_BATCHED || pl->ncircuit > 1 || c->nreadout != 1
+		|| c->nstage < c->nstart_stage + 2 || !plan_lambda_near(c))
 		return false;
 	const struct plan_stage *s = &c->stage[c->nstage - 1];
 	struct plan_visited v = plan_visit(pl, c, s);
@@ -376,7 +377,7 @@ void plan_traffic(const struct plan *pl, bool gradient, double *bytes, uint32_t 
 			continue;
 		if (pc->nstage) {
 			*bytes += passes_bytes(pl, pc, false, passes) + (gradient ? passes_bytes(pl, pc, true, passes) : 0);
-		} else if (pl->shape == SHAPE_SAMPLES) {
+		} else if (pl->shape == SHAPE_BATCHED) {
 			*passes += 1 + gradient;
 			*bytes += ldexp(amplitude, (int)pc->nbit) * (!gradient ? 2 : plan_lambda_near(pc) ? 6 : 8);
 		}

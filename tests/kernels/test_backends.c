@@ -39,6 +39,18 @@ static void test_functions(const char *name, const struct backend *b)
 	tap_ok(!caches || b->state_cache, "%s: a state cache where a target declares one", name);
 }
 
+/* What --device=auto may choose: the processor, and devices with memory of their own. */
+static void test_automatic(void)
+{
+	const struct target *gpu = target_gpu();
+
+	tap_ok(target_is_automatic(target_of(NULL, 0)) && !target_has_memory(target_of(NULL, 0)),
+		"auto may choose the processor, whose states are in its memory");
+	tap_ok(!gpu || (target_is_automatic(gpu) && target_has_memory(gpu)), "and a GPU");
+	tap_ok(!target_is_automatic(&target_ref) && !target_is_automatic(&target_null),
+		"but neither ref nor null");
+}
+
 /* The words of --isa are the kernel sets of the processor. */
 static void test_kernel_words(void)
 {
@@ -70,6 +82,7 @@ int main(void)
 		test_targets(name, b);
 		test_functions(name, b);
 	}
+	test_automatic();
 	test_kernel_words();
 	tap_ok(n > 1 && nset > n, "%u backends, %u kernel sets", n, nset);
 	tap_is_str(target_find(NULL, NULL)->device, device_name(0), "the first is that of auto");

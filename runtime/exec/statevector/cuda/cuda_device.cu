@@ -262,11 +262,10 @@ static void release(struct graph *g, struct cuda_stream *s)
 void cuda_graphs_renew(struct cuda_stream *s, struct cuda_graphs *g)
 {
 	for (unsigned k = 0; k < CUDA_SHAPES; k++) {
-		const uint64_t shape = g->graph[k].shape, used = g->graph[k].used;
+		const uint64_t shape = g->graph[k].shape;
 
 		release(&g->graph[k], s);
 		g->graph[k].shape = shape;
-		g->graph[k].used = used;
 	}
 }
 

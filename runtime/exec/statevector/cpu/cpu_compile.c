@@ -349,12 +349,12 @@ static void compile_terms(struct backend_state *b, struct cpu_circuit *c, bool z
 			if (is_z(&o->term[t]) == z) {
 				struct plan_product p = plan_product(c->plan, &o->term[t]);
 
-				c->term[c->nterm++] =
-					(struct cpu_term){ .kernel = compile_term(b, &p),
-						.coefficient = o->term[t].coefficient,
-						.readout = readout,
-						.segment = p.segment,
-						.order = c->nterm };
+				c->term[c->nterm] = (struct cpu_term){ .kernel = compile_term(b, &p),
+					.coefficient = o->term[t].coefficient,
+					.readout = readout,
+					.segment = p.segment,
+					.order = c->nterm };
+				c->nterm++;
 			}
 		readout++;
 	}

@@ -95,6 +95,16 @@ EMU_REPORT=report tap_exit 0 "the same training on three threads" train side --s
 tap_is "$(sed -n 's/^call cudaStreamCreate //p' report)" 3 "has three streams"
 params side >got
 tap_same got want "and the same weights"
+# A second stream has its first unit in the validation of step 1: the GPU has worked before.
+awk 'NR <= 1031' three.csv >validation.csv
+awk 'NR <= 1001' three.csv >one.csv
+for n in 1 2 3 4 5 6; do
+	EMU_FAIL=cudaMemcpyAsync:$n train late --fresh --set run.threads=2 \
+		--set data.train=one.csv --set data.validation=validation.csv 2>err
+	echo "$? $(grep -c 'validation.*the same command resumes' err)"
+done >got
+printf '%s\n' '78 0' '78 0' '78 0' '78 0' '75 1' '75 1' >want
+tap_same got want "what fails once a GPU has worked is worth another try, in each stream"
 EMU_DEVICES=0 tap_exit 78 "no device" "$emu/qcnn-fast" run --device=cuda turns.qcnn
 tap_has err 'the device cuda cannot be used: the NVIDIA driver finds no GPU; use --device=cpu' "and why"
 tap_done

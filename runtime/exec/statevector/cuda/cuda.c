@@ -138,8 +138,11 @@ static unsigned begin_run(struct backend_state *b, uint32_t nunit)
 		 n = most < nunit ? most : nunit + !nunit;
 
 	b->share = b->cache || n > b->ndevice ? 1 : b->ndevice / n;
-	for (unsigned k = 0; k < b->nstream; k++)
+	for (unsigned k = 0; k < b->nstream; k++) {
 		b->device[k]->nthread = b->nthread / (n * b->share);
+		/* A stream that has its first unit now may be of a device that has worked in others. */
+		b->device[k]->worked |= b->device[k % b->ndevice]->worked;
+	}
 	return n;
 }
 

@@ -153,7 +153,7 @@ static struct value logic(struct elab *e, const struct node *n)
 	return condition(&a) && condition(&b) ? value_bool(b.i) : mismatch(e, n, &a, &b);
 }
 
-/* Of the first operand's value. */
+/* The value of an operator whose first operand has the value a. */
 static struct value binary_of(struct elab *e, const struct node *n, struct value a)
 {
 	struct value b = elab_eval(e, n->b);

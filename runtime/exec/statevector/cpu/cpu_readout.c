@@ -62,8 +62,8 @@ static void expect_group(const struct reading *r, size_t first, size_t last,
 				out + (size_t)k * lanes);
 }
 
-/* Groups from g on that are read together: of one segment, as many terms as a call of a kernel has at most. Products of Z that are
- * read at once are a group by themselves. */
+/* Groups from g on are read together if they are of one segment and have no more terms than a call of a kernel takes; products of Z
+ * apart from others. Returns the first group behind them. */
 static uint32_t last_together(const struct reading *r, uint32_t g)
 {
 	const struct cpu_terms *first = &r->c->group[g], *next;

@@ -51,7 +51,7 @@ INLINE unsigned tile_of(size_t first, size_t last)
 	return (unsigned)(bits & -bits);
 }
 
-/* psi from row `first` on, or with a partner all of it, with row `first` at psi. */
+/* psi points to row `first`; with a partner, all rows before and behind it are there, too. */
 struct partner_rows {
 	const real *psi;
 	size_t first;
@@ -76,7 +76,8 @@ static void tile_products(const struct partner_rows *r, size_t row, unsigned n, 
 	}
 }
 
-/* A bit of rows' numbers, of which those where it is 1 are partners of others and give the same sums; 0: none, or one within a tile. */
+/* A bit of the row number: rows where it is 1 are the partners of rows where it is 0, and add the same to sums. 0: partners are in one
+ * tile. */
 INLINE size_t half_of(const struct kernel_partner *p)
 {
 	size_t bits = p ? p->row / TILE * TILE : 0;

@@ -92,7 +92,7 @@ tap_is "$(cat refused)" "" "a value of another kind: what is allowed is told"
 # What Keras, PyTorch and PennyLane call it: each row is found by a key that takes our word, or as an option that is a key here.
 while IFS='	' read -r theirs ours; do
 	set --
-	for key in train.loss train.optimizer train.schedule train.metrics train.callbacks train.constraints data.transform run.gradient run.precision; do
+	for key in train.loss train.optimizer train.schedule train.metrics train.callbacks train.constraints data.transform run.device run.gradient run.precision; do
 		set -- "$@" --set "$key=$theirs"
 	done
 	"$QCNN" config "$@" config.yaml >out 2>err

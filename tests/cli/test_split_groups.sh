@@ -61,9 +61,9 @@ rm -rf runs
 # shellcheck disable=SC2086
 {
 	tap_exit 78 "three processes for a state" train $away --ranks=3 --hosts=a:6
-	tap_has err "give --ranks a power of two" "are no power of two"
+	tap_has err "--ranks takes a power of two, not " "are no power of two"
 	tap_exit 78 "more processes than parts" train $away --ranks=4 --set=run.split=2 --hosts=local:8
-	tap_has err "or set run.split" "names the key"
+	tap_has err "set run.split=4, too" "names the key"
 	tap_exit 2 "processes left over" train $away --ranks=4 --hosts=local:6
 	tap_has err "or several times as many for several groups" "says which numbers are possible"
 	tap_exit 2 "a group that would start a process on local" train $away --ranks=2 --hosts=a,local,b:2

@@ -94,10 +94,10 @@ tap_is "$statuses$(silent)" " 2 2 2" "two ranks of three processes"
 tap_has 0.err "--ranks is 2, and mpiexec has started 3 processes (PMI_RANK is 0, PMI_SIZE is 3)" "both numbers are named"
 ranks here 3 "$QCNN" train $few --ranks=3 config.yaml
 tap_is "$statuses$(silent)" " 78 75 75" "three processes for a state"
-tap_has 0.err "give --ranks a power of two" "are no power of two"
+tap_has 0.err "--ranks takes a power of two, not " "are no power of two"
 ranks here 2 "$QCNN" train $few --ranks=2 --set=run.split=1 config.yaml
 tap_is "$statuses$(silent)" " 78 75" "more processes than parts"
-tap_has 0.err "or set run.split" "the key is named"
+tap_has 0.err "set run.split=2, too" "the key is named"
 ranks here 4 timeout 100 "$QCNN" train $few --ranks=2 --set=run.split=1 config.yaml
 tap_is "$statuses$(silent)" " 78 75 75 75" "the same of groups"
 env $(here 0 2) "$QCNN" train $few --ranks=2 --wait=1 config.yaml >out 2>err

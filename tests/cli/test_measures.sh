@@ -153,7 +153,7 @@ cp bare/latest/weights.bin alone.bin
 tap_exit 0 "by two workers" "$QCNN" train -q --fresh --set log.dir=bare --hosts local:2 bare.yaml
 tap_ok "the same weights" cmp alone.bin bare/latest/weights.bin
 tap_exit 78 "without data" "$QCNN" train -q --fresh --set data.generate= bare.yaml
-tap_has err 'this model has no inputs: give `data.generate: no-input`' "it is told what to give"
+tap_has err 'this model has no inputs: give `data.generate: no-input`' "the message names what to give"
 tap_exit 78 "another generator" "$QCNN" train -q --fresh --set data.generate=cluster-excitation bare.yaml
 tap_has err 'cluster-excitation makes one input, of numbers, the model has none' "is refused"
 tap_exit 78 "no input for a model that has one" "$QCNN" train -q --fresh --set data.train= --set data.inputs= --set data.generate=no-input config.yaml

@@ -66,8 +66,7 @@ static void backward_step(const struct sweep *w, const struct cpu_step *st, void
 	unsigned nbit = w->stage->nlocal;
 	const struct kernels *k = w->b->k;
 	matrix_room room;
-	if (st->in_transfer || (w->tail && st->plan->tail) || !cpu_is_on(st, base)
-		|| !(st->plan->undo || st->plan->transition))
+	if (st->in_transfer || !cpu_is_on(st, base) || !(st->plan->undo || st->plan->transition))
 		return;
 	if (st->permutes) {
 		k->permute(psi, nbit, &st->back, st->target);
@@ -90,12 +89,13 @@ static void backward_step(const struct sweep *w, const struct cpu_step *st, void
 	}
 }
 
-void cpu_backward_block(const struct sweep *w, struct cpu_worker *thread, void *psi, void *lambda,
-	size_t base)
+/* A block's backward pass through the stage, psi and lambda as its steps left them; sums are added to the thread's. */
+static void backward_block(const struct sweep *w, struct cpu_worker *thread, void *psi,
+	void *lambda, size_t base)
 {
 	const struct cpu_stage *s = w->stage;
 	struct kernel_ahead *ahead = w->b->lane_bits ? &thread->ahead : NULL;
-	for (uint32_t n = s->nstep; n-- > s->first_transition;) {
+	for (uint32_t n = w->nstep; n-- > s->first_transition;) {
 		backward_step(w, &s->step[n], psi, lambda, base, thread->transition, ahead);
 		if (thread->item[0])
 			cpu_record_step_back(w, thread, &s->step[n],
@@ -103,7 +103,9 @@ void cpu_backward_block(const struct sweep *w, struct cpu_worker *thread, void *
 	}
 }
 
-void cpu_backward_sums(const struct sweep *w, const struct cpu_worker *thread, unsigned chunk, size_t place)
+/* The sums of a thread's chunk to the worker's sums from `place` on. */
+static void chunk_sums(const struct sweep *w, const struct cpu_worker *thread, unsigned chunk,
+	size_t place)
 {
 	const struct cpu_stage *s = w->stage;
 	double *out = cpu_chunk_sums(w->b, w->owner) + place + s->nsum * chunk;
@@ -124,24 +126,59 @@ static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 		size_t base = cpu_block_base(&s->back, k);
 		cpu_look_ahead(w, thread, k + 1, end);
 		cpu_fetch(w, w->psi, base, psi);
-		if (w->tail)
-			cpu_tail_lambda(w, psi, lambda);
-		else if (w->dreadout)
-			cpu_z_lambda(w, psi, base, lambda);
+		if (w->make_lambda)
+			w->make_lambda(w, psi, base, lambda);
 		else
 			cpu_fetch(w, w->lambda, base, lambda);
 		cpu_record_block(w, thread, true, cpu_stage_item(w));
-		cpu_backward_block(w, thread, psi, lambda, base);
-		if (!w->last && s->undoes)
+		backward_block(w, thread, psi, lambda, base);
+		if (w->puts_psi)
 			cpu_put_back(w, psi, base, w->psi);
-		if (!w->last && (s->undoes || w->tail || w->dreadout))
+		if (w->puts_lambda)
 			cpu_put_back(w, lambda, base, w->lambda);
 		cpu_record_block(w, thread, true, cpu_stage_item(w));
 		thread->blocks++;
 	}
 	w->b->k->nontemporal_exists();
-	cpu_backward_sums(w, thread, chunk, s->sums);
+	chunk_sums(w, thread, chunk, s->sums);
 }
+
+/* ---- a fused last stage: its blocks go back through it in the forward pass, while they are near ---- */
+
+static void fused_begin(const struct sweep *w, struct cpu_worker *thread)
+{
+	memset(thread->transition, 0, w->stage->ntransition * sizeof(double));
+}
+
+static void fused_block(const struct sweep *w, struct cpu_worker *thread, void *psi, size_t base)
+{
+	struct sweep back = *w;
+	back.lambda = w->owner->lambda;
+	void *lambda = cpu_block(w, back.lambda, thread->block_lambda);
+	w->make_lambda(&back, psi, base, lambda);
+	cpu_record_block(w, thread, true, PLAN_OTHER_READOUTS);
+	backward_block(&back, thread, psi, lambda, base);
+	cpu_put_back(&back, psi, base, back.psi);
+	cpu_put_back(&back, lambda, base, back.lambda);
+	cpu_record_block(w, thread, true, cpu_stage_item(w));
+}
+
+static void fused_end(const struct sweep *w, struct cpu_worker *thread, unsigned chunk)
+{
+	chunk_sums(w, thread, chunk, w->b->chunk_fused);
+}
+
+/* The time of the stage's backward pass is in the forward pass. */
+static void fused_total(const struct sweep *w, struct cpu_worker *owner)
+{
+	(void)owner;
+	if (w->b->shared)
+		w->circuit->seconds[w->stage - w->circuit->stage].back = 0;
+}
+
+const struct block_step cpu_fused = { fused_begin, fused_block, fused_end, fused_total };
+
+/* ---- the sums of all chunks ---- */
 
 /* Step st's sums to its matrix' own, u being all matrices. */
 static void add_sums(const struct backend_state *b, const struct cpu_step *st, const cplx *u, const double *sum, double *to)
@@ -251,9 +288,9 @@ static void backward_whole(struct sweep *w, struct cpu_worker *thread, const str
 {
 	memset(thread->transition, 0, w->stage->ntransition * sizeof(double));
 	cpu_record_begin(w->b, thread, w->circuit);
-	if (w->tail)
-		cpu_tail_lambda(w, w->psi, thread->lambda);
-	cpu_backward_block(w, thread, w->psi, thread->lambda, 0);
+	if (w->make_lambda)
+		w->make_lambda(w, w->psi, 0, thread->lambda);
+	backward_block(w, thread, w->psi, thread->lambda, 0);
 	collect_lanes(w, thread->transition, to);
 }
 
@@ -270,6 +307,19 @@ static void collect_ranks(const struct sweep *w, uint32_t first, uint32_t from,
 	}
 }
 
+/* The sweep's next stage; `read`: a stage before it reads what it leaves. */
+static void backward_stage(struct sweep *w, const struct cpu_stage *s, bool read,
+	const struct cpu_begin *begin)
+{
+	w->stage = s;
+	w->in_place = s->in_place;
+	w->make_lambda = begin->make_lambda;
+	w->lambda_of = begin->lambda_of;
+	w->nstep = s->nstep - begin->nabsorbed;
+	w->puts_psi = read && s->undoes;
+	w->puts_lambda = read && (s->undoes || w->make_lambda);
+}
+
 void cpu_backward_sweep(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c,
 	const struct unit_input *in, void *psi, const struct cpu_begin *begin,
 	double *anti_hermitian_shared, double *const *anti_hermitian_sample)
@@ -280,15 +330,14 @@ void cpu_backward_sweep(struct backend_state *b, struct cpu_worker *w, const str
 		.in = in,
 		.circuit = c,
 		.psi = psi,
-		.lambda = cpu_whole(b, c, w->lambda),
-		.tail_matrix = begin->tail };
+		.lambda = cpu_whole(b, c, w->lambda) };
 	struct cpu_exchange exchange;
 	struct cpu_overlap *before = NULL;
 	uint32_t first = 0, from = c->nstage;
 	while (first < c->nstage && c->stage[first].first_transition == c->stage[first].nstep)
 		first++;
 	if (begin->fused) { /* all sums are linear in the readout gradient */
-		to.scale = begin->dreadout[0];
+		to.scale = begin->fused[0];
 		from--;
 		collect_chunks(&sweep, &c->stage[from], b->chunk_fused, &to);
 	}
@@ -299,13 +348,10 @@ void cpu_backward_sweep(struct backend_state *b, struct cpu_worker *w, const str
 			cpu_exchange(b, &exchange);
 	}
 	for (uint32_t k = from; k-- > first;) {
-		sweep.stage = &c->stage[k];
-		sweep.last = k == first;
-		sweep.tail = begin->tail && k + 1 == c->nstage;
-		sweep.dreadout = k + 1 == c->nstage ? begin->dreadout : NULL;
+		backward_stage(&sweep, &c->stage[k], k > first,
+			k + 1 == c->nstage ? begin : &(struct cpu_begin){ 0 });
 		/* If so, psi and lambda are as the stage before wants them. */
-		bool idle = !sweep.stage->undoes && !sweep.stage->ntransition && !sweep.tail
-			&& !sweep.dreadout;
+		bool idle = !sweep.stage->undoes && !sweep.stage->ntransition && !sweep.make_lambda;
 		struct cpu_overlap *behind = NULL;
 		if (k > first) {
 			exchange = cpu_exchange_behind(c, k, true, psi, sweep.lambda);
@@ -342,18 +388,18 @@ void cpu_backward(struct backend_state *b, unsigned worker, uint32_t number,
 				.to = c->plan->nsegment - 1 });
 	}
 	w->resident[slot] = INDEX_NONE;
-	struct cpu_begin begin = { .fused = cpu_fuses_last(c, in) };
+	struct cpu_begin begin = { 0 };
 	bool tail = cpu_tail_taken(c, in);
 	matrix_room room;
 	if (tail)
 		cpu_tail_sums(b, w, c, dreadout, anti_hermitian_shared);
-	if (begin.fused) {
-		begin.dreadout = dreadout;
+	if (cpu_fuses_last(c, in)) {
+		begin.fused = dreadout;
 	} else if (tail) {
 		cpu_tail_matrix(b, c, dreadout, &room);
-		begin.tail = &room;
+		begin = (struct cpu_begin){ cpu_tail_lambda, &room, 1, NULL };
 	} else if (c->near && !c->nprobs) {
-		begin.dreadout = dreadout;
+		begin = (struct cpu_begin){ cpu_z_lambda, dreadout, 0, NULL };
 	} else {
 		double began = cpu_began(b);
 		cpu_record_begin(b, w, c);

@@ -6,7 +6,8 @@
  * Permutations in the transfer to the state, whose place[k] is linear in the bits of k, take it to such a set of the state's rows, which
  * has a mask of its own. */
 #include <stdlib.h>
-#include "runtime/exec/statevector/cpu/cpu_sweep.h"
+#include <string.h>
+#include "runtime/exec/statevector/cpu/cpu_record.h"
 
 /* A row as one of its part, whose bits are given. */
 static size_t inside(const uint8_t *bit, unsigned nbit, size_t row)
@@ -245,45 +246,65 @@ size_t cpu_part_row(const struct cpu_stage *s, size_t row)
 	return inside(s->part.bit, s->part.nbit, row) | outside(s, row) << s->part.nbit;
 }
 
-/* ---- transfer ---- */
+/* ---- part by part ---- */
 
-void cpu_part_fetch(const struct sweep *w, const void *block, uint32_t k, void *part)
+static void fetch(const struct sweep *w, const void *block, uint32_t k, void *part)
 {
 	const struct cpu_part *p = &w->stage->part;
 	struct kernel_rows r = { .nbit = p->nbit, .row = p->near, .unset = p->unset };
 	w->b->k->gather(part, block, p->first[k], &r);
 }
 
-struct part_transfer cpu_part_transfer(const struct sweep *w, size_t base)
+/* Part k of the block that begins at `base` to psi; unless sums is NULL, its sums to those. */
+static void put(const struct sweep *w, void *part, size_t base, uint32_t k, struct kernel_sums *sums)
 {
 	const struct cpu_stage *s = w->stage;
-	size_t flip = cpu_flip(&s->out, base);
-	return (struct part_transfer){ .inside = inside(s->part.state_bit, s->part.nbit, flip),
-		.outside = flip & ~s->part.state_mask,
-		.base = base };
-}
-
-void cpu_part_put_back(const struct sweep *w, void *part, const struct part_transfer *transfer,
-	uint32_t k, struct z_sums *z)
-{
-	const struct cpu_stage *s = w->stage;
-	const struct cpu_circuit *c = w->circuit;
 	const struct cpu_part *p = &s->part;
-	size_t to = p->outside[k] ^ transfer->outside, base = transfer->base + s->row[to];
+	size_t flip = cpu_flip(&s->out, base), to = p->outside[k] ^ (flip & ~s->part.state_mask);
 	struct kernel_rows r = { .nbit = p->nbit,
 		.row = p->row,
 		.swap = p->swap,
 		.place = p->place,
-		.flip = p->inside[k] ^ transfer->inside,
+		.flip = p->inside[k] ^ inside(p->state_bit, p->nbit, flip),
 		.absent = p->nontemporal,
 		.above = to & s->forward.nontemporal ? (size_t)1 << p->nbit : 0 };
-	if (!z) {
-		w->b->k->scatter(part, w->psi, base, &r);
+	if (!sums) {
+		w->b->k->scatter(part, w->psi, base + s->row[to], &r);
 		return;
 	}
-	w->b->k->finish(part, w->psi, base, &r,
-		&(struct kernel_sums){ .nz = c->npart_row,
-			.sign_row = c->part_row,
-			.first = (size_t)k << p->nbit,
-			.out = z->part });
+	sums->first = (size_t)k << p->nbit;
+	w->b->k->finish(part, w->psi, base + s->row[to], &r, sums);
 }
+
+static void each_part(const struct sweep *w, struct cpu_worker *thread, void *block, size_t base,
+	struct kernel_sums *sums)
+{
+	const struct cpu_part *p = &w->stage->part;
+	for (uint32_t k = 0; k < UINT32_C(1) << (w->stage->nlocal - p->nbit); k++) {
+		fetch(w, block, k, thread->part);
+		cpu_forward_ops(w, p->op, p->nop, thread->part, p->nbit, base, thread);
+		put(w, thread->part, base, k, sums);
+		cpu_record_block(w, thread, false, cpu_stage_item(w));
+	}
+}
+
+static void put_parts(const struct sweep *w, struct cpu_worker *thread, void *block, size_t base)
+{
+	each_part(w, thread, block, base, NULL);
+}
+
+static void read_parts(const struct sweep *w, struct cpu_worker *thread, void *block, size_t base)
+{
+	const struct cpu_circuit *c = w->circuit;
+	const struct kernels *kernels = w->b->k;
+	size_t n = (size_t)c->npart_row * kernels->lanes;
+	struct z_sums *z = thread->z;
+	memset(z->part, 0, n * kernels->real_bytes);
+	each_part(w, thread, block, base,
+		&(struct kernel_sums){ .nz = c->npart_row, .sign_row = c->part_row, .out = z->part });
+	kernels->fetch(z->out, z->part, n);
+	cpu_z_add_parts(w, z, base);
+}
+
+const struct block_step cpu_part_put = { .block = put_parts };
+const struct block_step cpu_part_read = { cpu_z_begin, read_parts, cpu_z_end, NULL };

@@ -182,6 +182,7 @@ struct cpu_worker {
 	double *transition;          /* sums of one stage or step, lane by lane */
 	double *bins;
 	double *tail;                /* (ncircuit + 1, CPU_TAIL_DOUBLES) where a circuit has one */
+	struct z_sums *z;            /* of the chunk in work (cpu_z.c) */
 	uint64_t blocks;             /* of a shared state, done by this thread */
 	/* While a profile with layers is taken: nanoseconds of the circuit's items, forward and back (cpu_record.h), or NULL;
 	 * each step by itself, not by layers; and when the last record was. */
@@ -288,10 +289,13 @@ void cpu_backward(struct backend_state *b, unsigned worker, uint32_t c, const st
  * the backward pass from psi and what lambda is made of. */
 void cpu_sample_matrices(const struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c,
 	const struct unit_input *in);
+struct sweep;
 struct cpu_begin {
-	const void *tail;            /* lambda = matrix psi (cpu_tail.c), */
-	const double *dreadout; /* or of gradients with respect to readouts (cpu_z.c), or if both are NULL it is in w->lambda */
-	bool fused; /* forward has undone the last stage for a gradient of 1; dreadout[0] is the true one */
+	/* As in struct sweep, for the last stage; NULL: lambda is in w->lambda, */
+	void (*make_lambda)(const struct sweep *w, const void *psi, size_t base, void *lambda);
+	const void *lambda_of;
+	uint32_t nabsorbed;  /* steps at its end that lambda_of takes along */
+	const double *fused; /* or unless this is NULL forward has undone the last stage, with a gradient of 1 instead of this one */
 };
 void cpu_backward_sweep(struct backend_state *b, struct cpu_worker *w, const struct cpu_circuit *c,
 	const struct unit_input *in, void *psi, const struct cpu_begin *begin,

@@ -69,14 +69,17 @@ static void forward_ones(const struct sweep *w, const struct cpu_op *op, const v
 static void forward_whole(const struct sweep *w, struct cpu_worker *thread, const void *from, void *psi)
 {
 	const struct cpu_stage *s = w->stage;
-	for (uint32_t k = 0; k < s->nop - w->tail; k++) {
+	for (uint32_t k = 0; k < w->nop; k++) {
 		if (s->op[k].none)
 			forward_ones(w, &s->op[k], k ? psi : from, psi, s->nlocal);
 		else
 			forward_step(w, s->op[k].step, psi, s->nlocal, 0, NULL);
 		if (thread->item[0])
-			cpu_record_op(w, thread, &s->op[k],
-				k + 1 < s->nop - w->tail ? &s->op[k + 1] : NULL);
+			cpu_record_op(w, thread, &s->op[k], k + 1 < w->nop ? &s->op[k + 1] : NULL);
+	}
+	if (w->behind[0]) {
+		w->behind[0]->begin(w, thread);
+		w->behind[0]->block(w, thread, psi, 0);
 	}
 }
 
@@ -97,8 +100,8 @@ static void forward_taking(const struct sweep *w, const struct cpu_op *op, void 
 	k->apply_table(block, nbit, &op->step->kernel, cpu_step_matrix(w, op->step, false, &room), table);
 }
 
-static void forward_ops(const struct sweep *w, const struct cpu_op *op, uint32_t nop, void *rows, unsigned nbit, size_t base,
-	struct cpu_worker *thread)
+void cpu_forward_ops(const struct sweep *w, const struct cpu_op *op, uint32_t nop, void *rows,
+	unsigned nbit, size_t base, struct cpu_worker *thread)
 {
 	for (uint32_t k = 0; k < nop; k++) {
 		if (op[k].ndiagonal)
@@ -114,61 +117,21 @@ static void forward_ops(const struct sweep *w, const struct cpu_op *op, uint32_t
 	}
 }
 
-/* The last ops and sums, and the block put back: part by part, or at once where it has none. */
-static void forward_parts(const struct sweep *w, struct cpu_worker *thread, size_t base, struct z_sums *z)
+static void put_block(const struct sweep *w, struct cpu_worker *thread, void *block, size_t base)
 {
-	const struct cpu_stage *s = w->stage;
-	const struct cpu_part *p = &s->part;
-	struct part_transfer transfer = cpu_part_transfer(w, base);
-	for (uint32_t k = 0; k < UINT32_C(1) << (s->nlocal - p->nbit); k++) {
-		cpu_part_fetch(w, thread->block_psi, k, thread->part);
-		forward_ops(w, p->op, p->nop, thread->part, p->nbit, base, thread);
-		cpu_part_put_back(w, thread->part, &transfer, k, z);
-		cpu_record_block(w, thread, false, cpu_stage_item(w));
-	}
-}
-
-/* The block as forward leaves it goes back, with lambda for a gradient of 1. */
-static void turn_block(const struct sweep *w, struct cpu_worker *thread, void *psi, size_t base)
-{
-	static const double one = 1;
-	struct sweep back = *w;
-	back.lambda = w->owner->lambda;
-	back.dreadout = w->tail ? NULL : &one;
-	void *lambda = cpu_block(w, back.lambda, thread->block_lambda);
-	if (w->tail)
-		cpu_tail_lambda(&back, psi, lambda);
-	else
-		cpu_z_lambda(&back, psi, base, lambda);
-	cpu_record_block(w, thread, true, PLAN_OTHER_READOUTS);
-	cpu_backward_block(&back, thread, psi, lambda, base);
-	cpu_put_back(&back, psi, base, back.psi);
-	cpu_put_back(&back, lambda, base, back.lambda);
-	cpu_record_block(w, thread, true, cpu_stage_item(w));
-}
-
-static void forward_block(const struct sweep *w, struct cpu_worker *thread, void *block, size_t base, struct z_sums *z)
-{
-	const struct cpu_stage *s = w->stage;
-	cpu_fetch(w, w->from, base, block);
-	cpu_record_block(w, thread, false, cpu_stage_item(w));
-	forward_ops(w, s->op, s->nop - s->part.nop - w->tail, block, s->nlocal, base, thread);
-	if (s->part.nbit) {
-		forward_parts(w, thread, base, z);
-		return;
-	}
-	if (w->tail)
-		cpu_tail_add(w, thread, block);
-	if (z)
-		cpu_z_block(w, block, z);
-	if (z || w->tail)
-		cpu_record_block(w, thread, false, PLAN_OTHER_READOUTS);
-	if (w->fused) {
-		turn_block(w, thread, block, base);
-		return;
-	}
 	cpu_put_back(w, block, base, w->psi);
 	cpu_record_block(w, thread, false, cpu_stage_item(w));
+}
+
+static const struct block_step put_back = { .block = put_block };
+
+static void forward_block(const struct sweep *w, struct cpu_worker *thread, void *block, size_t base)
+{
+	cpu_fetch(w, w->from, base, block);
+	cpu_record_block(w, thread, false, cpu_stage_item(w));
+	cpu_forward_ops(w, w->stage->op, w->nop, block, w->stage->nlocal, base, thread);
+	for (unsigned k = 0; k < BLOCK_STEPS_MAX && w->behind[k]; k++)
+		w->behind[k]->block(w, thread, block, base);
 }
 
 static void forward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
@@ -177,31 +140,21 @@ static void forward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 	const struct cpu_blocks *s = &w->stage->forward;
 	uint64_t end = cpu_chunk_begin(s->nblock, s->nchunk, chunk + 1);
 	struct z_sums z;
+	thread->z = &z;
 	cpu_record_begin(w->b, thread, w->circuit);
-	if (w->sums)
-		cpu_z_begin(w, &z);
-	if (w->tail)
-		cpu_tail_begin(w, thread);
-	if (w->fused)
-		memset(thread->transition, 0, w->stage->ntransition * sizeof(double));
+	for (unsigned k = 0; k < BLOCK_STEPS_MAX && w->behind[k]; k++)
+		if (w->behind[k]->begin)
+			w->behind[k]->begin(w, thread);
 	void *block = cpu_block(w, w->psi, thread->block_psi);
 	for (uint64_t k = cpu_chunk_begin(s->nblock, s->nchunk, chunk); k < end; k++) {
-		size_t base = cpu_block_base(s, k);
-		if (w->sums)
-			cpu_z_clear(w, &z);
 		cpu_look_ahead(w, thread, k + 1, end);
-		forward_block(w, thread, block, base, w->sums ? &z : NULL);
-		if (w->sums)
-			cpu_z_add(w, &z, base);
+		forward_block(w, thread, block, cpu_block_base(s, k));
 		thread->blocks++;
 	}
 	w->b->k->nontemporal_exists();
-	if (w->sums)
-		cpu_z_end(w, &z, chunk);
-	if (w->fused)
-		cpu_backward_sums(w, thread, chunk, w->b->chunk_fused);
-	if (w->tail)
-		cpu_tail_chunk(w, thread, chunk);
+	for (unsigned k = 0; k < BLOCK_STEPS_MAX && w->behind[k]; k++)
+		if (w->behind[k]->end)
+			w->behind[k]->end(w, thread, chunk);
 }
 
 struct clear { struct backend_state *b; const struct cpu_circuit *c; void *psi; size_t idle; };
@@ -333,17 +286,42 @@ static void prepare_vectors(struct backend_state *b, uint32_t c, const struct un
 	}
 }
 
+/* What is special in the last stage. */
+struct forward_end {
+	const struct block_step *read; /* its blocks are read so, or NULL; */
+	bool absorbs;                  /* the tail is absorbed then; */
+	bool fuses;                    /* and the backward pass begins there */
+};
+
+/* The sweep's next stage. */
+static void forward_stage(struct sweep *w, const struct cpu_stage *s, const struct forward_end *end)
+{
+	const struct block_step **behind = w->behind;
+	w->stage = s;
+	w->nop = s->nop - s->part.nop - end->absorbs;
+	w->nstep = s->nstep - end->absorbs;
+	w->in_place = s->in_place || (end->fuses && s->fused_in_place);
+	memset(w->behind, 0, sizeof w->behind);
+	if (s->part.nbit) {
+		*behind = end->read ? &cpu_part_read : &cpu_part_put;
+		return;
+	}
+	if (end->read)
+		*behind++ = end->read;
+	if (w->b->lane_bits)
+		*behind = end->fuses ? &cpu_fused : &put_back;
+}
+
 /* Stages first .. last-1 of a large state. */
-static void forward_stages(const struct sweep *like, struct cpu_worker *w, const struct cpu_circuit *c, uint32_t first, uint32_t last)
+static void forward_stages(const struct sweep *like, struct cpu_worker *w,
+	const struct cpu_circuit *c, uint32_t first, uint32_t last, const struct forward_end *end)
 {
 	struct sweep sweep = *like;
 	struct cpu_overlap *before = NULL;
 	for (uint32_t k = first; k < last; k++) {
-		sweep.stage = &c->stage[k];
+		forward_stage(&sweep, &c->stage[k],
+			k + 1 == c->nstage ? end : &(struct forward_end){ 0 });
 		sweep.from = k == first ? like->from : like->psi;
-		sweep.tail = k + 1 == c->nstage && cpu_tail_taken(c, like->in);
-		sweep.sums = k + 1 == c->nstage && like->sums;
-		sweep.fused = k + 1 == c->nstage && like->fused;
 		struct cpu_overlap *behind = NULL;
 		struct cpu_exchange exchange;
 		if (k + 1 < last) {
@@ -357,10 +335,9 @@ static void forward_stages(const struct sweep *like, struct cpu_worker *w, const
 		cpu_overlap_chunks(sweep.b, w, &sweep.stage->forward, before, behind, forward_chunk,
 			&sweep);
 		cpu_doing(sweep.b, EVENT_PHASE, PHASE_FORWARD);
-		if (sweep.tail)
-			cpu_tail_total(&sweep, w);
-		if (sweep.fused && sweep.b->shared)
-			c->seconds[k].back = 0;   /* it is in the forward pass */
+		for (unsigned n = 0; n < BLOCK_STEPS_MAX && sweep.behind[n]; n++)
+			if (sweep.behind[n]->total)
+				sweep.behind[n]->total(&sweep, w);
 		cpu_took(sweep.b, began, &c->seconds[k].forward);
 		recorder_event(EVENT_FORWARD, id, 0, event);
 		if (k + 1 < last && !behind)
@@ -380,8 +357,10 @@ static bool reads_start(const struct backend_state *b, const struct cpu_circuit 
 	return c->plan->nstart_stage < c->nstage && s->forward.nblock << s->nlocal == c->nrow;
 }
 
+static const double one = 1; /* the gradient of a fused stage */
+
 void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t number,
-	const struct unit_input *in, void *psi, bool sums, bool fused)
+	const struct unit_input *in, void *psi, bool sums, bool fuses)
 {
 	const struct cpu_circuit *c = &b->circuit[number];
 	struct sweep sweep = { .b = b,
@@ -390,15 +369,19 @@ void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t n
 		.psi = psi,
 		.circuit = c,
 		.stage = c->stage,
-		.sums = sums && c->near,
-		.fused = fused };
+		.make_lambda = cpu_z_lambda,
+		.lambda_of = &one };
+	struct forward_end end = { .read = sums && c->near ? &cpu_z_read : NULL, .fuses = fuses };
 	matrix_room room;
 	bool from_start = reads_start(b, c);
 	sweep.from = from_start ? c->start : psi;
-	if (fused && cpu_tail_taken(c, in)) {
-		cpu_tail_matrix(b, c, &(double){ 1 }, &room);
-		sweep.tail_matrix = &room;
+	if (cpu_tail_taken(c, in)) {
+		end = (struct forward_end){ &cpu_tail_read, .absorbs = true, .fuses = fuses };
+		sweep.make_lambda = cpu_tail_lambda;
+		sweep.lambda_of = &room;
 	}
+	if (fuses && end.absorbs)
+		cpu_tail_matrix(b, c, &one, &room);
 	cpu_record_begin(b, w, c);
 	cpu_sample_matrices(b, w, c, in);
 	if (!from_start)
@@ -406,17 +389,13 @@ void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t n
 	prepare_vectors(b, number, in, psi);
 	cpu_record_other(b, w, c, false, PLAN_OTHER_START);
 	if (b->lane_bits) {
-		forward_stages(&sweep, w, c, c->plan->nstart_stage, c->nstage);
+		forward_stages(&sweep, w, c, c->plan->nstart_stage, c->nstage, &end);
 		clear_idle(b, w, c,
-			c->start || (c->plan->nprepare && !b->plan->nrank_bit) || fused ? 0 : c->idle,
+			c->start || (c->plan->nprepare && !b->plan->nrank_bit) || fuses ? 0 : c->idle,
 			psi);
 	} else {
-		sweep.tail = cpu_tail_taken(c, in);
+		forward_stage(&sweep, c->stage, &end);
 		forward_whole(&sweep, w, sweep.from, psi);
-		if (sweep.tail) {
-			cpu_tail_begin(&sweep, w);
-			cpu_tail_add(&sweep, w, psi);
-		}
 	}
 	if (plan_deep(c->plan))
 		cpu_normalise(b, w, c, psi);
@@ -431,7 +410,8 @@ void cpu_start(struct backend_state *b, struct cpu_circuit *c, void *room)
 	c->start = NULL;             /* from |0...0> */
 	restart_state(b, b->worker, c, room);
 	if (b->lane_bits) {
-		forward_stages(&sweep, b->worker, c, 0, c->plan->nstart_stage);
+		forward_stages(&sweep, b->worker, c, 0, c->plan->nstart_stage,
+			&(struct forward_end){ 0 });
 		clear_idle(b, b->worker, c, c->start_idle, room);
 	} else {
 		for (uint32_t k = 0; k < c->plan->nstart; k++)

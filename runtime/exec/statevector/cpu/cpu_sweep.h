@@ -4,6 +4,22 @@
 
 #include "runtime/exec/statevector/cpu/cpu_state.h"
 
+struct sweep;
+
+/* What is done with each block of a stage of the forward pass behind its ops: it is read (cpu_z.c, cpu_tail.c), and it goes to
+ * the state, at once (cpu_sweep.c) or part by part (cpu_part.c), or back through the stage (cpu_backward.c). All but `block`
+ * may be NULL. */
+struct block_step {
+	void (*begin)(const struct sweep *w, struct cpu_worker *thread); /* a chunk */
+	void (*block)(const struct sweep *w, struct cpu_worker *thread, void *block, size_t base);
+	void (*end)(const struct sweep *w, struct cpu_worker *thread, unsigned chunk);
+	void (*total)(const struct sweep *w, struct cpu_worker *owner); /* when all chunks are done */
+};
+enum { BLOCK_STEPS_MAX = 2 };
+
+/* Makes lambda from psi on the block whose first row is `base`. */
+typedef void make_lambda_fn(const struct sweep *w, const void *psi, size_t base, void *lambda);
+
 /* One stage of one sweep over a state. */
 struct sweep {
 	struct backend_state *b;
@@ -13,12 +29,13 @@ struct sweep {
 	const struct unit_input *in;
 	void *psi, *lambda;
 	const void *from;            /* forward: what blocks are fetched from, psi or the kept start */
-	bool sums;                   /* products of Z are wanted, from the last stage; in the stage: it is that one */
-	bool tail;                   /* the stage ends with the tail, which is taken */
-	const void *tail_matrix;     /* where lambda is made: it is matrix psi, */
-	const double *dreadout; /* or of these gradients with respect to readouts, or if NULL in the backward pass it is there */
-	bool fused; /* forward: the backward pass begins in the last stage's blocks; in the stage: it is that one */
-	bool last;                   /* no earlier stage: what is left of psi and lambda is not needed */
+	uint32_t nop,
+		nstep; /* ops forward, but for those of parts, and steps back: without a tail that is read instead */
+	const struct block_step *behind[BLOCK_STEPS_MAX]; /* forward: behind those ops, up to the first NULL */
+	bool in_place;                                    /* blocks are worked on where they lie */
+	make_lambda_fn *make_lambda; /* back: in this stage; NULL: lambda is there */
+	const void *lambda_of; /* what it is made of: the tail's matrix, or gradients with respect to readouts (double) */
+	bool puts_psi, puts_lambda; /* back: an earlier stage reads what is left of them */
 };
 
 /* Sums of products of Z, lane by lane: of a chunk; of a block, by the signs of its rows; of its parts, in the kernels'
@@ -76,7 +93,7 @@ static inline struct kernel_rows cpu_rows(const struct cpu_stage *s,
 /* Where a block of a state is worked on: a thread's room, or the state itself, which needs no fetching then. */
 static inline void *cpu_block(const struct sweep *w, void *state, void *room)
 {
-	return w->stage->in_place || (w->fused && w->stage->fused_in_place) ? state : room;
+	return w->in_place ? state : room;
 }
 
 /* What is fetched for block k, where there is one before `end`: kernels prefetch it.  Of small states everything is near. */
@@ -90,7 +107,7 @@ static inline void cpu_look_ahead(const struct sweep *w, struct cpu_worker *thre
 		.n = k < end && w->b->shared ? (size_t)1 << w->stage->nlocal : 0,
 		.absent = s->absent
 	};
-	if (w->lambda && !w->tail && !w->dreadout)
+	if (w->lambda && !w->make_lambda)
 		thread->ahead.state[1] = (const char *)w->lambda + base;
 }
 
@@ -109,7 +126,7 @@ static inline void cpu_fetch(const struct sweep *w, const void *state, size_t ba
 static inline void cpu_put_back(const struct sweep *w, const void *block, size_t base, void *state)
 {
 	const struct cpu_stage *s = w->stage;
-	bool undone = w->lambda && s->undoes, made = state == w->lambda && (w->tail || w->dreadout);
+	bool undone = w->lambda && s->undoes, made = state == w->lambda && w->make_lambda;
 	struct kernel_rows r = cpu_rows(s, undone ? &s->in : &s->out, base);
 	r.absent = cpu_blocks(w)->nontemporal;
 	r.unset = undone ? s->unread : 0;
@@ -119,13 +136,16 @@ static inline void cpu_put_back(const struct sweep *w, const void *block, size_t
 		w->b->k->scatter(block, state, base, &r);
 }
 
+/* ---- cpu_sweep.c ---- */
+
+/* These ops on 2^nbit rows of the block that begins at `base`. */
+void cpu_forward_ops(const struct sweep *w, const struct cpu_op *op, uint32_t nop, void *rows,
+	unsigned nbit, size_t base, struct cpu_worker *thread);
+
 /* ---- cpu_backward.c ---- */
 
-/* A block's backward pass through the stage, psi and lambda as its steps left them; sums are added to the thread's. */
-void cpu_backward_block(const struct sweep *w, struct cpu_worker *thread, void *psi, void *lambda,
-	size_t base);
-/* The sums of a thread's chunk to the worker's sums from `place` on. */
-void cpu_backward_sums(const struct sweep *w, const struct cpu_worker *thread, unsigned chunk, size_t place);
+/* The block goes back through the stage, with lambda as make_lambda makes it. */
+extern const struct block_step cpu_fused;
 
 /* ---- cpu_tail.c ---- */
 
@@ -133,11 +153,8 @@ void cpu_tail_compile(struct backend_state *b, struct cpu_circuit *c);
 /* With the matrices that b->u holds now. */
 void cpu_tail_matrices(struct backend_state *b, struct cpu_circuit *c);
 bool cpu_tail_taken(const struct cpu_circuit *c, const struct unit_input *in);
-/* P of the circuit (a whole state, or chunk by chunk and their total): begin, add blocks before the tail. */
-void cpu_tail_begin(const struct sweep *w, struct cpu_worker *thread);
-void cpu_tail_add(const struct sweep *w, struct cpu_worker *thread, const void *block);
-void cpu_tail_chunk(const struct sweep *w, const struct cpu_worker *thread, unsigned chunk);
-void cpu_tail_total(const struct sweep *w, struct cpu_worker *owner);
+/* P of the circuit, from blocks before the tail. */
+extern const struct block_step cpu_tail_read;
 /* readout[(width, nreadout)] from P. */
 void cpu_tail_readouts(struct backend_state *b, const struct cpu_worker *w, const struct cpu_circuit *c, double *readout);
 /* The matrix of lambda, lane by lane in SHAPE_BATCHED. */
@@ -146,7 +163,7 @@ void cpu_tail_matrix(const struct backend_state *b, const struct cpu_circuit *c,
 /* The tail's own reduced transition matrix added to anti_hermitian_shared. */
 void cpu_tail_sums(const struct backend_state *b, const struct cpu_worker *w,
 	const struct cpu_circuit *c, const double *dreadout, double *anti_hermitian_shared);
-void cpu_tail_lambda(const struct sweep *w, const void *psi, void *lambda);
+make_lambda_fn cpu_tail_lambda;
 
 /* ---- cpu_part.c ---- */
 
@@ -154,29 +171,21 @@ void cpu_tail_lambda(const struct sweep *w, const void *psi, void *lambda);
 void cpu_part_compile(struct backend_state *b, struct cpu_stage *s);
 /* Row of the block as number of the part << nbit | row of it; also of a mask of row bits. */
 size_t cpu_part_row(const struct cpu_stage *s, size_t row);
-void cpu_part_fetch(const struct sweep *w, const void *block, uint32_t k, void *part);
-/* Where parts of the block that begins at `base` go. */
-struct part_transfer {
-	size_t inside, outside, base;
-};
-struct part_transfer cpu_part_transfer(const struct sweep *w, size_t base);
-/* Part k to psi, and where z is given its sums to those. */
-void cpu_part_put_back(const struct sweep *w, void *part, const struct part_transfer *transfer,
-	uint32_t k, struct z_sums *z);
+/* The stage's last ops, and the block to psi, part by part: the second with the sums of cpu_z.c. */
+extern const struct block_step cpu_part_put, cpu_part_read;
 
 /* ---- cpu_z.c ---- */
 
 /* Sets c->near where the last stage can sum all that is read.  After compile_outputs. */
 void cpu_z_compile(struct backend_state *b, struct cpu_circuit *c);
-/* The sums of a chunk: those of its blocks are added, each of which is cleared, added itself or part by part before it is
- * put back, and done; in the end they are left for cpu_readouts. */
-void cpu_z_begin(const struct sweep *w, struct z_sums *z);
-void cpu_z_clear(const struct sweep *w, struct z_sums *z);
-void cpu_z_block(const struct sweep *w, const void *block, struct z_sums *z);
-void cpu_z_add(const struct sweep *w, struct z_sums *z, size_t base);
-void cpu_z_end(const struct sweep *w, const struct z_sums *z, unsigned chunk);
-/* lambda = sum of dreadout * Z products psi, on a block as cpu_z_block finds it. */
-void cpu_z_lambda(const struct sweep *w, const void *psi, size_t base, void *lambda);
+/* The sums of a chunk, which are left for cpu_readouts. */
+extern const struct block_step cpu_z_read;
+/* Those of a block that is read part by part: begin the chunk, add z->out[(npart_row)] of the block, end the chunk. */
+void cpu_z_begin(const struct sweep *w, struct cpu_worker *thread);
+void cpu_z_add_parts(const struct sweep *w, struct z_sums *z, size_t base);
+void cpu_z_end(const struct sweep *w, struct cpu_worker *thread, unsigned chunk);
+/* lambda = sum of dreadout * Z products psi, on a block as cpu_z_read finds it. */
+make_lambda_fn cpu_z_lambda;
 
 /* ---- passes ---- */
 
@@ -189,7 +198,7 @@ static inline bool cpu_fuses_last(const struct cpu_circuit *c, const struct unit
 	return c->fuses_last && !in->whole;
 }
 
-/* psi becomes the final state of the circuit, or with `fused` that before the last stage.  sums: and where the circuit has
- * c->near, its last stage sums the products of Z. */
+/* psi becomes the final state of the circuit, or with `fuses` that before the last stage.  sums: and where the circuit
+ * has c->near, its last stage sums the products of Z. */
 void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t number,
-	const struct unit_input *in, void *psi, bool sums, bool fused);
+	const struct unit_input *in, void *psi, bool sums, bool fuses);

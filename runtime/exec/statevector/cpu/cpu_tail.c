@@ -3,7 +3,7 @@
  *
  * P is a kernel's reduced transition matrix of psi with itself. */
 #include <string.h>
-#include "runtime/exec/statevector/cpu/cpu_sweep.h"
+#include "runtime/exec/statevector/cpu/cpu_record.h"
 
 static unsigned dim(const struct cpu_tail *t) { return t->observables.d; }
 
@@ -44,24 +44,26 @@ static double *adding(const struct sweep *w, const struct cpu_worker *thread)
 	return w->b->lane_bits ? thread->tail + (size_t)w->b->plan->ncircuit * CPU_TAIL_DOUBLES : sums(w->b, thread, w->circuit);
 }
 
-void cpu_tail_begin(const struct sweep *w, struct cpu_worker *thread)
+static void begin(const struct sweep *w, struct cpu_worker *thread)
 {
 	memset(adding(w, thread), 0, ndouble(w->circuit->tail) * w->b->plan->width * sizeof(double));
 }
 
-void cpu_tail_add(const struct sweep *w, struct cpu_worker *thread, const void *block)
+static void add(const struct sweep *w, struct cpu_worker *thread, void *block, size_t base)
 {
+	(void)base;
 	w->b->k->transition(block, block, w->stage->nlocal, &w->circuit->tail->step->kernel,
 		adding(w, thread), !w->b->lane_bits);
+	cpu_record_block(w, thread, false, PLAN_OTHER_READOUTS);
 }
 
-void cpu_tail_chunk(const struct sweep *w, const struct cpu_worker *thread, unsigned chunk)
+static void end(const struct sweep *w, struct cpu_worker *thread, unsigned chunk)
 {
 	unsigned n = ndouble(w->circuit->tail);
 	memcpy(cpu_chunk_sums(w->b, w->owner) + (size_t)chunk * n, adding(w, thread), n * sizeof(double));
 }
 
-void cpu_tail_total(const struct sweep *w, struct cpu_worker *owner)
+static void total(const struct sweep *w, struct cpu_worker *owner)
 {
 	unsigned n = ndouble(w->circuit->tail);
 	double *p = sums(w->b, owner, w->circuit);
@@ -72,6 +74,8 @@ void cpu_tail_total(const struct sweep *w, struct cpu_worker *owner)
 		for (unsigned e = 0; e < n; e++)
 			p[e] += part[(size_t)chunk * n + e];
 }
+
+const struct block_step cpu_tail_read = { begin, add, end, total };
 
 void cpu_tail_readouts(struct backend_state *b, const struct cpu_worker *w, const struct cpu_circuit *c, double *readout)
 {
@@ -139,11 +143,12 @@ void cpu_tail_sums(const struct backend_state *b, const struct cpu_worker *w,
 		anti_hermitian_shared + b->plan->set.offset[s->matrix]);
 }
 
-void cpu_tail_lambda(const struct sweep *w, const void *psi, void *lambda)
+void cpu_tail_lambda(const struct sweep *w, const void *psi, size_t base, void *lambda)
 {
+	(void)base;
 	const struct kernels *k = w->b->k;
 	struct kernel_step at = w->circuit->tail->step->back;
 	at.lanewise = w->b->lane_bits == 0;
 	memcpy(lambda, psi, ((size_t)2 << w->stage->nlocal) * k->lanes * k->real_bytes);
-	k->apply(lambda, w->stage->nlocal, &at, w->tail_matrix, NULL);
+	k->apply(lambda, w->stage->nlocal, &at, w->lambda_of, NULL);
 }

@@ -4,7 +4,7 @@
  * As a block lies after the stage's steps, bits of the state's index are bits of its rows and lanes or of its first row,
  * and permutations of the transfer to the state are still to come: signs are those of the state, seen through both. */
 #include <string.h>
-#include "runtime/exec/statevector/cpu/cpu_sweep.h"
+#include "runtime/exec/statevector/cpu/cpu_record.h"
 
 _Static_assert((int)KERNEL_TERMS_MAX >= (int)PLAN_NEAR_TERMS_MAX, "all in one call");
 
@@ -78,9 +78,9 @@ void cpu_z_compile(struct backend_state *b, struct cpu_circuit *c)
 	}
 }
 
-void cpu_z_begin(const struct sweep *w, struct z_sums *z)
+void cpu_z_begin(const struct sweep *w, struct cpu_worker *thread)
 {
-	memset(z->total, 0, (size_t)w->circuit->nz * w->b->k->lanes * sizeof *z->total);
+	memset(thread->z->total, 0, (size_t)w->circuit->nz * w->b->k->lanes * sizeof(double));
 }
 
 /* Of the lanes, with the signs of those in `minus`: pairwise, which depends on fewer sums before. */
@@ -95,56 +95,59 @@ static double lanes_total(const double *v, unsigned lanes, unsigned minus)
 	return sum[0];
 }
 
-void cpu_z_clear(const struct sweep *w, struct z_sums *z)
+/* The sums of product k's rows in a block, lane by lane, to those of the chunk. */
+static void add_product(const struct sweep *w, struct z_sums *sums, uint32_t k, size_t base,
+	const double *out)
 {
+	const struct cpu_sign *z = &w->circuit->near[k];
 	unsigned lanes = w->b->k->lanes;
-	if (w->stage->part.nbit)
-		memset(z->part, 0, (size_t)w->circuit->npart_row * lanes * w->b->k->real_bytes);
-	else
-		memset(z->out, 0, (size_t)w->circuit->nz * lanes * sizeof *z->out);
+	double sign = z->minus ^ (bool)__builtin_parityll(base & z->base) ? -1 : 1;
+	for (unsigned l = 0; l < lanes; l++)
+		sums->total[k * lanes + l] += sign * out[l];
 }
 
-void cpu_z_block(const struct sweep *w, const void *block, struct z_sums *z)
-{
-	w->b->k->expect_products(block, 0, (size_t)1 << w->stage->nlocal, NULL,
-		w->circuit->near_row, w->circuit->nz, z->out);
-}
-
-void cpu_z_add(const struct sweep *w, struct z_sums *sums, size_t base)
+static void read_block(const struct sweep *w, struct cpu_worker *thread, void *block, size_t base)
 {
 	const struct cpu_circuit *c = w->circuit;
-	bool parts = w->stage->part.nbit > 0;
+	struct z_sums *z = thread->z;
 	unsigned lanes = w->b->k->lanes;
-	if (parts)
-		w->b->k->fetch(sums->out, sums->part, (size_t)c->npart_row * lanes);
-	for (uint32_t k = 0; k < c->nz; k++) {
-		const struct cpu_sign *z = &c->near[k];
-		double sign = z->minus ^ (bool)__builtin_parityll(base & z->base) ? -1 : 1;
-		const double *out = sums->out + (size_t)(parts ? z->part : k) * lanes;
-		for (unsigned l = 0; l < lanes; l++)
-			sums->total[k * lanes + l] += sign * out[l];
-	}
+	memset(z->out, 0, (size_t)c->nz * lanes * sizeof *z->out);
+	w->b->k->expect_products(block, 0, (size_t)1 << w->stage->nlocal, NULL, c->near_row, c->nz,
+		z->out);
+	for (uint32_t k = 0; k < c->nz; k++)
+		add_product(w, z, k, base, z->out + (size_t)k * lanes);
+	cpu_record_block(w, thread, false, PLAN_OTHER_READOUTS);
 }
 
-void cpu_z_end(const struct sweep *w, const struct z_sums *z, unsigned chunk)
+void cpu_z_add_parts(const struct sweep *w, struct z_sums *z, size_t base)
+{
+	const struct cpu_circuit *c = w->circuit;
+	for (uint32_t k = 0; k < c->nz; k++)
+		add_product(w, z, k, base, z->out + (size_t)c->near[k].part * w->b->k->lanes);
+}
+
+void cpu_z_end(const struct sweep *w, struct cpu_worker *thread, unsigned chunk)
 {
 	const struct cpu_circuit *c = w->circuit;
 	unsigned lanes = w->b->k->lanes;
 	double *sum = cpu_chunk_sums(w->b, w->owner) + (size_t)chunk * c->nterm;
 	memset(sum, 0, c->nterm * sizeof *sum);
 	for (uint32_t k = 0; k < c->nz; k++)
-		sum[k] = lanes_total(z->total + (size_t)k * lanes, lanes, c->near[k].lane);
+		sum[k] = lanes_total(thread->z->total + (size_t)k * lanes, lanes, c->near[k].lane);
 }
+
+const struct block_step cpu_z_read = { cpu_z_begin, read_block, cpu_z_end, NULL };
 
 void cpu_z_lambda(const struct sweep *w, const void *psi, size_t base, void *lambda)
 {
+	const double *dreadout = w->lambda_of;
 	const struct cpu_circuit *c = w->circuit;
 	double factor[KERNEL_TERMS_MAX * KERNEL_LANES_MAX];
 	unsigned lanes = w->b->k->lanes;
 	for (uint32_t k = 0; k < c->nz; k++) {
 		const struct cpu_sign *z = &c->near[k];
 		bool minus = z->minus ^ (bool)__builtin_parityll(base & z->base);
-		double x = c->term[k].coefficient * w->dreadout[c->term[k].readout];
+		double x = c->term[k].coefficient * dreadout[c->term[k].readout];
 		for (unsigned l = 0; l < lanes; l++)
 			factor[k * lanes + l] = minus ^ __builtin_parity(l & z->lane) ? -x : x;
 	}

@@ -64,10 +64,11 @@ INLINE void totals_add(const vec *const *v, double *sum)
 }
 
 /* n sums of vectors, of one run of groups, into doubles: their lanes added, or [n][LANES]. */
-INLINE void totals_flush(unsigned n, const vec *sum, double *to, bool per_lane)
+static __attribute__((noinline)) void totals_flush(unsigned n, const vec *sum, double *to,
+	bool per_lane)
 {
 	if (!per_lane && n >= WIDE) {
-		UNROLL for (unsigned e = 0; e < n; e += WIDE) {
+		for (unsigned e = 0; e < n; e += WIDE) {
 			const vec *v[WIDE];
 			UNROLL for (unsigned k = 0; k < WIDE; k++)
 				v[k] = &sum[e + k];

@@ -12,22 +12,23 @@ INLINE void transition_entry(vec lr, vec li, vec yr, vec yi, vec *rr, vec *ri)
 	*ri = im - li * yr;
 }
 
-/* One tile of R: nrow rows of it from row `first` on, over ngroup groups; returns the next place. */
-INLINE size_t transition_tile(unsigned d, unsigned first, unsigned nrow, const real *psi,
-	const real *lam, const size_t *stride, size_t at, size_t mask, size_t ngroup, vec (*r)[2])
+/* One tile of R: nrow rows of it, the first of which is of the row of a group at lam, over ngroup groups; returns the next
+ * place. */
+INLINE size_t transition_tile(unsigned d, unsigned nrow, const real *psi, const real *lam,
+	const size_t *stride, size_t at, size_t mask, size_t ngroup, vec (*r)[2])
 {
 	vec re[16], im[16];
 	UNROLL for (unsigned e = 0; e < nrow * d; e++)
 	{
-		re[e] = r[first * d + e][0];
-		im[e] = r[first * d + e][1];
+		re[e] = r[e][0];
+		im[e] = r[e][1];
 	}
 	for (size_t k = ngroup; k > 0; k--, at = row_next(at, mask)) {
-		real *p[8], *q[8];
+		real *p[8], *q[2];
 		vec lr[2], li[2];
 		group_at(d, psi + at, stride, p);
-		group_at(d, lam + at, stride, q);
-		load_rows(nrow, q + first, lr, li);
+		group_at(nrow, lam + at, stride, q);
+		load_rows(nrow, q, lr, li);
 		UNROLL for (unsigned b = 0; b < d; b++)
 		{ /* one row of psi at a time: registers are for the sums */
 			vec yr = load(p[b]), yi = load(p[b] + LANES);
@@ -37,8 +38,8 @@ INLINE size_t transition_tile(unsigned d, unsigned first, unsigned nrow, const r
 	}
 	UNROLL for (unsigned e = 0; e < nrow * d; e++)
 	{
-		r[first * d + e][0] = re[e];
-		r[first * d + e][1] = im[e];
+		r[e][0] = re[e];
+		r[e][1] = im[e];
 	}
 	return at;
 }
@@ -63,8 +64,9 @@ INLINE void transition_body(const void *psi, const void *lam, unsigned nbit,
 			sum[e][0] = sum[e][1] = splat(0);
 		for (size_t k = begin; k < end; k += NEAR) {
 			size_t next = at;
-			UNROLL for (unsigned a = 0; a < d; a += tile) next = transition_tile(d, a,
-				tile, p, q, stride, at, mask, end - k < NEAR ? end - k : NEAR, sum);
+			for (unsigned a = 0; a < d; a += tile)
+				next = transition_tile(d, tile, p, q + s->target[a] * ROW, stride,
+					at, mask, end - k < NEAR ? end - k : NEAR, sum + a * d);
 			at = next;
 		}
 		totals_flush(2 * d * d, sum[0], r, per_lane);

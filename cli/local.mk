@@ -2,6 +2,8 @@
 # The files of cli/. A new file: one line here, headers too (they are shipped), in order of the alphabet.
 
 noinst_LIBRARIES += libcli.a
+# Nothing here takes time when it runs; -O1 takes a sixth less when it is compiled.
+libcli_a_CFLAGS = $(AM_CFLAGS) -O1
 libcli_a_SOURCES = \
 	cli/bench/bench.h \
 	cli/bench/bench_circuits.c \

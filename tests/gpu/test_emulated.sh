@@ -4,7 +4,7 @@
 emu=$top_builddir/tests/gpu
 [ -x "$emu/qcnn-emu" ] || tap_skip_all "no emulated GPU in this build"
 
-# Each planted fault is reported by its name, in any order of threads and nodes; correct kernels and graphs are not.
+# Each planted fault is reported by its name, in any order of threads; correct kernels and graphs are not.
 number=0
 while read -r text; do
 	for seed in 1 2; do
@@ -35,6 +35,7 @@ none
 a copy from beyond an allocation, or of what was never written
 a graph copies memory of the host that is not pinned
 a function in a stream calls the runtime
+a call that cannot be captured
 END
 
 # passes NAME COMMAND...: a test program, all of whose points pass.

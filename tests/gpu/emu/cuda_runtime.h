@@ -108,6 +108,8 @@ const char *emu_cupti_name(void);
 #define CUDA_NCCL_NAMES emu_nccl_name()
 #define CUDA_CUPTI_NAMES emu_cupti_name()
 
+#define CUDART_VERSION 13000
+
 enum cudaError_t {
 	cudaSuccess = 0,
 	cudaErrorInvalidValue = 1,
@@ -120,6 +122,8 @@ enum cudaError_t {
 	cudaErrorNotReady = 600,
 	cudaErrorLaunchFailure = 719,
 	cudaErrorNotPermitted = 800,
+	cudaErrorStreamCaptureUnsupported = 900,
+	cudaErrorStreamCaptureInvalidated = 901,
 	cudaErrorUnknown = 999
 };
 enum cudaMemcpyKind {
@@ -155,16 +159,9 @@ struct cudaKernelNodeParams {
 	unsigned sharedMemBytes;
 	void **kernelParams, **extra;
 };
-struct cudaMemsetParams {
-	void *dst;
-	size_t pitch;
-	unsigned value, elementSize;
-	size_t width, height;
-};
-struct cudaHostNodeParams {
-	cudaHostFn_t fn;
-	void *userData;
-};
+enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal = 1 };
+enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive };
+struct cudaGraphEdgeData;
 
 extern "C" {
 const char *cudaGetErrorString(cudaError_t e);
@@ -195,18 +192,12 @@ cudaError_t cudaEventQuery(cudaEvent_t e);
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to);
 cudaError_t cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t fn, void *arg);
 cudaError_t cudaFuncSetAttribute(const void *f, enum cudaFuncAttribute attribute, int value);
-cudaError_t cudaGraphCreate(cudaGraph_t *g, unsigned flags);
+cudaError_t cudaStreamBeginCapture(cudaStream_t s, enum cudaStreamCaptureMode mode);
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t s, enum cudaStreamCaptureStatus *status,
+	unsigned long long *id, cudaGraph_t *g, const cudaGraphNode_t **last,
+	const cudaGraphEdgeData **edge, size_t *n);
+cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t *g);
 cudaError_t cudaGraphDestroy(cudaGraph_t g);
-/* Of a kernel that has been launched before: the emulated device does not know the others' arguments. */
-cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t g,
-	const cudaGraphNode_t *needs, size_t n, const struct cudaKernelNodeParams *p);
-cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t g,
-	const cudaGraphNode_t *needs, size_t n, void *to, const void *from, size_t nbyte,
-	enum cudaMemcpyKind kind);
-cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t g,
-	const cudaGraphNode_t *needs, size_t n, const struct cudaMemsetParams *p);
-cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t g, const cudaGraphNode_t *needs,
-	size_t n, const struct cudaHostNodeParams *p);
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *x, cudaGraph_t g, unsigned long long flags);
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t x, cudaGraphNode_t node,
 	const struct cudaKernelNodeParams *p);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The runtime API of the emulated devices: nothing that a stream was asked for is done before somebody waits; then any stream
-// that has work goes on, in random order. Nodes of a graph are done in any order that their dependences allow.
+// that has work goes on, in random order. A graph is what one stream was asked for, which is done in that order.
 #include "emu.h"
 #include "emu_totals.h"
 #include "nvtx3/nvToolsExt.h"
@@ -18,26 +18,27 @@
 #include <string>
 #include <vector>
 
-struct emu_stream {
-	int device;
-	std::deque<std::function<void()>> work;
-};
-
 struct emu_node {
-	std::vector<size_t> needs; /* numbers of nodes */
-	const void *kernel;        /* or NULL */
+	const void *kernel; /* or NULL */
 	std::function<void()> work;
 };
 
 struct emu_graph {
 	int device;
-	std::deque<emu_node> node;
+	std::deque<emu_node> node; /* each needs the one before */
 };
 
 struct emu_exec {
 	emu_graph graph;
 	const emu_graph *from;
 	bool recorded; /* CUPTI was there before */
+};
+
+struct emu_stream {
+	int device;
+	std::deque<std::function<void()>> work;
+	emu_graph *captured; /* that becomes what it is asked for; or NULL */
+	emu_node *last;      /* of it, for cudaStreamGetCaptureInfo */
 };
 
 struct emu_event {
@@ -63,6 +64,7 @@ std::set<emu_graph *> graphs;
 std::set<emu_exec *> execs;
 std::map<const void *, emu_kernel> kernels; /* that have been launched */
 thread_local bool in_host_function;
+thread_local emu_stream *capturing; /* by this thread, or NULL */
 size_t used[EMU_DEVICES_MAX];
 unsigned taken[EMU_DEVICES_MAX]; /* allocations */
 int ndevice = 1;
@@ -103,6 +105,13 @@ cudaError_t begin(const char *call, cudaError_t how)
 		if (begun != cudaSuccess) \
 			return begun; \
 	} while (0)
+/* For a call that a thread cannot make while it captures. */
+#define BEGIN_UNCAPTURED(how) \
+	BEGIN(how); \
+	if (capturing) { \
+		emu_found("a call that cannot be captured", nullptr, nullptr); \
+		return cudaErrorStreamCaptureUnsupported; \
+	}
 /* For a call that a stream of the thread's device is asked for. */
 #define BEGIN_IN(s, how) \
 	BEGIN(how); \
@@ -114,6 +123,16 @@ cudaError_t begin(const char *call, cudaError_t how)
 bool is_stream(cudaStream_t s)
 {
 	return std::find(streams.begin(), streams.end(), s) != streams.end();
+}
+
+/* Work that the stream does, or that becomes part of the graph that it captures. kernel: or NULL. */
+cudaError_t ask(cudaStream_t s, const void *kernel, const std::function<void()> &work)
+{
+	if (s->captured)
+		s->captured->node.push_back({ kernel, work });
+	else
+		s->work.push_back(work);
+	return cudaSuccess;
 }
 
 /* The next of any stream, if it has one. */
@@ -250,7 +269,7 @@ cudaError_t cudaDriverGetVersion(int *version)
 
 cudaError_t cudaMemGetInfo(size_t *left, size_t *all)
 {
-	BEGIN(cudaErrorUnknown);
+	BEGIN_UNCAPTURED(cudaErrorUnknown);
 	*all = EMU_MEMORY_BYTES;
 	*left = EMU_MEMORY_BYTES - used[device];
 	return cudaSuccess;
@@ -261,7 +280,7 @@ cudaError_t cudaMalloc(void **p, size_t n)
 {
 	const size_t size = (n + EMU_GAP_BYTES - 1) / EMU_GAP_BYTES * EMU_GAP_BYTES + EMU_GAP_BYTES;
 
-	BEGIN(cudaErrorMemoryAllocation);
+	BEGIN_UNCAPTURED(cudaErrorMemoryAllocation);
 	if (n > EMU_MEMORY_BYTES || size > EMU_MEMORY_BYTES - used[device])
 		return cudaErrorMemoryAllocation;
 	*p = emu_memory + device * EMU_MEMORY_BYTES + used[device];
@@ -290,7 +309,7 @@ cudaError_t cudaFree(void *p)
 /* Filled with what no program expects. */
 cudaError_t cudaMallocHost(void **p, size_t n)
 {
-	BEGIN(cudaErrorMemoryAllocation);
+	BEGIN_UNCAPTURED(cudaErrorMemoryAllocation);
 	*p = malloc(n);
 	if (!*p)
 		return cudaErrorMemoryAllocation;
@@ -360,8 +379,11 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, enum cudaMemcp
 	BEGIN_IN(s, cudaErrorUnknown);
 	if (!is_of_kind(to, from, n, kind))
 		return cudaErrorInvalidValue;
-	s->work.push_back([=] { timed_copy(to, from, [=] { copy(to, from, n); }); });
-	return cudaSuccess;
+	/* The host's end of a copy that a graph does again and again stays where it is. */
+	for (const void *p : { (const void *)to, from })
+		if (s->captured && !emu_on_device(p) && !is_pinned(p, n))
+			emu_found("a graph copies memory of the host that is not pinned", nullptr, p);
+	return ask(s, nullptr, [=] { timed_copy(to, from, [=] { copy(to, from, n); }); });
 }
 
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_apart, const void *from, size_t from_apart,
@@ -372,13 +394,12 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_apart, const void *from, size_
 		|| to_apart >> 31 || from_apart >> 31 || !is_usable(to, (n - 1) * to_apart + width)
 		|| !is_usable(from, (n - 1) * from_apart + width))
 		return cudaErrorInvalidValue;
-	s->work.push_back([=] {
+	return ask(s, nullptr, [=] {
 		timed_copy(to, from, [=] {
 			for (size_t k = 0; k < n; k++)
 				copy((char *)to + k * to_apart, (const char *)from + k * from_apart, width);
 		});
 	});
-	return cudaSuccess;
 }
 
 /* Reads what is there when the stream comes to it: whoever writes must have been waited for. */
@@ -389,8 +410,7 @@ cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int f
 	if (!emu_on_device(to) || !emu_on_device(from) || emu_device_of(to) != to_device
 		|| emu_device_of(from) != from_device)
 		return cudaErrorInvalidValue;
-	s->work.push_back([=] { copy(to, from, n); });
-	return cudaSuccess;
+	return ask(s, nullptr, [=] { copy(to, from, n); });
 }
 
 static void set(void *p, int value, size_t n)
@@ -406,8 +426,7 @@ cudaError_t cudaMemsetAsync(void *p, int value, size_t n, cudaStream_t s)
 	BEGIN_IN(s, cudaErrorUnknown);
 	if (!emu_on_device(p))
 		return cudaErrorInvalidValue;
-	s->work.push_back([=] { set(p, value, n); });
-	return cudaSuccess;
+	return ask(s, nullptr, [=] { set(p, value, n); });
 }
 
 /* ---- streams ---- */
@@ -415,7 +434,7 @@ cudaError_t cudaMemsetAsync(void *p, int value, size_t n, cudaStream_t s)
 cudaError_t cudaStreamCreate(cudaStream_t *s)
 {
 	BEGIN(cudaErrorMemoryAllocation);
-	streams.push_back(*s = new emu_stream{ device, {} });
+	streams.push_back(*s = new emu_stream{ device, {}, nullptr, nullptr });
 	return cudaSuccess;
 }
 
@@ -432,7 +451,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t s)
 
 cudaError_t cudaStreamSynchronize(cudaStream_t s)
 {
-	BEGIN(cudaErrorLaunchFailure);
+	BEGIN_UNCAPTURED(cudaErrorLaunchFailure);
 	drain(s);
 	emu_totals.waits++;
 	return sticky;
@@ -473,8 +492,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t fn, void *arg)
 	BEGIN_IN(s, cudaErrorUnknown);
 	if (!fn)
 		return cudaErrorInvalidValue;
-	s->work.push_back([=] { call_host(fn, arg); });
-	return cudaSuccess;
+	return ask(s, nullptr, [=] { call_host(fn, arg); });
 }
 
 /* ---- events ---- */
@@ -504,18 +522,17 @@ cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s)
 	if (e->device != device)
 		return cudaErrorInvalidValue;
 	e->recorded = false;
-	s->work.push_back([=] {
+	return ask(s, nullptr, [=] {
 		const auto now = std::chrono::steady_clock::now().time_since_epoch();
 
 		e->when = std::chrono::duration<double, std::milli>(now).count();
 		e->recorded = true;
 	});
-	return cudaSuccess;
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t e)
 {
-	BEGIN(cudaErrorLaunchFailure);
+	BEGIN_UNCAPTURED(cudaErrorLaunchFailure);
 	if (!e->recorded)
 		do_any_work();
 	return sticky != cudaSuccess ? sticky : e->recorded ? cudaSuccess : cudaErrorNotReady;
@@ -523,7 +540,7 @@ cudaError_t cudaEventQuery(cudaEvent_t e)
 
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)
 {
-	BEGIN(cudaErrorUnknown);
+	BEGIN_UNCAPTURED(cudaErrorUnknown);
 	if (!from->recorded || !to->recorded)
 		return cudaErrorNotReady;
 	*ms = (float)(to->when - from->when);
@@ -586,98 +603,50 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *kernel,
 	BEGIN_IN(c->stream, cudaErrorInvalidConfiguration);
 	const cudaError_t e = work_of(device, kernel, c->gridDim, c->blockDim, c->dynamicSmemBytes,
 		*k, args, &work);
-	if (e == cudaSuccess) {
-		kernels[kernel] = *k;
-		c->stream->work.push_back(work);
-	}
-	return e;
+
+	kernels[kernel] = *k;
+	return e == cudaSuccess ? ask(c->stream, kernel, work) : e;
 }
 
 /* ---- graphs ---- */
 
-cudaError_t cudaGraphCreate(cudaGraph_t *g, unsigned flags)
+cudaError_t cudaStreamBeginCapture(cudaStream_t s, enum cudaStreamCaptureMode mode)
 {
-	BEGIN(cudaErrorMemoryAllocation);
-	if (flags)
+	BEGIN_IN(s, cudaErrorUnknown);
+	if (capturing || s->captured || mode != cudaStreamCaptureModeThreadLocal)
 		return cudaErrorInvalidValue;
-	graphs.insert(*g = new emu_graph{ device, {} });
+	capturing = s;
+	s->captured = new emu_graph{ device, {} };
 	return cudaSuccess;
 }
 
-/* The number of a node in its graph, or how many there are. */
-static size_t number_of(const emu_graph *g, const emu_node *node)
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t s, enum cudaStreamCaptureStatus *status,
+	unsigned long long *, cudaGraph_t *, const cudaGraphNode_t **last,
+	const cudaGraphEdgeData **, size_t *n)
 {
-	size_t k = 0;
-
-	while (k < g->node.size() && &g->node[k] != node)
-		k++;
-	return k;
-}
-
-static cudaError_t add_node(cudaGraphNode_t *node, cudaGraph_t g, const cudaGraphNode_t *needs,
-	size_t n, const void *kernel, std::function<void()> work)
-{
-	emu_node x = { {}, kernel, std::move(work) };
-
-	if (!graphs.count(g))
-		return cudaErrorInvalidValue;
-	for (size_t k = 0; k < n; k++) {
-		x.needs.push_back(number_of(g, needs[k]));
-		if (x.needs.back() == g->node.size())
-			return cudaErrorInvalidValue;
-	}
-	g->node.push_back(std::move(x));
-	*node = &g->node.back();
+	BEGIN_IN(s, cudaErrorUnknown);
+	*status = s->captured ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+	*n = s->captured && !s->captured->node.empty();
+	if (*n)
+		s->last = &s->captured->node.back();
+	*last = &s->last;
 	return cudaSuccess;
 }
 
-static cudaError_t work_of_node(const emu_graph *g, const struct cudaKernelNodeParams *p,
-	std::function<void()> *work)
+/* The capture has ended even where it fails, which gives no graph. */
+cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t *g)
 {
-	if (!kernels.count(p->func) || p->extra)
-		return cudaErrorInvalidDeviceFunction;
-	return work_of(g->device, p->func, p->gridDim, p->blockDim, p->sharedMemBytes,
-		kernels[p->func], p->kernelParams[0], work);
-}
+	const std::lock_guard<std::recursive_mutex> turn(lock);
+	const cudaError_t e = s->captured && capturing == s ? begin(__func__, cudaErrorUnknown)
+							    : cudaErrorInvalidValue;
 
-cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t g, const cudaGraphNode_t *needs,
-	size_t n, const struct cudaKernelNodeParams *p)
-{
-	std::function<void()> work;
-
-	BEGIN(cudaErrorInvalidValue);
-	const cudaError_t e = work_of_node(g, p, &work);
-	return e != cudaSuccess ? e : add_node(node, g, needs, n, p->func, work);
-}
-
-cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t g, const cudaGraphNode_t *needs,
-	size_t n, void *to, const void *from, size_t nbyte, enum cudaMemcpyKind kind)
-{
-	BEGIN(cudaErrorInvalidValue);
-	if (!is_of_kind(to, from, nbyte, kind))
-		return cudaErrorInvalidValue;
-	/* The host's end of a copy that a graph does again and again stays where it is. */
-	for (const void *p : { (const void *)to, from })
-		if (!emu_on_device(p) && !is_pinned(p, nbyte))
-			emu_found("a graph copies memory of the host that is not pinned", nullptr, p);
-	return add_node(node, g, needs, n, nullptr,
-		[=] { timed_copy(to, from, [=] { copy(to, from, nbyte); }); });
-}
-
-cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t g, const cudaGraphNode_t *needs,
-	size_t n, const struct cudaMemsetParams *p)
-{
-	BEGIN(cudaErrorInvalidValue);
-	if (!emu_on_device(p->dst) || p->elementSize != 1 || p->height != 1)
-		return cudaErrorInvalidValue;
-	return add_node(node, g, needs, n, nullptr, [p = *p] { set(p.dst, (int)p.value, p.width); });
-}
-
-cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t g, const cudaGraphNode_t *needs,
-	size_t n, const struct cudaHostNodeParams *p)
-{
-	BEGIN(cudaErrorInvalidValue);
-	return add_node(node, g, needs, n, nullptr, [p = *p] { call_host(p.fn, p.userData); });
+	if (e == cudaSuccess)
+		graphs.insert(*g = s->captured);
+	else
+		delete s->captured;
+	s->captured = nullptr;
+	capturing = nullptr;
+	return e;
 }
 
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *x, cudaGraph_t g, unsigned long long flags)
@@ -693,62 +662,32 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *x, cudaGraph_t g, uns
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t x, cudaGraphNode_t node,
 	const struct cudaKernelNodeParams *p)
 {
-	std::function<void()> work;
+	size_t k = 0;
 
 	BEGIN(cudaErrorInvalidValue);
-	const size_t k = execs.count(x) && graphs.count(const_cast<emu_graph *>(x->from))
-		? number_of(x->from, node)
-		: SIZE_MAX;
-
-	if (k >= x->graph.node.size() || x->graph.node[k].kernel != p->func
-		|| work_of_node(&x->graph, p, &work) != cudaSuccess)
+	if (!execs.count(x) || !graphs.count(const_cast<emu_graph *>(x->from)))
 		return cudaErrorInvalidValue;
-	x->graph.node[k].work = work;
-	return cudaSuccess;
-}
-
-/* One launch of a graph: its nodes, and those that are still to be done. */
-struct launched {
-	emu_graph graph;
-	std::vector<bool> done;
-	bool recorded;
-};
-
-static bool is_ready(const launched &l, size_t k)
-{
-	for (size_t n : l.graph.node[k].needs)
-		if (!l.done[n])
-			return false;
-	return !l.done[k];
-}
-
-static void do_any_node(launched &l)
-{
-	std::vector<size_t> ready;
-
-	for (size_t k = 0; k < l.done.size(); k++)
-		if (is_ready(l, k))
-			ready.push_back(k);
-	const size_t k = ready[emu_below((unsigned)ready.size())];
-
-	l.done[k] = true;
-	old_graph = !l.recorded;
-	l.graph.node[k].work();
-	old_graph = false;
+	while (k < x->from->node.size() && &x->from->node[k] != node)
+		k++;
+	if (k == x->from->node.size() || node->kernel != p->func || p->extra)
+		return cudaErrorInvalidValue;
+	return work_of(x->graph.device, p->func, p->gridDim, p->blockDim, p->sharedMemBytes,
+		kernels[p->func], p->kernelParams[0], &x->graph.node[k].work);
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t x, cudaStream_t s)
 {
 	BEGIN_IN(s, cudaErrorUnknown);
-	if (!execs.count(x) || x->graph.device != device)
+	if (!execs.count(x) || x->graph.device != device || s->captured)
 		return cudaErrorInvalidValue;
-	const auto l = std::make_shared<launched>(
-		launched{ x->graph, std::vector<bool>(x->graph.node.size()), x->recorded });
-
 	emu_totals.graphs++;
-	emu_totals.nodes += l->done.size();
-	for (size_t k = 0; k < l->done.size(); k++)
-		s->work.push_back([l] { do_any_node(*l); });
+	emu_totals.nodes += x->graph.node.size();
+	for (const emu_node &node : x->graph.node)
+		s->work.push_back([work = node.work, old = !x->recorded] {
+			old_graph = old;
+			work();
+			old_graph = false;
+		});
 	return cudaSuccess;
 }
 

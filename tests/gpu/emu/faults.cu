@@ -77,8 +77,8 @@ template <int FAULT> static int run(unsigned nblock, int device)
 	return cudaFree(a.p) || cudaStreamDestroy(c.stream);
 }
 
-/* Parts of memory that are set and then copied, if nodes need each other. */
-template <bool NEEDS, bool PINNED> static int run_graph()
+/* Memory that is set and then copied, by a graph. sets: it is, and waits: while all is captured. */
+static int run_graph(bool sets, bool pinned, bool waits)
 {
 	static char there[8];
 	unsigned char *p = nullptr, *host = nullptr;
@@ -87,18 +87,14 @@ template <bool NEEDS, bool PINNED> static int run_graph()
 	cudaGraphExec_t x;
 
 	if (cudaMalloc((void **)&p, 8) || cudaMallocHost((void **)&host, 8) || cudaStreamCreate(&s)
-		|| cudaGraphCreate(&g, 0))
+		|| cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal)
+		|| (sets && cudaMemsetAsync(p, 1, 8, s))
+		|| cudaMemcpyAsync(pinned ? (char *)host : there, p, 8, cudaMemcpyDeviceToHost, s))
 		return 1;
-	for (int k = 0; k < 8; k++) {
-		const cudaMemsetParams set = { p + k, 0, (unsigned)k, 1, 1, 1 };
-		cudaGraphNode_t first, second;
-
-		if (cudaGraphAddMemsetNode(&first, g, nullptr, 0, &set)
-			|| cudaGraphAddMemcpyNode1D(&second, g, &first, NEEDS,
-				PINNED ? (char *)host + k : there + k, p + k, 1, cudaMemcpyDeviceToHost))
-			return 1;
-	}
-	if (cudaGraphInstantiateWithFlags(&x, g, 0) || cudaGraphLaunch(x, s) || cudaStreamSynchronize(s))
+	if (waits)
+		cudaStreamSynchronize(s);
+	if (cudaStreamEndCapture(s, &g) || cudaGraphInstantiateWithFlags(&x, g, 0)
+		|| cudaGraphLaunch(x, s) || cudaStreamSynchronize(s) || (sets && pinned && host[7] != 1))
 		return 1;
 	return cudaGraphExecDestroy(x) || cudaGraphDestroy(g) || cudaFreeHost(host) || cudaFree(p)
 		|| cudaStreamDestroy(s);
@@ -134,10 +130,11 @@ int main(int argc, char **argv)
 		CASE(12);
 		CASE(13);
 	case 14: return run<0>(1, 1); /* on the first device, memory of the second */
-	case 15: return run_graph<true, true>();
-	case 16: return run_graph<false, true>();
-	case 17: return run_graph<true, false>();
+	case 15: return run_graph(true, true, false);
+	case 16: return run_graph(false, true, false);
+	case 17: return run_graph(true, false, false);
 	case 18: return run_host_function();
+	case 19: return run_graph(true, true, true);
 	}
 	return 2;
 }

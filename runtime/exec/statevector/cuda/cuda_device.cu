@@ -16,17 +16,18 @@
 /* Tiles of psi and lambda need more shared memory than older devices have. */
 enum { MAJOR_MIN = 8 };
 
-struct node {
+/* A kernel of a graph, and the arguments that it has now. */
+struct kernel_node {
 	cudaGraphNode_t handle;
 	size_t nbyte;
-	void *args; /* of a kernel; NULL: another node */
+	void *args;
 };
 
-/* A chain of nodes: each needs the one before. */
+/* What a stream was asked for, captured. */
 struct graph {
-	cudaGraph_t graph; /* NULL: the shape was asked for once */
-	cudaGraphExec_t exec;
-	struct node *node;
+	cudaGraph_t graph;
+	cudaGraphExec_t exec; /* NULL: the shape was asked for once */
+	struct kernel_node *node;
 	size_t nnode, room;
 	uint64_t shape;
 };
@@ -40,7 +41,7 @@ struct cuda_stream {
 	cudaStream_t handle;
 	int device;
 	struct graph *graph; /* that is open, or NULL */
-	size_t node;         /* of it, that is next */
+	size_t node;         /* its kernel that is next */
 	cudaEvent_t moment[CUDA_MOMENTS_MAX + 2];
 	struct cuda_counts counts;
 	const char *call;  /* the first that failed, */
@@ -276,43 +277,46 @@ void cuda_graphs_free(struct cuda_graphs *g)
 	free(g);
 }
 
-/* Of a graph that is being made, the new one; NULL: it is there already. */
-static struct node *next_node(struct cuda_stream *s)
+bool cuda_graph_is_made(const struct cuda_stream *s) { return s->graph && s->graph->exec; }
+
+/* What was captured last: what comes next needs it. */
+static cudaError_t last_node(cudaStream_t s, cudaGraphNode_t *node)
+{
+	cudaStreamCaptureStatus status;
+	const cudaGraphNode_t *last = NULL;
+	size_t n = 0;
+#if CUDART_VERSION >= 13000
+	const cudaError_t e = cudaStreamGetCaptureInfo(s, &status, NULL, NULL, &last, NULL, &n);
+#else
+	const cudaError_t e = cudaStreamGetCaptureInfo_v2(s, &status, NULL, NULL, &last, &n);
+#endif
+
+	if (e == cudaSuccess && n != 1)
+		return cudaErrorStreamCaptureInvalidated;
+	if (e == cudaSuccess)
+		*node = *last;
+	return e;
+}
+
+void cuda_graph_capture(struct cuda_stream *s, const void *args, size_t nbyte)
 {
 	struct graph *g = s->graph;
-	const size_t k = s->node++;
 
-	if (g->exec) {
-		assert(k < g->nnode);
-		return NULL;
-	}
-	if (k == g->room) {
+	if (g->nnode == g->room) {
 		g->room = 2 * g->room + 16;
-		g->node = (struct node *)taken(realloc(g->node, g->room * sizeof *g->node));
+		g->node = (struct kernel_node *)taken(realloc(g->node, g->room * sizeof *g->node));
 	}
-	g->node[g->nnode++] = {};
-	return &g->node[k];
+	struct kernel_node *n = &g->node[g->nnode++];
+
+	*n = { NULL, nbyte, memcpy(taken(malloc(nbyte)), args, nbyte) };
+	keep(s, "cudaStreamGetCaptureInfo", last_node(s->handle, &n->handle));
 }
 
-/* What the newest node needs, if s->node > 1. */
-static const cudaGraphNode_t *needs(const struct cuda_stream *s)
+void cuda_graph_change(struct cuda_stream *s, const cudaKernelNodeParams *p, const void *args, size_t nbyte)
 {
-	return s->node > 1 ? &s->graph->node[s->node - 2].handle : NULL;
-}
+	struct kernel_node *n = &s->graph->node[s->node++];
 
-void cuda_graph_launch(struct cuda_stream *s, const cudaKernelNodeParams *p, const void *args, size_t nbyte)
-{
-	struct node *n = next_node(s);
-
-	if (n) {
-		n->nbyte = nbyte;
-		n->args = memcpy(taken(malloc(nbyte)), args, nbyte);
-		keep(s, "cudaGraphAddKernelNode",
-			cudaGraphAddKernelNode(&n->handle, s->graph->graph, needs(s), s->node > 1, p));
-		return;
-	}
-	n = &s->graph->node[s->node - 1];
-	assert(n->nbyte == nbyte);
+	assert(s->node <= s->graph->nnode && n->nbyte == nbyte);
 	if (!memcmp(n->args, args, nbyte))
 		return;
 	memcpy(n->args, args, nbyte);
@@ -339,10 +343,25 @@ void cuda_graph_begin(struct cuda_stream *s, struct cuda_graphs *all, uint64_t s
 	if (!again)
 		release(g, s);
 	g->shape = shape;
-	if (!again || (!g->graph && !keep(s, "cudaGraphCreate", cudaGraphCreate(&g->graph, 0))))
+	if (!again)
+		return;
+	/* Other streams' threads go on meanwhile, whatever they call. */
+	if (!g->exec
+		&& !keep(s, "cudaStreamBeginCapture",
+			cudaStreamBeginCapture(s->handle, cudaStreamCaptureModeThreadLocal)))
 		return;
 	s->graph = g;
 	s->node = 0;
+}
+
+/* Ends the capture, also after a failure: the stream is waited for. */
+static void end_capture(struct cuda_stream *s, struct graph *g)
+{
+	const cudaError_t e = cudaStreamEndCapture(s->handle, &g->graph);
+
+	if (!s->call && keep(s, "cudaStreamEndCapture", e))
+		keep(s, "cudaGraphInstantiateWithFlags",
+			cudaGraphInstantiateWithFlags(&g->exec, g->graph, 0));
 }
 
 void cuda_graph_end(struct cuda_stream *s)
@@ -350,11 +369,13 @@ void cuda_graph_end(struct cuda_stream *s)
 	struct graph *g = s->graph;
 
 	s->graph = NULL;
-	if (!g || s->call)
+	if (!g)
 		return;
-	assert(s->node == g->nnode);
-	if (g->exec || keep(s, "cudaGraphInstantiateWithFlags",
-			       cudaGraphInstantiateWithFlags(&g->exec, g->graph, 0)))
+	if (!g->exec)
+		end_capture(s, g);
+	else
+		assert(s->call || s->node == g->nnode);
+	if (!s->call)
 		keep(s, "cudaGraphLaunch", cudaGraphLaunch(g->exec, s->handle));
 }
 
@@ -398,12 +419,8 @@ static void copy(struct cuda_stream *s, void *to, const void *from, size_t nbyte
 		return;
 	asked(s, true);
 	s->counts.copied += nbyte;
-	if (!s->graph)
+	if (!cuda_graph_is_made(s))
 		keep(s, "cudaMemcpyAsync", cudaMemcpyAsync(to, from, nbyte, kind, s->handle));
-	else if (struct node *n = next_node(s))
-		keep(s, "cudaGraphAddMemcpyNode1D",
-			cudaGraphAddMemcpyNode1D(&n->handle, s->graph->graph, needs(s), s->node > 1,
-				to, from, nbyte, kind));
 }
 
 void cuda_upload(struct cuda_stream *s, void *device, const void *host, size_t nbyte)
@@ -437,28 +454,14 @@ void cuda_clear(struct cuda_stream *s, void *device, size_t nbyte)
 	if (s->call || !nbyte)
 		return;
 	asked(s, false);
-	if (!s->graph) {
+	if (!cuda_graph_is_made(s))
 		keep(s, "cudaMemsetAsync", cudaMemsetAsync(device, 0, nbyte, s->handle));
-	} else if (struct node *n = next_node(s)) {
-		const cudaMemsetParams p = { device, 0, 0, 1, nbyte, 1 };
-
-		keep(s, "cudaGraphAddMemsetNode",
-			cudaGraphAddMemsetNode(&n->handle, s->graph->graph, needs(s), s->node > 1, &p));
-	}
 }
 
 void cuda_call_host(struct cuda_stream *s, void (*fn)(void *arg), void *arg)
 {
-	if (s->call)
-		return;
-	if (!s->graph) {
+	if (!s->call && !cuda_graph_is_made(s))
 		keep(s, "cudaLaunchHostFunc", cudaLaunchHostFunc(s->handle, fn, arg));
-	} else if (struct node *n = next_node(s)) {
-		const cudaHostNodeParams p = { fn, arg };
-
-		keep(s, "cudaGraphAddHostNode",
-			cudaGraphAddHostNode(&n->handle, s->graph->graph, needs(s), s->node > 1, &p));
-	}
 }
 
 void cuda_copy_rows(struct cuda_stream *s, struct cuda_rows to, struct cuda_rows from,

@@ -69,7 +69,8 @@ void *cuda_stream_handle(struct cuda_stream *s);
 
 /* What a stream is asked for between begin and end, as one launch of a CUDA graph where the same was asked for before: `shape`, not
  * 0, says so. It is all the same but for the arguments of kernels; memory of the host is that of cuda_host_malloc. There are graphs of
- * the last CUDA_SHAPES shapes: what comes for the first time is asked for call by call. No wait between begin and end. */
+ * the last CUDA_SHAPES shapes: what comes for the first time is asked for call by call. Between begin and end the
+ * thread neither waits nor allocates. */
 enum { CUDA_SHAPES = 2 };
 struct cuda_graphs;
 struct cuda_graphs *cuda_graphs_new(void);

@@ -6,8 +6,11 @@
 
 #include "runtime/exec/statevector/cuda/cuda_launch.h"
 
-/* The next node of the graph that is open; args: p's only one. */
-void cuda_graph_launch(struct cuda_stream *s, const cudaKernelNodeParams *p, const void *args, size_t nbyte);
+/* Of the graph that is open: it has been captured before; the kernel that was launched last becomes part of it; its next kernel gets these
+ * arguments. args: p's only one. */
+bool cuda_graph_is_made(const struct cuda_stream *s);
+void cuda_graph_capture(struct cuda_stream *s, const void *args, size_t nbyte);
+void cuda_graph_change(struct cuda_stream *s, const cudaKernelNodeParams *p, const void *args, size_t nbyte);
 
 template <class Kernel, class Args>
 static void launch(struct cuda_stream *s, Kernel kernel, const Args *a, uint64_t nblock, size_t shared)
@@ -21,15 +24,17 @@ static void launch(struct cuda_stream *s, Kernel kernel, const Args *a, uint64_t
 	if (!c.stream)
 		return;
 	cuda_stream_launched(s);
-	if (cuda_graph_is_open(s)) {
+	if (cuda_graph_is_made(s)) {
 		void *args[] = { (void *)a };
 		const cudaKernelNodeParams p = { (void *)kernel, c.gridDim, c.blockDim,
 			(unsigned)shared, args, NULL };
 
-		cuda_graph_launch(s, &p, a, sizeof *a);
+		cuda_graph_change(s, &p, a, sizeof *a);
 		return;
 	}
 	const cudaError_t e = cudaLaunchKernelEx(&c, kernel, *a);
 	if (e != cudaSuccess)
 		cuda_stream_failed(s, "cudaLaunchKernelExC", (int)e);
+	else if (cuda_graph_is_open(s))
+		cuda_graph_capture(s, a, sizeof *a);
 }

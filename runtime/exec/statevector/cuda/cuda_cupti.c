@@ -374,8 +374,7 @@ static void start(struct cuda_trace *t)
 		disable();
 		return;
 	}
-	for (unsigned back = 0; back < 2; back++) /* CUPTI may not know nodes that are older */
-		cuda_graphs_renew(b->stream, b->graph[back]);
+	cuda_graphs_renew(b->stream); /* CUPTI may not know nodes that are older */
 }
 
 bool cuda_trace_begin(struct cuda_state *b)

@@ -32,7 +32,8 @@ struct graph {
 	uint64_t shape;
 };
 
-struct cuda_graphs {
+/* Of one kind. */
+struct graphs {
 	struct graph graph[CUDA_SHAPES];
 	unsigned last; /* the one that was used last */
 };
@@ -40,6 +41,7 @@ struct cuda_graphs {
 struct cuda_stream {
 	cudaStream_t handle;
 	int device;
+	struct graphs graphs[CUDA_GRAPH_KINDS];
 	struct graph *graph; /* that is open, or NULL */
 	size_t node;         /* its kernel that is next */
 	cudaEvent_t moment[CUDA_MOMENTS_MAX + 2];
@@ -203,10 +205,13 @@ void cuda_stream_enter(struct cuda_stream *s)
 
 void cuda_stream_free(struct cuda_stream *s)
 {
-	for (unsigned k = 0; s && k < CUDA_MOMENTS_MAX + 2; k++)
+	if (!s)
+		return;
+	cuda_graphs_renew(s);
+	for (unsigned k = 0; k < CUDA_MOMENTS_MAX + 2; k++)
 		if (s->moment[k])
 			cudaEventDestroy(s->moment[k]);
-	if (s && s->handle)
+	if (s->handle)
 		cudaStreamDestroy(s->handle);
 	free(s);
 }
@@ -241,40 +246,24 @@ struct cuda_counts cuda_stream_counts(struct cuda_stream *s)
 
 /* ---- graphs ---- */
 
-struct cuda_graphs *cuda_graphs_new(void)
-{
-	return (struct cuda_graphs *)taken(calloc(1, sizeof(struct cuda_graphs)));
-}
-
-/* s: goes on, or NULL. */
-static void release(struct graph *g, struct cuda_stream *s)
+/* All but its shape. */
+static void release(struct cuda_stream *s, struct graph *g)
 {
 	const cudaError_t exec = g->exec ? cudaGraphExecDestroy(g->exec) : cudaSuccess;
 	const cudaError_t graph = g->graph ? cudaGraphDestroy(g->graph) : cudaSuccess;
 
-	if (s)
-		keep(s, "cudaGraphExecDestroy", exec) && keep(s, "cudaGraphDestroy", graph);
+	keep(s, "cudaGraphExecDestroy", exec) && keep(s, "cudaGraphDestroy", graph);
 	for (size_t k = 0; k < g->nnode; k++)
 		free(g->node[k].args);
 	free(g->node);
-	*g = {};
+	*g = { NULL, NULL, NULL, 0, 0, g->shape };
 }
 
-void cuda_graphs_renew(struct cuda_stream *s, struct cuda_graphs *g)
+void cuda_graphs_renew(struct cuda_stream *s)
 {
-	for (unsigned k = 0; k < CUDA_SHAPES; k++) {
-		const uint64_t shape = g->graph[k].shape;
-
-		release(&g->graph[k], s);
-		g->graph[k].shape = shape;
-	}
-}
-
-void cuda_graphs_free(struct cuda_graphs *g)
-{
-	for (unsigned k = 0; g && k < CUDA_SHAPES; k++)
-		release(&g->graph[k], NULL);
-	free(g);
+	for (struct graphs &all : s->graphs)
+		for (struct graph &g : all.graph)
+			release(s, &g);
 }
 
 bool cuda_graph_is_made(const struct cuda_stream *s) { return s->graph && s->graph->exec; }
@@ -325,7 +314,7 @@ void cuda_graph_change(struct cuda_stream *s, const cudaKernelNodeParams *p, con
 }
 
 /* Of that shape, or else the one that was not used last. */
-static struct graph *find(struct cuda_graphs *all, uint64_t shape)
+static struct graph *find(struct graphs *all, uint64_t shape)
 {
 	static_assert(CUDA_SHAPES == 2, "one or the other");
 	if (all->graph[all->last].shape != shape)
@@ -333,15 +322,15 @@ static struct graph *find(struct cuda_graphs *all, uint64_t shape)
 	return &all->graph[all->last];
 }
 
-void cuda_graph_begin(struct cuda_stream *s, struct cuda_graphs *all, uint64_t shape)
+void cuda_graph_begin(struct cuda_stream *s, unsigned kind, uint64_t shape)
 {
-	struct graph *g = find(all, shape);
+	struct graph *g = find(&s->graphs[kind], shape);
 	const bool again = g->shape == shape;
 
 	if (s->call)
 		return;
 	if (!again)
-		release(g, s);
+		release(s, g);
 	g->shape = shape;
 	if (!again)
 		return;

@@ -69,16 +69,13 @@ void *cuda_stream_handle(struct cuda_stream *s);
 
 /* What a stream is asked for between begin and end, as one launch of a CUDA graph where the same was asked for before: `shape`, not
  * 0, says so. It is all the same but for the arguments of kernels; memory of the host is that of cuda_host_malloc. There are graphs of
- * the last CUDA_SHAPES shapes: what comes for the first time is asked for call by call. Between begin and end the
+ * the last CUDA_SHAPES shapes of each kind: what comes for the first time is asked for call by call. Between begin and end the
  * thread neither waits nor allocates. */
-enum { CUDA_SHAPES = 2 };
-struct cuda_graphs;
-struct cuda_graphs *cuda_graphs_new(void);
-void cuda_graphs_free(struct cuda_graphs *g); /* takes NULL; before the stream is freed */
-void cuda_graph_begin(struct cuda_stream *s, struct cuda_graphs *g, uint64_t shape);
+enum { CUDA_SHAPES = 2, CUDA_GRAPH_KINDS = 2 };
+void cuda_graph_begin(struct cuda_stream *s, unsigned kind, uint64_t shape);
 void cuda_graph_end(struct cuda_stream *s);
 /* Those that are there are made again when they are launched next: after CUPTI has begun to record. */
-void cuda_graphs_renew(struct cuda_stream *s, struct cuda_graphs *g);
+void cuda_graphs_renew(struct cuda_stream *s);
 /* Between begin and end: is it a graph? */
 bool cuda_graph_is_open(const struct cuda_stream *s);
 

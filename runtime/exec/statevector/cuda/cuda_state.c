@@ -250,8 +250,6 @@ void cuda_state_free(struct cuda_state *b)
 	if (!b)
 		return;
 	cuda_nccl_leave(b);
-	cuda_graphs_free(b->graph[0]);
-	cuda_graphs_free(b->graph[1]);
 	cuda_free(b->device);
 	cuda_host_free(b->host);
 	cuda_stream_free(b->stream);
@@ -323,8 +321,6 @@ int cuda_state_new(const struct plan *pl, unsigned device, unsigned nthread, boo
 	b->trace = cuda_trace_new(b);
 	cuda_kernels_open(b->stream);
 	take_memory(b);
-	b->graph[0] = cuda_graphs_new();
-	b->graph[1] = cuda_graphs_new();
 	code = cuda_state_failure(b, e);
 	if (code)
 		cuda_state_free(b);
@@ -770,7 +766,7 @@ void cuda_state_pass(struct cuda_state *b, const struct cuda_pass *pass,
 	for (uint32_t k = 0; k < b->plan->ncircuit; k++)
 		put_inputs(b, k, in, back);
 	cuda_range_begin(back ? "circuits, forward and backward" : "circuits, forward", in->count);
-	cuda_graph_begin(b->stream, b->graph[back], in->count);
+	cuda_graph_begin(b->stream, back, in->count);
 	ask_forward(b, in);
 	if (back)
 		ask_backward(b, in);

@@ -102,7 +102,6 @@ struct cuda_state {
 	uint32_t placed;  /* samples that cuda_place was called for, with `back` and `whole` */
 	bool placed_back, placed_whole;
 	struct cuda_stream *stream;
-	struct cuda_graphs *graph[2]; /* of passes forward, and of those with a backward pass */
 	struct cuda_pass pass;
 	/* While a profile is recorded: what the stream does between its moments. */
 	struct recorder_queue *queue;

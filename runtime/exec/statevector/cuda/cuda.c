@@ -176,40 +176,6 @@ static void cuda_samples_of(struct backend_state *b, uint32_t n,
 	cuda_samples(b->device[0], n, part, ctx);
 }
 
-static struct cuda_team team_of(struct backend_state *b, unsigned worker)
-{
-	return (struct cuda_team){ b->device + worker * b->share, b->share };
-}
-
-static void cuda_forward(struct backend_state *b, unsigned worker, uint32_t c,
-	const struct unit_input *in, bool keep, double *readout)
-{
-	const struct cuda_team t = team_of(b, worker);
-
-	cuda_unit_forward(&t, c, in, keep, readout);
-}
-
-static void cuda_backward(struct backend_state *b, unsigned worker, uint32_t c,
-	const struct unit_input *in, const double *dreadout, double *anti_hermitian_shared,
-	double *const *anti_hermitian_sample)
-{
-	const struct cuda_team t = team_of(b, worker);
-
-	cuda_unit_backward(&t, c, in, dreadout, anti_hermitian_shared, anti_hermitian_sample);
-}
-
-static bool cuda_unit(struct backend_state *b, unsigned worker, const struct unit_input *in,
-	double *const *readout, bool (*losses)(void *ctx), void *ctx, double *const *dreadout,
-	double *anti_hermitian_shared, double *const *anti_hermitian_sample)
-{
-	const struct cuda_team t = team_of(b, worker);
-	const struct cuda_pass pass = {
-		.in = in, .readout = readout, .dreadout = dreadout, .losses = losses, .ctx = ctx
-	};
-
-	return cuda_unit_pass(&t, &pass, anti_hermitian_shared, anti_hermitian_sample);
-}
-
 static int cuda_failure(const struct backend_state *b, struct err *e)
 {
 	int code = 0;
@@ -217,13 +183,6 @@ static int cuda_failure(const struct backend_state *b, struct err *e)
 	for (unsigned k = 0; k < b->nstream && !code; k++)
 		code = cuda_state_failure(b->device[k], e);
 	return code;
-}
-
-static void cuda_amplitudes(struct backend_state *b, unsigned worker, uint32_t c, uint32_t s, cplx *out)
-{
-	const struct cuda_team t = team_of(b, worker);
-
-	cuda_unit_amplitudes(&t, c, s, out);
 }
 
 static void cuda_part_amplitudes(struct backend_state *b, uint32_t c, uint64_t first, uint64_t n,
@@ -262,11 +221,11 @@ const struct backend backend_cuda = {
 	.matrices = cuda_matrices,
 	.run = cuda_run,
 	.samples = cuda_samples_of,
-	.forward = cuda_forward,
-	.backward = cuda_backward,
-	.unit = cuda_unit,
+	.forward = cuda_unit_forward,
+	.backward = cuda_unit_backward,
+	.unit = cuda_unit_pass,
 	.failure = cuda_failure,
-	.amplitudes = cuda_amplitudes,
+	.amplitudes = cuda_unit_amplitudes,
 	.part_amplitudes = cuda_part_amplitudes,
 	.state_cache = &cuda_state_cache_ops,
 	.free = cuda_free_states,

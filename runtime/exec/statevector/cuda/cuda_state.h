@@ -200,21 +200,18 @@ void cuda_samples(const struct cuda_state *b, uint32_t n,
 void cuda_work(struct plan *pl);
 /* Streams of a device that do units of the plan side by side, at most. */
 unsigned cuda_streams_most(const struct plan *pl);
-/* ---- cuda_unit.c: a unit, whose samples n devices share: the same bits for any number of them. ---- */
+/* ---- cuda_unit.c: as backend.h has them. A unit, whose samples n devices share: the same bits for any number of them. ---- */
 
-/* Devices that take part: those of this number of the worker's. */
-struct cuda_team {
-	struct cuda_state **device;
-	unsigned n;
-};
-void cuda_unit_forward(const struct cuda_team *t, uint32_t c, const struct unit_input *in,
-	bool keep, double *readout);
-void cuda_unit_backward(const struct cuda_team *t, uint32_t c, const struct unit_input *in,
-	const double *dreadout, double *anti_hermitian_shared, double *const *anti_hermitian_sample);
+void cuda_unit_forward(struct backend_state *b, unsigned worker, uint32_t c,
+	const struct unit_input *in, bool keep, double *readout);
+void cuda_unit_backward(struct backend_state *b, unsigned worker, uint32_t c,
+	const struct unit_input *in, const double *dreadout, double *anti_hermitian_shared,
+	double *const *anti_hermitian_sample);
 /* False: nothing is done, as several devices share the unit, events of each stage are recorded without CUPTI, or states are split. */
-bool cuda_unit_pass(const struct cuda_team *t, const struct cuda_pass *pass,
+bool cuda_unit_pass(struct backend_state *b, unsigned worker, const struct unit_input *in,
+	double *const *readout, bool (*losses)(void *ctx), void *ctx, double *const *dreadout,
 	double *anti_hermitian_shared, double *const *anti_hermitian_sample);
-void cuda_unit_amplitudes(const struct cuda_team *t, uint32_t c, uint32_t s, cplx *out);
+void cuda_unit_amplitudes(struct backend_state *b, unsigned worker, uint32_t c, uint32_t s, cplx *out);
 
 /* ---- cuda_split.c: what is different for plans that split states. ---- */
 

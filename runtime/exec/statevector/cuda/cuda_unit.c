@@ -9,6 +9,17 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Devices that take part. */
+struct team {
+	struct cuda_state **device;
+	unsigned n;
+};
+
+static struct team team_of(struct backend_state *b, unsigned worker)
+{
+	return (struct team){ b->device + worker * b->share, b->share };
+}
+
 /* What device k has of a unit. */
 struct part {
 	struct unit_input in; /* of its samples alone */
@@ -16,7 +27,7 @@ struct part {
 	const cplx *const **vector; /* behind in.vector: (ncircuit) */
 };
 
-static uint32_t samples_each(const struct cuda_team *t, const struct cuda_circuit *c, uint32_t count)
+static uint32_t samples_each(const struct team *t, const struct cuda_circuit *c, uint32_t count)
 {
 	uint32_t tile = cuda_run_samples(t->device[0], c, 1);
 	uint32_t ntile = (count + tile - 1) / tile;
@@ -24,7 +35,7 @@ static uint32_t samples_each(const struct cuda_team *t, const struct cuda_circui
 	return (ntile + t->n - 1) / t->n * tile;
 }
 
-static void part_init(struct part *p, const struct cuda_team *t, unsigned k, uint32_t c,
+static void part_init(struct part *p, const struct team *t, unsigned k, uint32_t c,
 	const struct unit_input *in)
 {
 	const struct plan *pl = t->device[k]->plan;
@@ -41,28 +52,26 @@ static void part_init(struct part *p, const struct cuda_team *t, unsigned k, uin
 
 static void part_release(struct part *p) { free(p->vector); }
 
-void cuda_unit_forward(const struct cuda_team *t, uint32_t c, const struct unit_input *in,
-	bool keep, double *readout)
+void cuda_unit_forward(struct backend_state *b, unsigned worker, uint32_t c,
+	const struct unit_input *in, bool keep, double *readout)
 {
-	if (t->n == 1) {
-		cuda_state_forward(t->device[0], c, in, keep, readout);
-		return;
-	}
-#pragma omp parallel for schedule(static, 1) num_threads((int)t->n)
-	for (unsigned k = 0; k < t->n; k++) {
+	const struct team t = team_of(b, worker);
+
+#pragma omp parallel for schedule(static, 1) num_threads((int)t.n) if (t.n > 1)
+	for (unsigned k = 0; k < t.n; k++) {
 		struct part p;
 
-		part_init(&p, t, k, c, in);
+		part_init(&p, &t, k, c, in);
 		if (p.in.count)
-			cuda_state_forward(t->device[k], c, &p.in, keep,
-				readout + (size_t)p.first * t->device[k]->circuit[c].plan->nreadout);
+			cuda_state_forward(t.device[k], c, &p.in, keep,
+				readout + (size_t)p.first * t.device[k]->circuit[c].plan->nreadout);
 		part_release(&p);
 	}
 }
 
 /* The sums of all parts: not numbers where a device failed or a sum is bad. */
-static void add_parts(const struct cuda_team *t, uint32_t c, struct part *part, bool good,
-	int exponent, double *shared, double *const *sample)
+static void add_parts(const struct team *t, uint32_t c, struct part *part, bool good, int exponent,
+	double *shared, double *const *sample)
 {
 	struct cuda_state *first = t->device[0];
 	double scale;
@@ -76,7 +85,7 @@ static void add_parts(const struct cuda_team *t, uint32_t c, struct part *part, 
 }
 
 /* Of the matrix that no state goes through: the samples in their order. */
-static void add_tail(const struct cuda_team *t, uint32_t c, const struct part *part,
+static void add_tail(const struct team *t, uint32_t c, const struct part *part,
 	const double *dreadout, double *shared)
 {
 	const struct cuda_circuit *first = &t->device[0]->circuit[c];
@@ -92,52 +101,61 @@ static void add_tail(const struct cuda_team *t, uint32_t c, const struct part *p
 	free(g);
 }
 
-void cuda_unit_backward(const struct cuda_team *t, uint32_t c, const struct unit_input *in,
-	const double *dreadout, double *anti_hermitian_shared, double *const *anti_hermitian_sample)
+void cuda_unit_backward(struct backend_state *b, unsigned worker, uint32_t c,
+	const struct unit_input *in, const double *dreadout, double *anti_hermitian_shared,
+	double *const *anti_hermitian_sample)
 {
-	const struct cuda_circuit *circuit = &t->device[0]->circuit[c];
+	const struct team t = team_of(b, worker);
+	const struct cuda_circuit *circuit = &t.device[0]->circuit[c];
 	int exponent = cuda_exponent(circuit, in->count, dreadout);
 	struct part *part;
 	bool good = true;
 
 	if (!circuit->nsum_back && !circuit->nsample_sum)
 		return;
-	part = mem_alloc(t->n, sizeof *part);
-	for (unsigned k = 0; k < t->n; k++)
-		part_init(&part[k], t, k, c, in);
-#pragma omp parallel for schedule(static, 1) num_threads((int)t->n) reduction(&& : good) if (t->n > 1)
-	for (unsigned k = 0; k < t->n; k++)
+	part = mem_alloc(t.n, sizeof *part);
+	for (unsigned k = 0; k < t.n; k++)
+		part_init(&part[k], &t, k, c, in);
+#pragma omp parallel for schedule(static, 1) num_threads((int)t.n) reduction(&& : good) if (t.n > 1)
+	for (unsigned k = 0; k < t.n; k++)
 		if (part[k].in.count)
-			good = cuda_state_backward(t->device[k], c, &part[k].in,
+			good = cuda_state_backward(t.device[k], c, &part[k].in,
 				       dreadout + (size_t)part[k].first * circuit->plan->nreadout,
 				       exponent)
 				&& good;
-	add_parts(t, c, part, good, exponent, anti_hermitian_shared, anti_hermitian_sample);
-	add_tail(t, c, part, dreadout, anti_hermitian_shared);
-	for (unsigned k = 0; k < t->n; k++)
+	add_parts(&t, c, part, good, exponent, anti_hermitian_shared, anti_hermitian_sample);
+	add_tail(&t, c, part, dreadout, anti_hermitian_shared);
+	for (unsigned k = 0; k < t.n; k++)
 		part_release(&part[k]);
 	free(part);
 }
 
-bool cuda_unit_pass(const struct cuda_team *t, const struct cuda_pass *pass,
+bool cuda_unit_pass(struct backend_state *b, unsigned worker, const struct unit_input *in,
+	double *const *readout, bool (*losses)(void *ctx), void *ctx, double *const *dreadout,
 	double *anti_hermitian_shared, double *const *anti_hermitian_sample)
 {
-	if (t->n > 1 || t->device[0]->plan->nrank_bit
-		|| (recorder_on() && !cuda_trace_begin(t->device[0]) && recorder_keeps_events()))
+	const struct team t = team_of(b, worker);
+	const struct cuda_pass pass = {
+		.in = in, .readout = readout, .dreadout = dreadout, .losses = losses, .ctx = ctx
+	};
+	struct cuda_state *first = t.device[0];
+
+	if (t.n > 1 || first->plan->nrank_bit
+		|| (recorder_on() && !cuda_trace_begin(first) && recorder_keeps_events()))
 		return false;
-	cuda_state_pass(t->device[0], pass, anti_hermitian_shared, anti_hermitian_sample);
-	for (uint32_t c = 0; c < t->device[0]->plan->ncircuit && pass->losses; c++)
-		add_tail(t, c, &(struct part){ .in = *pass->in }, pass->dreadout[c],
-			anti_hermitian_shared);
+	cuda_state_pass(first, &pass, anti_hermitian_shared, anti_hermitian_sample);
+	for (uint32_t c = 0; c < first->plan->ncircuit && losses; c++)
+		add_tail(&t, c, &(struct part){ .in = *in }, dreadout[c], anti_hermitian_shared);
 	return true;
 }
 
-void cuda_unit_amplitudes(const struct cuda_team *t, uint32_t c, uint32_t s, cplx *out)
+void cuda_unit_amplitudes(struct backend_state *b, unsigned worker, uint32_t c, uint32_t s, cplx *out)
 {
+	const struct team t = team_of(b, worker);
 	unsigned k = 0;
 
-	while (k + 1 < t->n && s >= t->device[k]->nsample) /* all but the last part are whole tiles */
-		s -= t->device[k++]->nsample;
-	cuda_state_amplitudes(t->device[k], c, s, 0,
-		UINT64_C(1) << t->device[k]->circuit[c].plan->nbit, out);
+	while (k + 1 < t.n && s >= t.device[k]->nsample) /* all but the last part are whole tiles */
+		s -= t.device[k++]->nsample;
+	cuda_state_amplitudes(t.device[k], c, s, 0,
+		UINT64_C(1) << t.device[k]->circuit[c].plan->nbit, out);
 }

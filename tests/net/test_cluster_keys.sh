@@ -2,11 +2,11 @@
 # The keys of a configuration that say which hosts compute, and how workers are started there.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/cli/files.sh"
+. "$top_srcdir/tests/net/ports.sh"
 make_files
 
-# An agent as ssh is one: host, then the command as one word; it notes whom it was asked for, and the first host's waits
-# until the second was asked for: otherwise the first may do the whole training before.
-printf '#!/bin/sh\nhost=$1\nshift\necho "$host" >>asked\nuntil grep -q second asked; do sleep 0.02; done\nexec sh -c "$*"\n' >agent
+# An agent as ssh is one: host, then the command as one word; it notes whom it was asked for.
+printf '#!/bin/sh\nhost=$1\nshift\necho "$host" >>asked\nexec sh -c "$*"\n' >agent
 chmod +x agent
 printf '# ours\nlocal slots=2\n' >here
 printf 'first\nsecond slots=1\n' >there
@@ -30,16 +30,19 @@ if [ -d /sys/class/net/lo ]; then
 else
 	tap_skip "there is no interface lo"
 fi
-# A port that is below those that the system chooses; the agent looks who listens. A host whose agent starts late may see
-# the end of a training that the other host did alone, so that one of both has to see the port.
-port=$((20000 + $$ % 10000))
-printf '#!/bin/sh\nshift\ngrep -c ":%04X 00000000:0000 0A" /proc/net/tcp >>listening\nexec sh -c "$*"\n' $port >looker
+# The agents are started before anybody listens, and wait for that.
+take_ports || tap_note "no ports are free"
+printf '#!/bin/sh\nshift\nuntil grep -q "$(cat listener) 00000000:0000 0A" /proc/net/tcp; do kill -0 $PPID || exit 1; sleep 0.02; done
+echo seen >>listening\nexec sh -c "$*"\n' >looker
 chmod +x looker
 if [ -r /proc/net/tcp ]; then
-	for how in "--set cluster.port=$port" "--port=$port"; do
+	for how in "--set cluster.port=" "--port="; do
+		port=$((port + 1))
+		printf ':%04X\n' $port >listener
 		rm -f listening
-		tap_ok "$how" train got.bin --set cluster.hostfile=there --launcher="exec:$PWD/looker" --iface=127.0.0.1 --transport=tcp $how
-		tap_ok "is the port that workers connect to" grep -qx 1 listening
+		tap_ok "$how$port" train got.bin --set cluster.hostfile=there --launcher="exec:$PWD/looker" --iface=127.0.0.1 --transport=tcp $how$port
+		tap_is "$(cat listening)" "seen
+seen" "is the port that workers connect to"
 	done
 	tap_same got.bin want.bin "the same weights"
 else

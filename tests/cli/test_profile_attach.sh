@@ -2,6 +2,7 @@
 # qcnn profile --attach: profiles of a training that runs, whose results stay the same bits.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/net/ports.sh"
+. "$top_srcdir/tests/net/held_training.sh"
 export OMP_NUM_THREADS=2 XDG_RUNTIME_DIR="$PWD/sockets"
 mkdir -m 700 sockets
 "$QCNN" init -q
@@ -75,10 +76,12 @@ tap_exit 2 "--every alone" "$QCNN" profile --every 3 config.yaml
 
 # ---- the same bits ----
 rm -rf runs
-long="--set train.epochs=8000 --set train.restarts=1 --set log.tensorboard=false"
-"$QCNN" train -q -o plain.bin $long config.yaml
+long="--set train.restarts=1 --set log.tensorboard=false"
+hold_options 56000
+release_training
+"$QCNN" train -q -o plain.bin $long $hold_options config.yaml
 rm -rf runs
-"$QCNN" train -q -o watched.bin $long config.yaml &
+"$QCNN" train -q -o watched.bin $long $hold_options config.yaml &
 job=$!
 tap_until '[ -S "$(socket)" ]'
 "$QCNN" profile --attach latest --level=matrices --steps 100 -o watched >/dev/null 2>&1
@@ -95,7 +98,8 @@ tap_is "$? $(grep -c '^train of model.qcnn' many | awk '{ print ($1 >= 2) }')" "
 
 # ---- the training is killed while it is recorded ----
 rm -rf runs
-"$QCNN" train -q -o killed.bin $long --set log.checkpoint_steps=1000 config.yaml >log 2>&1 &
+hold_training
+"$QCNN" train -q -o killed.bin $long $hold_options --set log.checkpoint_steps=1000 config.yaml >log 2>&1 &
 job=$!
 tap_until '[ -S "$(socket)" ] && [ -s runs/*/checkpoint/1.bin ]'
 "$QCNN" profile --attach latest --seconds 3600 -o killed >out 2>err &
@@ -106,7 +110,8 @@ wait "$job" 2>/dev/null
 wait "$client"
 tap_is "$?" 75 "the profiler ends with the training"
 tap_has err "ended" "and says so"
-tap_exit 0 "which is resumed" "$QCNN" train -q -o killed.bin $long --set log.checkpoint_steps=1000 config.yaml
+release_training
+tap_exit 0 "which is resumed" "$QCNN" train -q -o killed.bin $long $hold_options --set log.checkpoint_steps=1000 config.yaml
 "$QCNN" weights diff plain.bin killed.bin >out 2>&1
 tap_is "$?" 0 "and ends with the weights of a training that nobody looked at"
 start --hosts local:2

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include "runtime/base/system/clock.h"
 #include "runtime/log/live.h"
 #include "runtime/log/terminal.h"
 #include "tests/tap.h"
@@ -112,15 +113,16 @@ static void test_bar(const char *columns, size_t width)
 	free(text);
 }
 
-/* The clock allows one drawing: six steps take no twentieth of a second. */
+/* The clock allows one drawing in a twentieth of a second, of which six steps take more on a busy machine. */
 static void test_rate(void)
 {
+	double begun = clock_seconds();
 	char *text = run(false, true, 1, 0.01), *at = text;
-	int drawn = 0;
+	int most = 2 + (int)(20 * (clock_seconds() - begun)), drawn = 0;
 
 	while ((at = strstr(at, "\repoch")))
 		drawn++, at++;
-	tap_ok(drawn >= 1 && drawn <= 2, "drawn %d times in six quick steps", drawn);
+	tap_ok(drawn >= 1 && drawn <= most, "drawn %d times in six quick steps", drawn);
 	free(text);
 }
 

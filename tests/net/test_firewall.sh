@@ -50,7 +50,7 @@ lab_train -o got.bin --hosts behind,h2 --transport=tcp || got=$?
 tap_is $got 69 "by TCP alone it is unknown"
 tap_has err "the host name behind is unknown" "and named"
 
-tap_until '[ -z "$(workers)" ]' ${QCNN_SANITIZED:+1}20
+tap_until '[ -z "$(workers)" ]'
 tap_is "$(workers)" "" "a cable is pulled: no worker is left"
 kill -9 $coordinator
 wait $coordinator 2>/dev/null

@@ -53,7 +53,7 @@ tap_is "$(workers | wc -w)" 4 "two workers that were sent, with a guard each"
 tap_is "$(left)" "" "while they work, no file has a name"
 kill -9 $coordinator
 wait $coordinator 2>/dev/null
-tap_until '[ -z "$(workers)" ]' ${QCNN_SANITIZED:+1}20
+tap_until '[ -z "$(workers)" ]'
 tap_is "$(workers)" "" "the coordinator is killed: no worker is left"
 tap_is "$(left)" "" "and no file"
 

@@ -7,8 +7,7 @@
 
 lab_open 1 || tap_skip_all "$lab_why"
 cp "$top_srcdir"/examples/cluster/* .
-limit=${QCNN_SANITIZED:+60}
-limit=${limit:-10}
+limit=60
 train() {
 	lab_on 0 timeout $limit "$QCNN" train config.yaml --set log.dir="$PWD/runs" --set log.report=false --set log.tensorboard=false \
 		--set train.max_steps=2 --set train.restarts=1 --fresh --no-progress -o got.bin "$@" >out 2>err

@@ -63,7 +63,7 @@ begin() {
 	tap_until 'grep -q "ready after" err || ! kill -0 $coordinator'
 }
 gone() {
-	tap_until '[ -z "$(workers)" ]' ${QCNN_SANITIZED:+1}20
+	tap_until '[ -z "$(workers)" ]'
 	tap_is "$(workers)" "" "$1"
 }
 hold_options 400

@@ -3,6 +3,7 @@
 # The launchers of Open MPI and MPICH, as Debian has them: several processes, one job, or one split state, or groups with such states,
 # the bits of one process. And by their messages: --transport=mpi.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
+. "$top_srcdir/tests/net/held_training.sh"
 
 cp "$top_srcdir"/examples/cluster-hybrid/* "$top_srcdir"/examples/batch/mpi.sh "$top_srcdir"/examples/batch/mpi-split.sh .
 few="--set log.report=false --set log.tensorboard=false --no-progress --set train.restarts=1 --set train.epochs=2"
@@ -65,7 +66,9 @@ by_mpi() {
 
 	# Both groups lose ranks: the launcher ends the others, and the last checkpoint is whole.
 	rm -rf runs
-	long="-q --transport=mpi --set=train.epochs=40 --set=log.checkpoint_steps=1 --set=train.restarts=1 --set=data.rounds=1 --set=run.split=4 --set=run.threads=1"
+	hold_options 40
+	long="-q --transport=mpi $hold_options --set=log.checkpoint_steps=1 --set=data.rounds=1 --set=run.split=4 --set=run.threads=1"
+	hold_training
 	"$@" -n 4 "$QCNN" train $long --ranks=2 -o got.bin split/config.yaml >out 2>err </dev/null &
 	job=$!
 	tap_until '[ "$(cat runs/cluster-*/metrics.jsonl | wc -l)" -gt 2 ] || ! kill -0 $job'
@@ -74,6 +77,7 @@ by_mpi() {
 	kill -KILL $last
 	wait $job
 	tap_ok "the launcher reports that ranks are killed" [ $? -ne 0 ]
+	release_training
 	timeout 100 "$@" -n 4 "$QCNN" train $long --ranks=2 -o got.bin split/config.yaml >out 2>err </dev/null
 	tap_is "$? $(ls -d runs/cluster-* | wc -l)" "0 1" "the same command resumes" || tap_note "$(tail -20 err)"
 	[ -f long.bin ] || timeout 100 "$QCNN" train $(echo "$long" | sed 's/--transport=mpi//') --fresh -o long.bin split/config.yaml

@@ -3,6 +3,7 @@
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/net/split_job.sh"
 . "$top_srcdir/tests/net/split_cells.sh"
+split_end_s=60 split_gone_s=60
 
 FAULT_DEADLINE_MS=3000
 export FAULT_DEADLINE_MS

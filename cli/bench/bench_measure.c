@@ -245,7 +245,7 @@ static void describe(struct bench *b, struct bench_result *r)
 	for (uint32_t k = 0; k < pl->ncircuit; k++)
 		r->start_steps += pl->circuit[k].nstart;
 	r->flops_nominal = plan_nominal(b->p, bc->gradient) * bc->batch;    /* of the text, not of its cones */
-	if (evaluator_cones(b->ev))
+	if (evaluator_evaluated(b->ev) != b->p)
 		used = (size_t)snprintf(r->optimisation_text, sizeof r->optimisation_text,
 			"light_cone %u circuits of at most %u qubits", pl->ncircuit,
 			program_nwire(pl->program));

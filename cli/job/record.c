@@ -12,6 +12,7 @@
 #include "runtime/base/numerical_version.h"
 #include "runtime/base/system/clock.h"
 #include "runtime/base/system/cpus.h"
+#include "runtime/exec/engine.h"
 #include "runtime/net/cluster/coordinator.h"
 
 #define TEXT_OF(x) TEXT_OF_VALUE(x)
@@ -242,31 +243,51 @@ json_t *record_workers(struct coordinator *c)
 	return all;
 }
 
-static json_t *optimisations_json(const struct optimisation_use *u, const char *tail)
+/* What was counted of an optimisation; samples and states: the mean of its batches. */
+static json_t *tally_json(const struct optimisation_tally *t, bool of_program)
 {
+	json_t *one = json_object();
+
+	if (!of_program)
+		json_object_set_new(one, "batches", json_integer((json_int_t)t->nbatch));
+	if (t->ncircuit)
+		json_object_set_new(one, "circuits", json_integer(t->ncircuit));
+	if (t->nsample) {
+		json_object_set_new(one, "samples", json_real((double)t->nsample / (double)t->nbatch));
+		json_object_set_new(one, "states", json_real((double)t->nstate / (double)t->nbatch));
+	}
+	if (t->nqubit)
+		json_object_set_new(one, "qubits", json_integer(t->nqubit));
+	return one;
+}
+
+static json_t *optimisations_json(const struct optimisation_use *u, bool former)
+{
+	const struct engine_optimisation *used[OPTIMISATIONS_COUNT];
+	unsigned n = engine_uses(used);
 	json_t *all = json_object();
 
-	if (u->ncone)
-		json_object_set_new(all, "light_cone", json_pack("{s:i, s:i}", "circuits", (int)u->ncone, "qubits", (int)u->cone_qubits));
-	if (u->nrank)
-		json_object_set_new(all, "batch_rank", json_pack("{s:I, s:f, s:f}", "batches", (json_int_t)u->nrank,
-			"samples", (double)u->nsample / (double)u->nrank, "states", (double)u->nstate / (double)u->nrank));
-	if (u->ntail)
-		json_object_set_new(all, tail,
-			json_pack("{s:I, s:i}", "batches", (json_int_t)u->ntail, "qubits",
-				(int)u->tail_qubits));
+	for (unsigned k = 0; k < n; k++) {
+		const struct optimisation_tally *t = &u->row[used[k]->row];
+		const char *name = optimisation_name[used[k]->row];
+
+		if (t->nbatch)
+			json_object_set_new(all, former ? former_name(FORMER_VALUE, name) : name,
+				tally_json(t, used[k]->of_program));
+	}
 	json_object_set_new(all, "batches", json_integer((json_int_t)u->nbatch));
 	json_object_set_new(all, "flops", json_real(u->flops));
-	json_object_set_new(all, "flops_without", json_real(u->ncone || u->nrank || u->ntail ? u->plain_flops : u->flops));
+	json_object_set_new(all, "flops_without",
+		json_real(optimisation_use_any(u) ? u->plain_flops : u->flops));
 	return all;
 }
 
 void record_optimisations(const struct optimisation_use *u, json_t *into)
 {
-	static const char tail[] = "heisenberg_tail", former[] = "shortcuts";
+	static const char former[] = "shortcuts";
 
-	json_object_set_new(into, "optimizations", optimisations_json(u, tail));
-	json_object_set_new(into, former, optimisations_json(u, former_name(FORMER_VALUE, tail)));
+	json_object_set_new(into, "optimizations", optimisations_json(u, false));
+	json_object_set_new(into, former, optimisations_json(u, true));
 }
 
 /* The best epoch, as the run's metrics.jsonl has it. */

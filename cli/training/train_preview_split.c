@@ -30,8 +30,10 @@ static double states_of_step(const struct preview *p)
 {
 	const struct optimisation_use *u = &p->optimisations;
 
-	return u->nrank && u->nrank == u->nbatch ? (double)u->nstate / (double)u->nrank
-						 : train_batch_size(&p->job->train);
+	for (unsigned k = 0; k < OPTIMISATIONS_COUNT; k++)
+		if (u->row[k].nstate && u->row[k].nbatch == u->nbatch)
+			return (double)u->row[k].nstate / (double)u->nbatch;
+	return train_batch_size(&p->job->train);
 }
 
 int preview_split_check(const struct preview *p, struct err *e)

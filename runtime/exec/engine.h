@@ -50,6 +50,16 @@ struct engine_units {
 	double flops; /* of a unit; 0: unknown */
 };
 
+/* An exact optimisation that an engine uses. */
+struct engine_optimisation {
+	enum optimisation_row row;
+	bool of_program; /* it changes the program, for all batches alike; otherwise each batch by itself */
+	/* Optional: for plans and reports, what is expected of it, as a phrase with its name. */
+	void (*describe)(const struct engine_problem *p, struct buf *out);
+	/* What was saved, as a phrase with its name: u->row[row] was used in some batch. */
+	void (*text)(const struct optimisation_use *u, struct buf *out);
+};
+
 struct engine {
 	const char *name;
 	/* NULL: it can evaluate batches of the problem. Otherwise why not, as a phrase. */
@@ -61,6 +71,12 @@ struct engine {
 	int (*cost)(const struct engine_problem *p, struct engine_cost *out);
 	/* Optional: those of options->optimisations that the engine can make use of with these options. */
 	unsigned (*optimisations)(const struct evaluator_options *o);
+	/* The exact optimisations that it uses; the last row has no text. */
+	const struct engine_optimisation *uses;
+	/* Of the last engine: the program that is evaluated in place of p, in a: the same weights, inputs and readouts, other
+	 * circuits; or p. */
+	const struct program *(*program)(const struct program *p, const struct evaluator_options *o,
+		struct arena *a);
 
 	/* Takes what does not depend on batches, memory for states included unless options->remote says
 	 * otherwise. The problem's program, options and state below are borrowed and outlive *state. */
@@ -75,10 +91,12 @@ struct engine {
 	bool (*prepare)(void *state, const struct batch *b, bool gradient, struct engine_units *out);
 	/* Operations of the prepared batch, and bytes that its passes over states move. */
 	void (*work)(const void *state, double *flops, double *bytes);
-	/* Of the last engine: operations of a sample without exact optimisations. */
-	double (*plain_flops)(const void *state);
-	/* Adds the prepared batch to the exact optimisations that were used. */
-	void (*count)(const void *state, struct optimisation_use *use);
+	/* Of the last engine: operations of a sample without exact optimisations. written: the caller's program, of which
+	 * `program` made the engine's. */
+	double (*plain_flops)(const void *state, const struct program *written);
+	/* Adds the prepared batch to the exact optimisations that were used, tally[OPTIMISATIONS_COUNT]. */
+	void (*count)(const void *state, const struct program *written,
+		struct optimisation_tally *tally);
 
 	/* Before the first unit of the prepared batch: takes the memory that is still missing. */
 	int (*begin)(void *state, struct err *e);
@@ -147,7 +165,10 @@ unsigned engine_choose(const struct engine_problem *p, const struct engine *out[
 int engine_cost(const struct engine_problem *p, struct engine_cost *out);
 /* The exact optimisations of options->optimisations that it can make use of. */
 unsigned engine_optimisations(const struct evaluator_options *o);
-/* For each engine, and for light cones, what is expected or why it is not used: each between `before` and `after`. */
+/* The exact optimisations that engines use, those of the program first; their number. */
+unsigned engine_uses(const struct engine_optimisation *out[OPTIMISATIONS_COUNT]);
+/* For each engine, and for optimisations that are described, what is expected or why it is not used: each between
+ * `before` and `after`. */
 void engine_reasons(const struct engine_problem *p, const char *before, const char *after,
 	struct buf *out);
 

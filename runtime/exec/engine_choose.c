@@ -2,8 +2,6 @@
  * Which engines evaluate a program, and why. */
 #include "runtime/exec/engine.h"
 
-#include "runtime/exec/light_cones.h"
-
 #define ENGINE(name) &engine_##name,
 static const struct engine *const engines[ENGINES_MAX] = { ENGINES(ENGINE) };
 #undef ENGINE
@@ -28,9 +26,35 @@ unsigned engine_optimisations(const struct evaluator_options *o)
 	return engines[ENGINES_MAX - 1]->optimisations(o);
 }
 
+static unsigned add_uses(bool of_program, const struct engine_optimisation **out)
+{
+	unsigned n = 0;
+
+	for (unsigned k = 0; k < ENGINES_MAX; k++)
+		for (const struct engine_optimisation *x = engines[k]->uses; x && x->text; x++)
+			if (x->of_program == of_program)
+				out[n++] = x;
+	return n;
+}
+
+unsigned engine_uses(const struct engine_optimisation *out[OPTIMISATIONS_COUNT])
+{
+	unsigned n = add_uses(true, out);
+
+	return n + add_uses(false, out + n);
+}
+
+const struct program *evaluator_program(const struct program *p, const struct evaluator_options *o,
+	struct arena *a)
+{
+	return engines[ENGINES_MAX - 1]->program(p, o, a);
+}
+
 void engine_reasons(const struct engine_problem *p, const char *before, const char *after,
 	struct buf *out)
 {
+	const struct engine_optimisation *used[OPTIMISATIONS_COUNT];
+	unsigned can = engine_optimisations(p->options), n = engine_uses(used);
 	bool any = false;
 
 	for (unsigned k = 0; k < ENGINES_MAX; k++) {
@@ -46,9 +70,10 @@ void engine_reasons(const struct engine_problem *p, const char *before, const ch
 		any |= !why;
 		buf_str(out, after);
 	}
-	if (engine_optimisations(p->options) & OPTIMISATION_LIGHT_CONE) {
-		buf_str(out, before);
-		light_cones_describe(p, out);
-		buf_str(out, after);
-	}
+	for (unsigned k = 0; k < n; k++)
+		if (used[k]->describe && can >> used[k]->row & 1) {
+			buf_str(out, before);
+			used[k]->describe(p, out);
+			buf_str(out, after);
+		}
 }

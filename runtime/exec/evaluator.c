@@ -212,8 +212,6 @@ size_t evaluator_vector(const struct evaluator *ev) { return ev->layout.nvector;
 
 const struct fixed *evaluator_sums(const struct evaluator *ev) { return ev->sum; }
 
-bool evaluator_cones(const struct evaluator *ev) { return ev->p != ev->whole; }
-
 uint32_t evaluator_states_evolved(const struct evaluator *ev) { return ev->units.nstate; }
 
 int evaluator_state(struct evaluator *ev, uint32_t c, const double *input_row, cplx *out,
@@ -221,8 +219,8 @@ int evaluator_state(struct evaluator *ev, uint32_t c, const double *input_row, c
 {
 	const struct evaluator_engine *last = &ev->engine[ev->nengine - 1];
 
-	if (evaluator_cones(ev))
-		BUG("the state of a circuit is asked for, and there are its cones");
+	if (ev->p != ev->whole)
+		BUG("the state of a circuit is asked for, and others are evaluated");
 	return last->engine->amplitudes(last->state, c, input_row, out, e);
 }
 

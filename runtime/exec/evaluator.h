@@ -78,7 +78,8 @@ struct batch {
 	/* Where they are rows of a file that workers elsewhere open themselves: its number among these, from 1 on, and the
 	 * samples' rows in it (NULL: file_first, file_first + 1, ...). */
 	uint32_t file; const uint32_t *file_row; uint32_t file_first;
-	/* Each sample by itself, as in any other batch: batch rank is not taken, and keeps what it knows of the one before. */
+	/* Each sample by itself, as in any other batch: no engine combines samples, or forgets what it knows of the
+	 * batch before. */
 	bool alone;
 	/* input NULL though the program has some: those rows, (nsample, ninput), from source, for a unit that is done here
 	 * after all. */
@@ -109,12 +110,12 @@ struct readout_gradient_needs {
 
 struct evaluator;
 
-/* Does it look at the inputs of a batch of nsample samples itself?  Not where all units are done elsewhere and batch rank
- * is out of the question: there a batch of a file may come with fetch alone. */
+/* Does it look at the inputs of a batch of nsample samples itself?  Not where all units are done elsewhere and no
+ * engine decides by the inputs: there a batch of a file may come with fetch alone. */
 bool evaluator_reads(const struct evaluator *ev, uint32_t nsample);
 
-/* The program that an evaluator of p with these options evaluates: p, or, where the exact optimisation light_cone is
- * worth it, one of p's cones in a: the same weights, inputs and readouts, other circuits. */
+/* The program that an evaluator of p with these options evaluates: p, or, where an exact optimisation of
+ * programs is worth it, another one in a: the same weights, inputs and readouts, other circuits. */
 const struct program *evaluator_program(const struct program *p, const struct evaluator_options *o, struct arena *a);
 
 /* Plan, memory check (-ERR_CONFIG naming needed and available bytes, before anything is
@@ -158,7 +159,7 @@ int evaluator_unit(struct evaluator *ev, unsigned worker, uint32_t unit, struct 
 void evaluator_needs(struct evaluator *ev, const struct readout_gradient_needs *n);
 
 /* All units of the prepared batch through `pool`, with this process's threads or by its workers (past
- * it, with this process's threads, where batch rank is taken: the same bits whatever the pool);
+ * it, with this process's threads, in two-phase execution: the same bits whatever the pool);
  * gradient[nweight] (frozen weights: 0) gets dL/dw from the exact sums, L being whatever
  * fn's readout gradients differentiate.  gradient may be NULL when prepare said no gradient. */
 int evaluator_run(struct evaluator *ev, struct pool *pool, double *gradient, struct err *e);
@@ -166,15 +167,13 @@ int evaluator_run(struct evaluator *ev, struct pool *pool, double *gradient, str
 /* After evaluator_run with a gradient: the exact sums [evaluator_vector()]. */
 const struct fixed *evaluator_sums(const struct evaluator *ev);
 
-/* Was the exact optimisation light_cone taken?  Its circuits are counted by the plan. */
-bool evaluator_cones(const struct evaluator *ev);
 /* States that are evolved for the prepared batch: fewer than it has samples where an engine combines them. */
 uint32_t evaluator_states_evolved(const struct evaluator *ev);
 
 /* Operations of the prepared batch, and bytes that its passes over states move. */
 void evaluator_work(const struct evaluator *ev, double *flops, double *bytes);
 
-/* (Without the exact optimisation light_cone.)  State vector of circuit c for one row of input: out[2^nwire]. */
+/* (Where evaluator_program is the caller's.)  State vector of circuit c for one row of input: out[2^nwire]. */
 int evaluator_state(struct evaluator *ev, uint32_t c, const double *input_row, cplx *out, struct err *e);
 
 /* Units done by each worker thread since evaluator_new (every thread's part). In

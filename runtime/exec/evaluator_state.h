@@ -29,7 +29,7 @@ struct work_seen {
 };
 
 struct evaluator {
-	const struct program *p;     /* what is evaluated: the caller's, or its light cones */
+	const struct program *p;     /* what is evaluated: evaluator_program of the caller's */
 	const struct program *whole; /* the caller's */
 	struct evaluator_options o;
 	struct arena arena;

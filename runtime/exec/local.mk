@@ -27,8 +27,6 @@ libexec_a_SOURCES = \
 	runtime/exec/exact_optimisation.h \
 	runtime/exec/exact_optimisation_use.c \
 	runtime/exec/exact_optimisation_use.h \
-	runtime/exec/light_cones.c \
-	runtime/exec/light_cones.h \
 	runtime/exec/shots.c \
 	runtime/exec/shots.h \
 	runtime/exec/statevector/backend.c \
@@ -38,6 +36,8 @@ libexec_a_SOURCES = \
 	runtime/exec/statevector/gradient_adjoint.h \
 	runtime/exec/statevector/gradient_shift.c \
 	runtime/exec/statevector/gradient_shift.h \
+	runtime/exec/statevector/light_cones.c \
+	runtime/exec/statevector/light_cones.h \
 	runtime/exec/statevector/null/null.c \
 	runtime/exec/statevector/observable.c \
 	runtime/exec/statevector/observable.h \

@@ -319,13 +319,27 @@ static void basis_work(const void *state, double *flops, double *bytes)
 	*flops += k->sv->o.start_again ? plan_start_flops(k->pl) : 0;
 }
 
-static void basis_count(const void *state, struct optimisation_use *use)
+static void basis_count(const void *state, const struct program *written,
+	struct optimisation_tally *tally)
 {
+	struct optimisation_tally *t = &tally[OPTIMISATION_ROW_BATCH_RANK];
 	const struct basis *k = state;
 
-	use->nrank++;
-	use->nstate += k->r;
-	use->nsample += k->nsample;
+	statevector_count_program(k->sv, written, tally);
+	t->nbatch++;
+	t->nstate += k->r;
+	t->nsample += k->nsample;
+}
+
+static void rank_text(const struct optimisation_use *u, struct buf *out)
+{
+	const struct optimisation_tally *t = &u->row[OPTIMISATION_ROW_BATCH_RANK];
+
+	buf_str(out, "batch_rank: ");
+	optimisation_text_number(out, (double)t->nstate / (double)t->nbatch);
+	buf_str(out, t->nstate == t->nbatch ? " state instead of " : " states instead of ");
+	optimisation_text_number(out, (double)t->nsample / (double)t->nbatch);
+	optimisation_text_batches(u, t->nbatch, out);
 }
 
 /* States side by side for the basis; what the decision is by is not this machine's memory, so
@@ -441,10 +455,16 @@ static void basis_finish(void *state, const struct fixed *sum, double *gradient)
 	statevector_finish(k->sv, sum, gradient);
 }
 
+static const struct engine_optimisation basis_uses[] = {
+	{ .row = OPTIMISATION_ROW_BATCH_RANK, .text = rank_text },
+	{ .text = NULL },
+};
+
 const struct engine engine_basis = {
 	.name = "basis",
 	.obstacle = basis_obstacle,
 	.describe = basis_describe,
+	.uses = basis_uses,
 	.cost = basis_cost,
 	.open = basis_open,
 	.close = basis_close,

@@ -9,6 +9,7 @@
 #include "runtime/base/profile/recorder.h"
 #include "runtime/exec/statevector/gradient_adjoint.h"
 #include "runtime/exec/statevector/gradient_shift.h"
+#include "runtime/exec/statevector/light_cones.h"
 #include "runtime/exec/statevector/split/split_group.h"
 
 /* ---- before it is open ---- */
@@ -239,7 +240,7 @@ static void statevector_work(const void *state, double *flops, double *bytes)
 	*bytes *= sv->batch.nsample;
 }
 
-static double statevector_plain_flops(const void *state)
+static double statevector_plain_flops(const void *state, const struct program *written)
 {
 	const struct statevector *sv = state;
 	struct evaluator_options plain = sv->o;
@@ -247,6 +248,8 @@ static double statevector_plain_flops(const void *state)
 	double nominal;
 
 	plain.optimisations = OPTIMISATION_NONE;
+	if (written != sv->p)
+		return light_cones_plain_flops(written, &plain);
 	if (plan_tail_qubits(sv->pl)
 		&& !statevector_cost(&(struct engine_problem){ .program = sv->p, .options = &plain },
 			&cost))
@@ -255,12 +258,31 @@ static double statevector_plain_flops(const void *state)
 	return cost.flops;
 }
 
-static void statevector_count(const void *state, struct optimisation_use *use)
+void statevector_count_program(const struct statevector *sv, const struct program *written,
+	struct optimisation_tally *tally)
 {
+	if (written != sv->p)
+		light_cones_count(sv->p, tally);
+}
+
+static void statevector_count(const void *state, const struct program *written,
+	struct optimisation_tally *tally)
+{
+	struct optimisation_tally *tail = &tally[OPTIMISATION_ROW_HEISENBERG_TAIL];
 	const struct statevector *sv = state;
 
-	use->tail_qubits = plan_tail_qubits(sv->pl);
-	use->ntail += use->tail_qubits > 0;
+	statevector_count_program(sv, written, tally);
+	tail->nqubit = plan_tail_qubits(sv->pl);
+	tail->nbatch += tail->nqubit > 0;
+}
+
+static void tail_text(const struct optimisation_use *u, struct buf *out)
+{
+	const struct optimisation_tally *t = &u->row[OPTIMISATION_ROW_HEISENBERG_TAIL];
+
+	buf_printf(out, "heisenberg_tail: the last gates on %u qubit%s as one matrix", t->nqubit,
+		t->nqubit == 1 ? "" : "s");
+	optimisation_text_batches(u, t->nbatch, out);
 }
 
 static int statevector_begin(void *state, struct err *e) { return statevector_states(state, e); }
@@ -522,12 +544,23 @@ const struct plan_seconds *statevector_passes(const struct evaluator *ev, uint32
 	return sv->state && sv->backend->passes ? sv->backend->passes(sv->state, c) : NULL;
 }
 
+static const struct engine_optimisation statevector_uses[] = {
+	{ .row = OPTIMISATION_ROW_LIGHT_CONE,
+		.of_program = true,
+		.describe = light_cones_describe,
+		.text = light_cones_text },
+	{ .row = OPTIMISATION_ROW_HEISENBERG_TAIL, .text = tail_text },
+	{ .text = NULL },
+};
+
 const struct engine engine_statevector = {
 	.name = "statevector",
 	.obstacle = statevector_obstacle,
 	.describe = statevector_describe,
 	.cost = statevector_cost,
 	.optimisations = statevector_optimisations,
+	.uses = statevector_uses,
+	.program = light_cones_program,
 	.open = statevector_open,
 	.close = statevector_close,
 	.layout = statevector_layout,

@@ -73,6 +73,10 @@ struct statevector {
 	struct scratch *scratch; /* (nworker) */
 };
 
+/* A batch that another engine evaluates by *sv: the optimisations of its program. */
+void statevector_count_program(const struct statevector *sv, const struct program *written,
+	struct optimisation_tally *tally);
+
 /* ---- memory (statevector_memory.c) ---- */
 
 /* Memory of all workers; the lists of *sv are made. */

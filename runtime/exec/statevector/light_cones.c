@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Walks back from outputs over the ops that they depend on; a token is a wire of the smaller circuit that remains. */
-#include "runtime/exec/light_cones.h"
+#include "runtime/exec/statevector/light_cones.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,13 +9,17 @@
 static const double GAIN = 1.25;
 
 /* Outputs first .. last-1 of a circuit, and what they see. */
-struct group { uint32_t first, last; uint32_t nwire, napply; double cost; };
+struct group {
+	uint32_t first, last;
+	uint32_t nwire, napply;
+	double cost;
+};
 
 struct walk {
 	const struct circuit_code *code;
-	uint32_t *token;             /* (nwire): the token that stands on a wire, or INDEX_NONE */
+	uint32_t *token; /* (nwire): the token that stands on a wire, or INDEX_NONE */
 	uint32_t ntoken;
-	bool *keep;                  /* (napply) */
+	bool *keep; /* (napply) */
 };
 
 static void touch(struct walk *w, uint32_t wire)
@@ -60,11 +64,12 @@ static void walk_back(struct walk *w, struct group *g)
 	for (uint32_t o = g->first; o < g->last; o++)
 		touch_output(w, &c->output[o]);
 	if (!w->ntoken)
-		touch(w, 0);             /* the identity alone: a circuit has a wire */
-	for (uint32_t i = c->napply; i-- > 0; ) {
+		touch(w, 0); /* the identity alone: a circuit has a wire */
+	for (uint32_t i = c->napply; i-- > 0;) {
 		const struct apply *a = &c->apply[i];
 
-		w->keep[i] = a->op != APPLY_DISCARD && a->op != APPLY_MEASURE && a->op != APPLY_SWAP && seen(w, a);
+		w->keep[i] = a->op != APPLY_DISCARD && a->op != APPLY_MEASURE && a->op != APPLY_SWAP
+			&& seen(w, a);
 		if (a->op == APPLY_SWAP)
 			swap_tokens(w, a);
 		for (uint32_t k = 0; w->keep[i] && k < a->nwire; k++)
@@ -87,7 +92,8 @@ static uint32_t join_cheapest(struct walk *w, struct group *g, uint32_t n)
 		struct group both = { .first = g[k].first, .last = g[k + 1].last };
 
 		walk_back(w, &both);
-		if (g[k].cost + g[k + 1].cost - both.cost > gain || (!gain && g[k].cost + g[k + 1].cost == both.cost)) {
+		if (g[k].cost + g[k + 1].cost - both.cost > gain
+			|| (!gain && g[k].cost + g[k + 1].cost == both.cost)) {
 			gain = g[k].cost + g[k + 1].cost - both.cost;
 			best = both;
 			at = k;
@@ -199,7 +205,13 @@ static struct circuit_code circuit_of(struct walk *w, struct group *g, struct ar
 
 /* ---- the program ---- */
 
-struct maker { const struct program *p; struct arena *a; struct program *out; uint32_t cap; bool changed; };
+struct maker {
+	const struct program *p;
+	struct arena *a;
+	struct program *out;
+	uint32_t cap;
+	bool changed;
+};
 
 static void add_circuit(struct maker *m, const struct circuit_code *c)
 {
@@ -209,7 +221,8 @@ static void add_circuit(struct maker *m, const struct circuit_code *c)
 /* The cones of one circuit, or itself. */
 static void add_cones(struct maker *m, const struct circuit_code *c)
 {
-	struct walk w = { c, mem_alloc((size_t)c->nwire + 1, sizeof *w.token), 0, mem_alloc((size_t)c->napply + 1, sizeof *w.keep) };
+	struct walk w = { c, mem_alloc((size_t)c->nwire + 1, sizeof *w.token), 0,
+		mem_alloc((size_t)c->napply + 1, sizeof *w.keep) };
 	mem_auto uint32_t *map = mem_alloc((size_t)c->nwire + 1, sizeof *map);
 	struct group g[CONES_OUTPUTS_MAX];
 	uint32_t n = c->noutput && c->noutput <= CONES_OUTPUTS_MAX ? group_outputs(&w, g) : 0;
@@ -234,10 +247,12 @@ const struct program *cones_of(const struct program *p, struct arena *a)
 	uint64_t most = 0;
 
 	for (uint32_t c = 0; c < p->ncircuit; c++)
-		most += p->circuit[c].noutput && p->circuit[c].noutput <= CONES_OUTPUTS_MAX ? p->circuit[c].noutput : 1;
+		most += p->circuit[c].noutput && p->circuit[c].noutput <= CONES_OUTPUTS_MAX
+			? p->circuit[c].noutput
+			: 1;
 	if (most > PROGRAM_CIRCUITS_MAX)
 		return NULL;
-	arena_init(&m.out->arena);       /* p's tables stay p's */
+	arena_init(&m.out->arena); /* p's tables stay p's */
 	m.out->circuit = arena_alloc(a, most, sizeof *m.out->circuit);
 	m.out->ncircuit = 0;
 	for (uint32_t c = 0; c < p->ncircuit; c++)
@@ -266,8 +281,8 @@ bool cones_worth(const struct program *p, const struct program *cones,
 	return isfinite(*on) && GAIN * *on < *off;
 }
 
-const struct program *evaluator_program(const struct program *p, const struct evaluator_options *o,
-	struct arena *a)
+const struct program *light_cones_program(const struct program *p,
+	const struct evaluator_options *o, struct arena *a)
 {
 	double off, on;
 
@@ -275,6 +290,33 @@ const struct program *evaluator_program(const struct program *p, const struct ev
 		return p;
 	const struct program *cones = cones_of(p, a);
 	return cones && (cones_worth(p, cones, o, &off, &on) || o->optimisations_always) ? cones : p;
+}
+
+double light_cones_plain_flops(const struct program *p, const struct evaluator_options *o)
+{
+	return effort(p, o);
+}
+
+/* ---- for people ---- */
+
+void light_cones_count(const struct program *cones, struct optimisation_tally *tally)
+{
+	tally += OPTIMISATION_ROW_LIGHT_CONE;
+	tally->nbatch++;
+	tally->ncircuit = cones->ncircuit;
+	tally->nqubit = program_nwire(cones);
+}
+
+void light_cones_text(const struct optimisation_use *u, struct buf *out)
+{
+	const struct optimisation_tally *t = &u->row[OPTIMISATION_ROW_LIGHT_CONE];
+
+	buf_printf(out, "light_cone: %u circuit%s of at most %u qubit%s instead of ", t->ncircuit,
+		t->ncircuit == 1 ? "" : "s", t->nqubit, t->nqubit == 1 ? "" : "s");
+	if (u->ncircuit == 1)
+		buf_printf(out, "one of %u", u->nqubit);
+	else
+		buf_printf(out, "%u of at most %u", u->ncircuit, u->nqubit);
 }
 
 void light_cones_describe(const struct engine_problem *p, struct buf *out)

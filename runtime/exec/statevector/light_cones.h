@@ -10,7 +10,7 @@
 
 #include "runtime/exec/engine.h"
 
-enum { CONES_OUTPUTS_MAX = 128 };     /* of a circuit that is looked at */
+enum { CONES_OUTPUTS_MAX = 28 }; /* of a circuit that is looked at */
 
 /* The program of the cones, in a, sharing p's tables; NULL where no circuit falls apart or loses a wire. */
 const struct program *cones_of(const struct program *p, struct arena *a);
@@ -18,5 +18,13 @@ const struct program *cones_of(const struct program *p, struct arena *a);
  * where p itself cannot be evaluated.  Worth it: less than four fifths. */
 bool cones_worth(const struct program *p, const struct program *cones,
 	const struct evaluator_options *o, double *off, double *on);
-/* The line of engine_reasons. */
+/* The program that is evaluated in place of p: its cones in a, where they may be used and are worth it, or p. */
+const struct program *light_cones_program(const struct program *p,
+	const struct evaluator_options *o, struct arena *a);
+/* Operations of a sample of p as it is written. */
+double light_cones_plain_flops(const struct program *p, const struct evaluator_options *o);
+/* A batch that is evaluated by p's cones. */
+void light_cones_count(const struct program *cones, struct optimisation_tally *tally);
+/* For the table of the engine (engine.h). */
 void light_cones_describe(const struct engine_problem *p, struct buf *out);
+void light_cones_text(const struct optimisation_use *u, struct buf *out);

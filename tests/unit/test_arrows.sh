@@ -138,6 +138,13 @@ tap_is "$(by_name named | wc -l)" 1 "a comparison with a backend's name is seen"
 tap_is "$(cd "$top_srcdir" && by_name lang compiler runtime cli | grep -v '^runtime/exec/statevector/\(cpu\|cuda\|ref\)/')" "" \
 	"no code outside a backend asks for devices or kernel sets by their names"
 
+# Outside the CUDA backend only tables, words of users and probes of the build name it: other code has no types or functions of it.
+cuda_named() { grep -rnE "\bcuda_[a-z]|[^a-z]cuda/" "$@" --include='*.[chly]'; }
+mkdir -p declared && echo 'struct cuda_link *link;' >declared/x.h
+tap_is "$(cuda_named declared | wc -l)" 1 "a type of the CUDA backend is seen"
+tap_is "$(cd "$top_srcdir" && cuda_named lang compiler runtime cli | grep -v '^runtime/exec/statevector/cuda/')" "" \
+	"no code outside the CUDA backend has its types or functions"
+
 # A folder that a newcomer can read the names of.
 tap_is "$(cd "$top_srcdir" && find lang compiler runtime cli -type f \
 	\( -name '*.[chly]' -o -name '*.def' -o -name '*.cu' -o -name '*.cuh' -o -name '*.mk' \) |

@@ -32,7 +32,8 @@ _Static_assert(offsetof(ncclConfig_t, magic) == 8 && offsetof(ncclConfig_t, vers
 	"the configuration of NCCL");
 #endif
 
-struct cuda_nccl {
+/* What the states of a device that exchange by NCCL share (split.h). */
+struct backend_link {
 	nccl_comm comm; /* NULL: it has been aborted */
 	unsigned device, nuser;
 };
@@ -99,7 +100,7 @@ const char *cuda_nccl_about(void)
 
 /* ---- failures ---- */
 
-static void abort_comm(struct cuda_nccl *n)
+static void abort_comm(struct backend_link *n)
 {
 	if (n->comm)
 		lib.ncclCommAbort(n->comm);
@@ -306,8 +307,8 @@ static void open_all(struct cuda_state *b, char *why, size_t size)
 	}
 	if (!comm)
 		return;
-	r->nccl = mem_alloc(1, sizeof *r->nccl);
-	*r->nccl = (struct cuda_nccl){ .comm = comm, .device = b->number };
+	r->link = mem_alloc(1, sizeof *r->link);
+	*r->link = (struct backend_link){ .comm = comm, .device = b->number };
 }
 
 static void use(struct cuda_state *b, const struct ability *all, char *why, size_t size)
@@ -324,7 +325,7 @@ static void use(struct cuda_state *b, const struct ability *all, char *why, size
 		open_all(b, why, size);
 	if (r->code || *why)
 		return;
-	b->nccl = r->nccl;
+	b->nccl = r->link;
 	b->nccl->nuser++;
 	print_version(all[0].version, r->way, sizeof r->way);
 }
@@ -339,8 +340,8 @@ void cuda_nccl_join(struct cuda_state *b)
 	cuda_stream_enter(b->stream);
 	mine.is_unknown = !cuda_device_about(b->number, &about);
 	memcpy(mine.device, about.id, sizeof mine.device);
-	mine.is_joined = r->nccl && r->nccl->device == b->number;
-	mine.is_elsewhere = r->nccl && !mine.is_joined;
+	mine.is_joined = r->link && r->link->device == b->number;
+	mine.is_elsewhere = r->link && !mine.is_joined;
 	load(&mine.version);
 	if (!r->code)
 		r->code = comm_gather(r->comm, &mine, sizeof mine, all, &r->error);
@@ -358,14 +359,14 @@ void cuda_nccl_join(struct cuda_state *b)
 
 void cuda_nccl_leave(struct cuda_state *b)
 {
-	struct cuda_nccl *n = b->nccl;
+	struct backend_link *n = b->nccl;
 
 	b->nccl = NULL;
 	if (!n)
 		return;
 	if (!--n->nuser) {
 		abort_comm(n); /* nothing is on its way, or the group has failed */
-		b->split->nccl = NULL;
+		b->split->link = NULL;
 		free(n);
 	} else if (b->split->code) {
 		abort_comm(n);

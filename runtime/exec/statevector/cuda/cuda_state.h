@@ -90,7 +90,7 @@ struct cuda_state {
 	bool twice, gradient, worked; /* worked: a pass has been done */
 	unsigned number;              /* of the device */
 	struct split_rank *split;     /* or NULL */
-	struct cuda_nccl *nccl;       /* NULL: parts are exchanged through memory of the host */
+	struct backend_link *nccl;    /* NULL: parts are exchanged through memory of the host */
 	struct cuda_process process;
 	void *shown; /* amplitudes of the process, while others ask for them; or NULL */
 	unsigned nthread;

@@ -12,8 +12,8 @@
 #include "runtime/base/profile/profile.h"
 #include "runtime/exec/statevector/plan/plan.h"
 
+struct backend_link;
 struct comm;
-struct cuda_nccl;
 struct split_clock;
 
 /* How GPUs exchange: as can be, through memory of the host, or by NCCL, else not at all. */
@@ -28,11 +28,11 @@ struct split_rank {
 	int code;             /* its code, or 0 */
 	pthread_mutex_t turn; /* of the leader's evaluators (split_group.h) */
 	uint32_t nhandle;
-	enum rank_link wish;     /* of rank 0 */
-	bool one_host;           /* of rank 0: all are on its host */
-	struct cuda_nccl *nccl;  /* of the backend's states (cuda/), while they have one */
-	char way[192];           /* by which GPUs exchange; "": not known, or no GPUs */
-	enum profile_phase pass; /* what the time before an exchange is of */
+	enum rank_link wish;       /* of rank 0 */
+	bool one_host;             /* of rank 0: all are on its host */
+	struct backend_link *link; /* of the backend's states, defined by the backend; or NULL */
+	char way[192];             /* by which GPUs exchange; "": not known, or no GPUs */
+	enum profile_phase pass;   /* what the time before an exchange is of */
 	struct split_clock *clock; /* (nrank) of the leader while the others record a profile; or NULL */
 };
 

@@ -180,9 +180,9 @@ static int attach(struct cli *c, const struct capture_order *o)
 		profile_free(p);
 		if (!every)
 			break;
-		cli_flush(c, &c->out);
+		status = cli_flush(c, &c->out);
 		buf_clear(&c->out);
-		while (clock_seconds() - began < (double)every)
+		while (!status && clock_seconds() - began < (double)every)
 			usleep(100000);
 	}
 	attach_release(&a);

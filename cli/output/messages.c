@@ -184,6 +184,7 @@ int cli_diags_fail(const struct cli *c, const struct diags *d, int status)
 	return status;
 }
 
+/* A reader that has seen enough is no failure to report; the status says that not all was read. */
 static int put_out(const struct cli *c, const struct buf *b)
 {
 	for (size_t at = 0; at < b->len; ) {
@@ -191,6 +192,8 @@ static int put_out(const struct cli *c, const struct buf *b)
 
 		if (n < 0 && errno == EINTR)
 			continue;
+		if (n < 0 && errno == EPIPE)
+			return err_exit_status(-ERR_PIPE);
 		if (n < 0) {
 			say_error(c, "cannot write to the standard output: %s", strerror(errno));
 			return err_exit_status(-ERR_IO);

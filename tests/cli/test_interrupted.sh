@@ -132,12 +132,15 @@ tap_same closed.bin old.bin "the files are what they should be"
 	got=0
 	"$QCNN" weights show --json old.bin 2>err || got=$?
 	echo $got >pipe
+	got=0
+	"$QCNN" train --verbose --set log.dir=pager -o pager.bin config.yaml 2>&1 || got=$?
+	echo $got >>pipe
 } | {
 	exec <&-
 	: >gone
 }
-got=$(cat pipe)
-tap_is "$got" 74 "a reader that went away"
+tap_is "$(cat pipe | tr '\n' ' ')$(wc -c <err)" "141 0 0" "a reader that went away ends the output without a message, and no training"
+tap_same pager.bin old.bin "whose weights are the same"
 for c in 1 -5 99999999999 x; do
 	tap_exit 0 "COLUMNS=$c" env COLUMNS=$c TERM=dumb LANG=C "$QCNN" train --help
 done

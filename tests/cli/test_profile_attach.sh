@@ -95,6 +95,12 @@ tap_until '[ "$(ls -d runs/*/profile/* 2>/dev/null | wc -l)" -ge 2 ]'
 stop
 wait "$client"
 tap_is "$? $(grep -c '^train of model.qcnn' many | awk '{ print ($1 >= 2) }')" "0 1" "--every ends with the training"
+start
+{
+	"$QCNN" profile --attach latest --every 1 --steps 20 2>/dev/null || echo $? >status
+} | head -n 1 >/dev/null
+tap_is "$(cat status) $(kill -0 "$job" && echo runs)" "141 runs" "or with its reader"
+stop
 
 # ---- the training is killed while it is recorded ----
 rm -rf runs

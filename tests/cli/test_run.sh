@@ -228,5 +228,16 @@ if [ -c /dev/full ]; then
 else
 	tap_skip "no /dev/full here"
 fi
+# A pipe whose reader has ended, as head does: results that nobody reads are no error.
+mkfifo read
+: <read &
+exec 3>read
+wait $!
+for command in "run -q bell.qcnn" "--help" "explain" "check two.qcnn"; do
+	got=0
+	"$QCNN" $command >&3 2>err || got=$?
+	tap_is "$got $(grep -c 'standard output' err)" "141 0" "$command, and the reader has ended"
+done
+exec 3>&-
 tap_exit 73 "an output that cannot be made" "$QCNN" run -q -o nowhere/x.json bell.qcnn
 tap_done

@@ -35,7 +35,7 @@ static void handlers(void)
 {
 	memory_exit_install();
 	signal(SIGABRT, aborted);
-	/* A closed pipe is a failed write with a message, not a silent death in the middle of a run. */
+	/* A closed pipe is a failed write, not a death in the middle of a run. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);   /* a write beyond `ulimit -f` fails like a full disk */
 }
@@ -117,6 +117,16 @@ static int no_command(struct cli *c)
 	return cli_usage(c, "missing command: one of %s", names.data);
 }
 
+/* Help for a command, or, without a name, for all. */
+static int help_of(struct cli *c, const char *name)
+{
+	c->command = name ? command_find(name) : NULL;
+	if (name && !c->command)
+		return unknown_command(c, name);
+	c->command ? help_command(c->command, &c->out) : help_top(&c->out);
+	return 0;
+}
+
 static int dispatch(void *ctx)
 {
 	struct cli *c = ctx;
@@ -133,19 +143,12 @@ static int dispatch(void *ctx)
 		buf_printf(&c->out, "qcnn %s\n", PACKAGE_VERSION);
 		return 0;
 	}
-	if (c->options.given[OPT_HELP]) {
-		help_top(&c->out);
-		return 0;
-	}
+	if (c->options.given[OPT_HELP])
+		return help_of(c, at < c->argc ? c->argv[at] : NULL);
 	if (at >= c->argc)
 		return no_command(c);
-	if (!strcmp(c->argv[at], "help")) {
-		c->command = at + 1 < c->argc ? command_find(c->argv[at + 1]) : NULL;
-		if (at + 1 < c->argc && !c->command)
-			return unknown_command(c, c->argv[at + 1]);
-		c->command ? help_command(c->command, &c->out) : help_top(&c->out);
-		return 0;
-	}
+	if (!strcmp(c->argv[at], "help"))
+		return help_of(c, at + 1 < c->argc ? c->argv[at + 1] : NULL);
 	c->command = command_find(c->argv[at]);
 	if (!c->command)
 		return unknown_command(c, c->argv[at]);

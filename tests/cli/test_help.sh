@@ -15,6 +15,10 @@ tap_exit 0 "help train" "$QCNN" help train
 cp out help
 tap_exit 0 "train --help" "$QCNN" train --help
 tap_same out help "both print the same"
+tap_exit 0 "--help train" "$QCNN" --help train
+tap_same out help "so does the option before the command"
+tap_exit 2 "--help of no command" "$QCNN" --help trian
+tap_has err 'unknown command `trian`: did you mean `train`?' "names one that there is"
 
 # What a row says must be found behind --help and in the manual, for each command that takes the option.
 for c in $commands; do

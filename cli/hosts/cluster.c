@@ -177,6 +177,17 @@ static int cut_groups(struct cluster *k)
 	return 0;
 }
 
+/* Ranks connect to free ports of each other, of this process too if it is one. */
+static int check_port(const struct cluster *k)
+{
+	for (size_t i = 0; i < k->hosts.n && k->nrank > 1 && k->port; i++)
+		if (!host_is_local(&k->hosts.host[i]))
+			return cli_usage(k->cli,
+				"with --ranks, processes of other hosts connect to this one at free ports, not at --port "
+				"(cluster.port): leave it out");
+	return 0;
+}
+
 int cluster_wish(struct cli *c, const struct config *config, const char *folder, struct cluster *out)
 {
 	const struct options *o = &c->options;
@@ -225,7 +236,8 @@ int cluster_wish(struct cli *c, const struct config *config, const char *folder,
 	out->restarts = (unsigned)(o->given[OPT_REPLACEMENTS] || !config ? options_count(o, OPT_REPLACEMENTS)
 		: (uint64_t)config_int(config, KEY_CLUSTER_REPLACEMENTS));
 	out->of_config = is_of_config(out, config);
-	return cut_groups(out);
+	status = cut_groups(out);
+	return status ? status : check_port(out);
 }
 
 struct launch_place cluster_place(const struct cluster *k, const struct host *h)

@@ -364,5 +364,5 @@ chmod +x launch
 tap_exit 0 "three cases" "$QCNN" bench $quick --qubits 4-6 --hosts a,b --launcher exec:./launch
 tap_is "$(wc -l <launched | tr -d ' ')" 2 "are measured with the same two workers"
 tap_exit 69 "a host that does not work" "$QCNN" bench --qubits 4 --runs 1 --hosts 127.0.0.1 --launcher exec:false
-tap_has err "127.0.0.1[0]: its agent ended with exit status 1" "is named"
+tap_has err "127.0.0.1[0]: its launcher ended with exit status 1" "is named"
 tap_done

@@ -213,11 +213,11 @@ kill -9 $(workers_of $fails) $(workers_of $hangs)
 release_training
 wait $fails
 tap_is $? 69 "a worker that cannot be started again: 69"
-tap_has err.fails "its agent ended with exit status 1; it is started again in 1 s" "it was tried, and later once more"
+tap_has err.fails "its launcher ended with exit status 1; it is started again in 1 s" "it was tried, and later once more"
 tap_is "$(grep -c 'started again in' err.fails)" 2 "as often as --replacements says"
 wait $hangs
 tap_is $? 69 "one that is started and does not come: 69"
-tap_has err.hangs "all workers are lost; the first one was 127.0.0.1[0]: its agent ended with signal 9" "after five seconds without any"
+tap_has err.hangs "all workers are lost; the first one was 127.0.0.1[0]: its launcher ended with signal 9" "after five seconds without any"
 
 start_run --fresh
 kill -9 $coordinator
@@ -266,7 +266,7 @@ tap_exit 2 "an unknown launcher" "$QCNN" train config.yaml --hosts a --launcher 
 tap_exit 69 "an agent that does not exist" "$QCNN" train config.yaml --hosts 127.0.0.1 --launcher exec:./no-agent
 tap_has err "cannot start ./no-agent" "it is named"
 tap_exit 69 "an agent that fails" "$QCNN" train config.yaml --hosts 127.0.0.1 --launcher 'exec:false'
-tap_has err "127.0.0.1[0]: its agent ended with exit status 1" "host, rank and status are named"
+tap_has err "127.0.0.1[0]: its launcher ended with exit status 1" "host, rank and status are named"
 tap_exit 76 "a worker by hand" "$QCNN" worker
 tap_has err "that command starts workers, not the user" "it is said"
 

@@ -25,7 +25,7 @@ static void why_ended(const struct worker *w, struct err *why)
 	buf_auto b = BUF_INIT;
 
 	buf_printf(&b, "its %s ended with ", w->place.launcher == LAUNCHER_LOCAL ? "process" : w->place.launcher == LAUNCHER_EXEC
-		? "agent" : launch_row(w->place.launcher)->name);
+		? "launcher" : launch_row(w->place.launcher)->name);
 	launch_ending(&w->process, &b);
 	if (w->process.last[0])
 		buf_printf(&b, "; its last output: %s", w->process.last);

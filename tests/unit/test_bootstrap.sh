@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# bootstrap on a system that lacks everything: it names what is missing and touches nothing.
+# bootstrap on a system that lacks everything: it names what is missing and touches nothing. And what it says while it builds.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 mkdir bin
@@ -21,4 +21,29 @@ for part in bison flex autoconf automake jansson; do
 done
 tap_ok "nothing was installed" test ! -e asked
 tap_is "$(cat err)" "" "all of it goes to stdout"
+
+# With tools that are played: a make that goes on until its last line has been shown, and seconds that are short.
+mkdir built fakes
+cp "$top_srcdir/bootstrap" built/
+printf '#!/bin/sh\nexec %s 0.05\n' "$(command -v sleep)" >fakes/sleep
+printf '#!/bin/sh\necho installed\n' >fakes/dpkg-query
+cat >fakes/make <<'END'
+#!/bin/sh
+echo '  CC       lang/ast.o'
+until grep -q 'lang/ast.o' ../shown; do :; done
+exit "$(cat ../status)"
+END
+printf '#!/bin/sh\necho "with jansson"\n' >built/configure
+cp bin/apt-get fakes/
+chmod +x fakes/* built/configure
+bootstrap() { PATH=$PWD/fakes:$PATH timeout 60 sh built/bootstrap --no-install >shown; }
+echo 0 >status
+tap_exit 0 "a build" bootstrap
+tap_has shown " s:   CC       lang/ast.o" "shows what is compiled"
+tap_is "$(grep -c '^bootstrap:   done after [0-9]* s$' shown)" 2 "and how long each step took"
+tap_has shown "  with jansson" "the summary of configure"
+tap_is "$(tail -n 1 shown); $(ls built | tr '\n' ' ')" "bootstrap: ready: ./qcnn; bootstrap configure " "and its end"
+echo 2 >status
+tap_exit 1 "a build that fails" bootstrap
+tap_has shown "failed: make -s -j" "names the command"
 tap_done

@@ -140,8 +140,9 @@ static void test_claim(void)
 
 #if QCNN_HDF5
 
-/* A chunk of 320 MiB that is compressed to a thousandth, in the place of dense/kernel:0. The library is loaded as the program does. */
-static bool write_bomb(const char *path)
+/* Zeros of the shape (2, n) in a compressed chunk of `columns` columns, in the place of dense/kernel:0. The library is loaded as the
+ * program does. */
+static bool write_chunk(const char *path, uint64_t n, uint64_t columns)
 {
 	typedef int64_t id;
 	void *h = dlopen(QCNN_HDF5_LIBRARY, RTLD_NOW);
@@ -149,8 +150,8 @@ static bool write_bomb(const char *path)
 	int (*put)(id, id, id, id, id, const void *);
 	id (*open_file)(const char *, unsigned, id), (*create)(id), (*simple)(int, const uint64_t *, const uint64_t *), *class, *real;
 	id (*make)(id, const char *, id, id, id, id, id), file, list, space, data;
-	static const uint64_t dim[] = { 2, 3 }, most[] = { 2, UINT64_MAX }, chunk[] = { 2, 20 << 20 };
-	static const double zero[6];
+	const uint64_t dim[] = { 2, n }, most[] = { 2, UINT64_MAX }, chunk[] = { 2, columns };
+	mem_auto double *zero = mem_alloc(2 * n, sizeof *zero);
 
 #define TAKE(to, name) do { void *p = h ? dlsym(h, name) : NULL; if (!p) return false; memcpy(&to, &p, sizeof p); } while (0)
 	TAKE(opened, "H5open");
@@ -180,6 +181,56 @@ static bool write_bomb(const char *path)
 	return close_data(data) >= 0 && shut(file) >= 0;
 }
 
+/* Pages of addresses that the process has. */
+static long pages(void)
+{
+	FILE *f = fopen("/proc/self/statm", "r");
+	long n = 0;
+
+	if (!f || fscanf(f, "%ld", &n) != 1)
+		n = 0;
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* Numbers that cannot be decompressed, read in this process: their memory is given back (under the sanitizers: at its end). */
+static void test_damaged_numbers(const struct keras_array *array)
+{
+	enum { COLUMNS = 1 << 17, TIMES = 20 };
+	struct buf image = BUF_INIT;
+	struct err e = { 0 };
+	unsigned nrefused = 0;
+	long before = 0;
+	char *at;
+
+	keras_h5_write("damaged.h5", array, 3, &e);
+	if (!write_chunk("damaged.h5", COLUMNS, COLUMNS)
+		|| buf_read_file(&image, "damaged.h5", KERAS_BYTES_MAX, &e)
+		|| !(at = memmem(image.data, image.len, "\x78\x01", 2)) || keras_h5_load(&e)) {
+		tap_skip("this HDF5 library compresses nothing");
+		buf_release(&image);
+		return;
+	}
+	memset(at + 2, 0xff, 64);
+	for (unsigned k = 0; k < TIMES; k++) {
+		struct buf out = BUF_INIT;
+		uint32_t n;
+
+		nrefused += keras_h5_read_image(&image, KERAS_NUMBERS_MAX, &out, &n, &e)
+			== -ERR_BAD_DATA;
+		buf_release(&out);
+		if (!k)
+			before = pages();
+	}
+	tap_ok(nrefused == TIMES && strstr(e.text, "its numbers cannot be read"),
+		"damaged numbers: %s", e.text);
+	tap_ok(getenv("QCNN_SANITIZED")
+			|| (pages() - before) * sysconf(_SC_PAGESIZE) < TIMES / 2 * COLUMNS * 16L,
+		"leave no memory behind: %ld pages after %d files of 2 MiB", pages() - before, TIMES);
+	buf_release(&image);
+}
+
 static void test_bomb(const struct keras_array *array)
 {
 	struct keras_arrays a;
@@ -190,7 +241,7 @@ static void test_bomb(const struct keras_array *array)
 		return;
 	}
 	keras_h5_write("bomb.h5", array, 3, &e);
-	if (!write_bomb("bomb.h5")) {
+	if (!write_chunk("bomb.h5", 3, 20 << 20)) {
 		tap_skip("this HDF5 library compresses nothing");
 		return;
 	}
@@ -198,6 +249,8 @@ static void test_bomb(const struct keras_array *array)
 }
 
 #else
+
+static void test_damaged_numbers(const struct keras_array *array) { (void)array; }
 
 static void test_bomb(const struct keras_array *array)
 {
@@ -238,5 +291,6 @@ int main(void)
 	test_claim();
 	test_bomb(array);
 	test_damage();
+	test_damaged_numbers(array);
 	return tap_done();
 }

@@ -74,6 +74,9 @@ for kib in 50000 54000 57000 59000 61000; do
 	[ $got -eq 78 ] || { [ $got -eq 0 ] && cmp -s out expected; }
 	tap_result $? "infer, four threads in $kib KiB: right or refused" || { tap_note "status $got"; sed 's/^/# /' err; }
 done
+# Threads whose stacks find no room: the OpenMP library ends the process.
+(ulimit -v 400000; OMP_STACKSIZE=1G exec "$QCNN" bench --circuit qcnn --qubits 18 --threads 4 --runs 1 --no-limits) >out 2>err
+tap_is "$? $(grep -c 'because it got no more memory or threads' err)" "78 1" "bench without threads"
 # Where workers compute, this process needs no state: its own limit does not count, theirs does.
 printf '#!/bin/sh\nshift\nulimit -Sv unlimited\nexec sh -c "$*"\n' >roomy
 printf '#!/bin/sh\nshift\nulimit -Sv 110000\nexec sh -c "$*"\n' >narrow

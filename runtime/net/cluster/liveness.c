@@ -24,8 +24,10 @@ static void why_ended(const struct worker *w, struct err *why)
 	const char *hint = w->place.launcher == LAUNCHER_LOCAL ? NULL : launch_hint(&w->process);
 	buf_auto b = BUF_INIT;
 
-	buf_printf(&b, "its %s ended with ", w->place.launcher == LAUNCHER_LOCAL ? "process" : w->place.launcher == LAUNCHER_EXEC
-		? "launcher" : launch_row(w->place.launcher)->name);
+	buf_printf(&b, "its %s ended with ",
+		w->place.launcher == LAUNCHER_LOCAL          ? "process"
+			: w->place.launcher == LAUNCHER_EXEC ? "launcher"
+							     : launch_row(w->place.launcher)->name);
 	launch_ending(&w->process, &b);
 	if (w->process.last[0])
 		buf_printf(&b, "; its last output: %s", w->process.last);

@@ -10,7 +10,7 @@
 
 #include "runtime/exec/engine.h"
 
-enum { CONES_OUTPUTS_MAX = 28 }; /* of a circuit that is looked at */
+enum { CONES_OUTPUTS_MAX = 128 }; /* of a circuit that is looked at */
 
 /* The program of the cones, in a, sharing p's tables; NULL where no circuit falls apart or loses a wire. */
 const struct program *cones_of(const struct program *p, struct arena *a);

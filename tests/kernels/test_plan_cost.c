@@ -355,6 +355,39 @@ static void test_cache_bytes(enum shape shape)
 	program_free(p);
 }
 
+/* Products of x on one wire and z on others: as many visits of the state as the groups that are read. */
+static void test_visits(uint32_t nterm)
+{
+	enum { WIRES = 12, TERMS_MAX = 300 };
+	struct build b = build_new(3 * WIRES, 0, 1);
+	struct pauli_factor factor[TERMS_MAX][WIRES];
+	struct pauli_term term[TERMS_MAX];
+	uint32_t visits = 0;
+
+	build_wires(&b, 0, WIRES);
+	rotations(&b, 0, WIRES);
+	for (uint32_t k = 0; k < nterm; k++) {
+		term[k] = (struct pauli_term){ 1, 1, factor[k] };
+		factor[k][0] = (struct pauli_factor){ .wire = 0, .letter = 1 };
+		for (uint32_t w = 1; w < WIRES; w++)
+			if (k >> (w - 1) & 1)
+				factor[k][term[k].nfactor++] =
+					(struct pauli_factor){ .wire = w, .letter = 3 };
+	}
+	build_pauli(&b, 0, nterm, term);
+	struct program *p = build_done(&b);
+	struct plan *pl = plan_of(p, SHAPE_SHARED, 0);
+	struct backend_state *s = state_of(pl);
+	const struct cpu_circuit *c = s->circuit;
+
+	for (uint32_t g = 0; g < c->ngroup; g++)
+		visits += c->group[g].count < PLAN_TOGETHER_MIN ? c->group[g].count : 1;
+	tap_is_int(pl->circuit->nflip, visits, "%u products: the visits that the plan counts", nterm);
+	backend_cpu.free(s);
+	plan_free(pl);
+	program_free(p);
+}
+
 int main(void)
 {
 	for (unsigned k = 0; (target = cpu_target_here(k)); k++) {
@@ -362,6 +395,10 @@ int main(void)
 		test_on_zero();
 		test_layer();
 		test_along();
+		test_visits(2);
+		test_visits(128);
+		test_visits(258);
+		test_visits(300);
 		test_written();
 		test_start(SHAPE_BATCHED);
 		test_start(SHAPE_PER_THREAD);

@@ -7,6 +7,7 @@
 #include "runtime/exec/statevector/cpu/cpu_record.h"
 
 _Static_assert((int)KERNEL_TERMS_MAX >= (int)PLAN_NEAR_TERMS_MAX, "all in one call");
+_Static_assert((int)KERNEL_TERMS_MAX == (int)PLAN_TOGETHER_MAX, "the visits that a plan counts");
 
 /* The sign of the state's rows as one of a block's: row k of it is row s->row[k] behind the first. */
 static size_t block_sign(const struct cpu_stage *s, size_t *sign_row)

@@ -105,8 +105,8 @@ struct plan_circuit {
 	struct plan_segment *segment;
 	uint32_t noutput; struct output *output;           /* the circuit's outputs with wires turned into bits */
 	uint32_t nreadout, first_readout;                  /* this circuit's part of the program's readouts */
-	/* Products with x or y, and visits of the state that read them: one for those that flip the same bits, where these are
-	 * PLAN_TOGETHER_MIN. */
+	/* Products with x or y, and visits of the state that read them: one for PLAN_TOGETHER_MIN to PLAN_TOGETHER_MAX that
+	 * flip the same bits. */
 	uint32_t nflipping, nflip;
 	const uint8_t *bit_of_wire;  /* the bit that carries each wire in the end, for reading the state */
 	const uint8_t *place;        /* where each bit lies in the state in the end */
@@ -238,7 +238,7 @@ struct plan_rank_takes plan_rank_takes(const struct plan *pl, const struct plan_
 	bool gradient);
 /* Are products of Z and constants all whose expectations are read, so that the circuit's last stage sums them?  At most
  * PLAN_NEAR_TERMS_MAX. */
-enum { PLAN_NEAR_TERMS_MAX = 128, PLAN_TOGETHER_MIN = 3 };
+enum { PLAN_NEAR_TERMS_MAX = 128, PLAN_TOGETHER_MIN = 3, PLAN_TOGETHER_MAX = 128 };
 bool plan_sums_near(const struct plan_circuit *c);
 /* Does the backward pass make lambda from psi block by block: of such sums, without probabilities, or of a tail? */
 bool plan_lambda_near(const struct plan_circuit *c);

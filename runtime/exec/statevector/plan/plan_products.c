@@ -160,6 +160,13 @@ static int compare(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
+static uint32_t visits_of(uint32_t nterm)
+{
+	uint32_t rest = nterm % PLAN_TOGETHER_MAX;
+
+	return nterm / PLAN_TOGETHER_MAX + (rest < PLAN_TOGETHER_MIN ? rest : 1);
+}
+
 static void count_flips(struct plan_circuit *c)
 {
 	uint64_t *flips = NULL;
@@ -176,7 +183,7 @@ static void count_flips(struct plan_circuit *c)
 	for (uint32_t k = 0, end; k < c->nflipping; k = end) {
 		for (end = k + 1; end < c->nflipping && flips[end] == flips[k]; end++)
 			;
-		c->nflip += end - k < PLAN_TOGETHER_MIN ? end - k : 1;
+		c->nflip += visits_of(end - k);
 	}
 	free(flips);
 }

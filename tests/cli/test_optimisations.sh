@@ -135,6 +135,16 @@ tap_exit 0 "24 qubits" pairs
 mv w.json here.json
 tap_exit 0 "with workers" pairs --set cluster.hosts=local:2
 tap_same here.json w.json "the same bits"
+# What a record says to be saved is what the same training takes without it.
+operations() { grep -o "\"$1\": [^,}]*" runs/latest/run.json | head -n 1 | cut -d' ' -f2; }
+sed 's/n = 24/n = 14/' one.qcnn >few.qcnn
+cut -d, -f1-14,25 pairs.csv >few.csv
+few() { pairs --set model.file=few.qcnn --set data.train=few.csv --set run.optimizations=$1; }
+few light_cone
+saved="$(operations flops_without)"
+few none
+tap_is "$(operations flops)" "$saved" "operations without light cones"
+tap_ok "are many" test "${saved%.*}" -gt 100000
 
 refuse() {
 	tap_exit 78 "run.optimizations: $1" "$QCNN" train -q --set "run.optimizations=$1" config.yaml

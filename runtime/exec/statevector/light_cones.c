@@ -292,11 +292,6 @@ const struct program *light_cones_program(const struct program *p,
 	return cones && (cones_worth(p, cones, o, &off, &on) || o->optimisations_always) ? cones : p;
 }
 
-double light_cones_plain_flops(const struct program *p, const struct evaluator_options *o)
-{
-	return effort(p, o);
-}
-
 /* ---- for people ---- */
 
 void light_cones_count(const struct program *cones, struct optimisation_tally *tally)
@@ -329,7 +324,7 @@ void light_cones_describe(const struct engine_problem *p, struct buf *out)
 	if (cones) {
 		bool worth = cones_worth(p->program, cones, p->options, &off, &on);
 		buf_printf(out,
-			"%.4g operations a sample, by %u circuits of at most %u qubits %.4g; %s",
+			"%.4g operations and moves a sample, by %u circuits of at most %u qubits %.4g; %s",
 			off, cones->ncircuit, program_nwire(cones), on, worth ? "used" : "not used");
 	} else {
 		buf_str(out, "not used: every output depends on all gates and qubits");

@@ -21,8 +21,6 @@ bool cones_worth(const struct program *p, const struct program *cones,
 /* The program that is evaluated in place of p: its cones in a, where they may be used and are worth it, or p. */
 const struct program *light_cones_program(const struct program *p,
 	const struct evaluator_options *o, struct arena *a);
-/* Operations of a sample of p as it is written. */
-double light_cones_plain_flops(const struct program *p, const struct evaluator_options *o);
 /* A batch that is evaluated by p's cones. */
 void light_cones_count(const struct program *cones, struct optimisation_tally *tally);
 /* For the table of the engine (engine.h). */

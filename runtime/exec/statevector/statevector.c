@@ -248,12 +248,12 @@ static double statevector_plain_flops(const void *state, const struct program *w
 	double nominal;
 
 	plain.optimisations = OPTIMISATION_NONE;
-	if (written != sv->p)
-		return light_cones_plain_flops(written, &plain);
-	if (plan_tail_qubits(sv->pl)
-		&& !statevector_cost(&(struct engine_problem){ .program = sv->p, .options = &plain },
+	if ((written != sv->p || plan_tail_qubits(sv->pl))
+		&& !statevector_cost(&(struct engine_problem){ .program = written, .options = &plain },
 			&cost))
 		return cost.flops;
+	if (written != sv->p) /* too large: gate by gate */
+		return plan_nominal(written, sv->o.gradient != GRADIENT_NONE);
 	plan_flops(sv->pl, sv->o.gradient != GRADIENT_NONE, &cost.flops, &nominal);
 	return cost.flops;
 }

@@ -118,6 +118,21 @@ tap_exit 0 "bench" "$QCNN" bench --circuit pairs.qcnn --gradient --runs 1 --no-l
 tap_is "$(taken)" "light_cone 2 circuits of at most 2 qubits" "names the cones"
 tap_exit 0 "the plan" "$QCNN" compile --emit=plan pairs.qcnn
 tap_is "$(grep -c '^engine     light_cone: .* by 2 circuits of at most 2 qubits .*; used' out)" 1 "predicts them"
+for last in 41 42; do
+	cat >outputs.qcnn <<-E2
+	QCNN 1;
+	qubit[43] q;
+	param float[43] t;
+	ry(each t) on q;
+	observe z(q);
+	observe x(q);
+	observe y(q[0:$last]);
+	E2
+	tap_exit 0 "$((87 + last)) outputs" "$QCNN" compile --emit=plan outputs.qcnn
+	grep '^engine     light_cone:' out >>seen
+done
+tap_is "$(grep -c 'by 128 circuits of at most 1 qubit.*; used$' seen) $(grep -c 'more than 128 outputs$' seen)" "1 1" \
+	"128 outputs of a circuit are looked at"
 grep -v 'n/2+1]);$' pairs.qcnn >one.qcnn
 cat >pairs.yaml <<'E2'
 model: {file: one.qcnn}

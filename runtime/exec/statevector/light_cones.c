@@ -314,6 +314,14 @@ void light_cones_text(const struct optimisation_use *u, struct buf *out)
 		buf_printf(out, "%u of at most %u", u->ncircuit, u->nqubit);
 }
 
+static bool has_too_many_outputs(const struct program *p)
+{
+	for (uint32_t c = 0; c < p->ncircuit; c++)
+		if (p->circuit[c].noutput > CONES_OUTPUTS_MAX)
+			return true;
+	return false;
+}
+
 void light_cones_describe(const struct engine_problem *p, struct buf *out)
 {
 	arena_auto a = { 0 };
@@ -326,6 +334,8 @@ void light_cones_describe(const struct engine_problem *p, struct buf *out)
 		buf_printf(out,
 			"%.4g operations and moves a sample, by %u circuits of at most %u qubits %.4g; %s",
 			off, cones->ncircuit, program_nwire(cones), on, worth ? "used" : "not used");
+	} else if (has_too_many_outputs(p->program)) {
+		buf_printf(out, "not used: a circuit has more than %d outputs", CONES_OUTPUTS_MAX);
 	} else {
 		buf_str(out, "not used: every output depends on all gates and qubits");
 	}

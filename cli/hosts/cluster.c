@@ -181,7 +181,7 @@ static int cut_groups(struct cluster *k)
 static int check_port(const struct cluster *k)
 {
 	for (size_t i = 0; i < k->hosts.n && k->nrank > 1 && k->port; i++)
-		if (!host_is_local(&k->hosts.host[i]))
+		if (!is_this_machine(&k->hosts.host[i]))
 			return cli_usage(k->cli,
 				"with --ranks, processes of other hosts connect to this one at free ports, not at --port "
 				"(cluster.port): leave it out");

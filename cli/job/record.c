@@ -277,8 +277,9 @@ static json_t *optimisations_json(const struct optimisation_use *u, bool former)
 	}
 	json_object_set_new(all, "batches", json_integer((json_int_t)u->nbatch));
 	json_object_set_new(all, "flops", json_real(u->flops));
-	json_object_set_new(all, "flops_without",
-		json_real(optimisation_use_any(u) ? u->plain_flops : u->flops));
+	if (u->plain_flops > 0 || !optimisation_use_any(u))
+		json_object_set_new(all, "flops_without",
+			json_real(optimisation_use_any(u) ? u->plain_flops : u->flops));
 	return all;
 }
 

@@ -91,7 +91,7 @@ struct engine {
 	bool (*prepare)(void *state, const struct batch *b, bool gradient, struct engine_units *out);
 	/* Operations of the prepared batch, and bytes that its passes over states move. */
 	void (*work)(const void *state, double *flops, double *bytes);
-	/* Of the last engine: operations of a sample without exact optimisations. written: the caller's program, of which
+	/* Of the last engine: operations of a sample without exact optimisations, or 0: unknown. written: the caller's program, of which
 	 * `program` made the engine's. */
 	double (*plain_flops)(const void *state, const struct program *written);
 	/* Adds the prepared batch to the exact optimisations that were used, tally[OPTIMISATIONS_COUNT]. */

@@ -32,7 +32,7 @@ static unsigned add_uses(bool of_program, const struct engine_optimisation **out
 
 	for (unsigned k = 0; k < ENGINES_MAX; k++)
 		for (const struct engine_optimisation *x = engines[k]->uses; x && x->text; x++)
-			if (x->of_program == of_program)
+			if (x->of_program == of_program && n < OPTIMISATIONS_COUNT)
 				out[n++] = x;
 	return n;
 }

@@ -104,13 +104,16 @@ void optimisation_use_text(const struct optimisation_use *u, struct buf *out)
 	const struct engine_optimisation *used[OPTIMISATIONS_COUNT];
 	unsigned n = engine_uses(used);
 
-	if (gain_of(u) <= 1)
+	if (u->plain_flops > 0 && gain_of(u) <= 1)
 		return;
-	for (unsigned k = 0; k < n; k++)
+	for (unsigned k = 0, ntext = 0; k < n; k++)
 		if (u->row[used[k]->row].nbatch) {
+			buf_str(out, ntext++ ? "; " : "");
 			used[k]->text(u, out);
-			buf_str(out, "; ");
 		}
-	optimisation_text_number(out, gain_of(u));
-	buf_str(out, " times fewer operations");
+	if (u->plain_flops > 0) {
+		buf_str(out, "; ");
+		optimisation_text_number(out, gain_of(u));
+		buf_str(out, " times fewer operations");
+	}
 }

@@ -24,7 +24,8 @@ struct optimisation_tally {
 struct optimisation_use {
 	uint64_t nbatch;
 	uint32_t ncircuit, nqubit; /* circuits of the model as it is written, the widest of them */
-	double flops, plain_flops; /* of all batches: executed; had no optimisation been taken */
+	double flops,
+		plain_flops; /* of all batches: executed; had no optimisation been taken, or 0: unknown */
 	struct optimisation_tally row[OPTIMISATIONS_COUNT]; /* by enum optimisation_row */
 };
 
@@ -35,7 +36,7 @@ void optimisation_use_add(struct optimisation_use *u, const struct optimisation_
 /* Was any taken? */
 bool optimisation_use_any(const struct optimisation_use *u);
 /* "batch_rank: 9 states instead of 112 in every batch; 6.3 times fewer operations", without an end of line. Nothing
- * where they did not reduce the number of operations by a twentieth or more. */
+ * where it is known that they did not reduce the number of operations by a twentieth or more. */
 void optimisation_use_text(const struct optimisation_use *u, struct buf *out);
 
 /* Parts of such a text, for engines. " in every batch", or " in 3 of 40 batches". */

@@ -252,8 +252,8 @@ static double statevector_plain_flops(const void *state, const struct program *w
 		&& !statevector_cost(&(struct engine_problem){ .program = written, .options = &plain },
 			&cost))
 		return cost.flops;
-	if (written != sv->p) /* too large: gate by gate */
-		return plan_nominal(written, sv->o.gradient != GRADIENT_NONE);
+	if (written != sv->p)
+		return 0; /* too large to be planned */
 	plan_flops(sv->pl, sv->o.gradient != GRADIENT_NONE, &cost.flops, &nominal);
 	return cost.flops;
 }

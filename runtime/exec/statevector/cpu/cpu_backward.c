@@ -176,7 +176,12 @@ static void fused_total(const struct sweep *w, struct cpu_worker *owner)
 		w->circuit->seconds[w->stage - w->circuit->stage].back = 0;
 }
 
-const struct block_step cpu_fused = { fused_begin, fused_block, fused_end, fused_total };
+const struct block_step cpu_fused = {
+	.begin = fused_begin,
+	.block = fused_block,
+	.end = fused_end,
+	.total = fused_total,
+};
 
 /* ---- the sums of all chunks ---- */
 
@@ -397,9 +402,11 @@ void cpu_backward(struct backend_state *b, unsigned worker, uint32_t number,
 		begin.fused = dreadout;
 	} else if (tail) {
 		cpu_tail_matrix(b, c, dreadout, &room);
-		begin = (struct cpu_begin){ cpu_tail_lambda, &room, 1, NULL };
+		begin = (struct cpu_begin){
+			.make_lambda = cpu_tail_lambda, .lambda_of = &room, .nabsorbed = 1
+		};
 	} else if (c->near && !c->nprobs) {
-		begin = (struct cpu_begin){ cpu_z_lambda, dreadout, 0, NULL };
+		begin = (struct cpu_begin){ .make_lambda = cpu_z_lambda, .lambda_of = dreadout };
 	} else {
 		double began = cpu_began(b);
 		cpu_record_begin(b, w, c);

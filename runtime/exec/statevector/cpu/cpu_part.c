@@ -307,4 +307,8 @@ static void read_parts(const struct sweep *w, struct cpu_worker *thread, void *b
 }
 
 const struct block_step cpu_part_put = { .block = put_parts };
-const struct block_step cpu_part_read = { cpu_z_begin, read_parts, cpu_z_end, NULL };
+const struct block_step cpu_part_read = {
+	.begin = cpu_z_begin,
+	.block = read_parts,
+	.end = cpu_z_end,
+};

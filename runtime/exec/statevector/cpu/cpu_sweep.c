@@ -77,7 +77,7 @@ static void forward_whole(const struct sweep *w, struct cpu_worker *thread, cons
 		if (thread->item[0])
 			cpu_record_op(w, thread, &s->op[k], k + 1 < w->nop ? &s->op[k + 1] : NULL);
 	}
-	if (w->behind[0]) {
+	if (w->behind[0]) { /* the tail's, whose sums of a state are those of its only block */
 		w->behind[0]->begin(w, thread);
 		w->behind[0]->block(w, thread, psi, 0);
 	}
@@ -155,6 +155,7 @@ static void forward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 	for (unsigned k = 0; k < BLOCK_STEPS_MAX && w->behind[k]; k++)
 		if (w->behind[k]->end)
 			w->behind[k]->end(w, thread, chunk);
+	thread->z = NULL;
 }
 
 struct clear { struct backend_state *b; const struct cpu_circuit *c; void *psi; size_t idle; };
@@ -376,7 +377,7 @@ void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t n
 	bool from_start = reads_start(b, c);
 	sweep.from = from_start ? c->start : psi;
 	if (cpu_tail_taken(c, in)) {
-		end = (struct forward_end){ &cpu_tail_read, .absorbs = true, .fuses = fuses };
+		end = (struct forward_end){ .read = &cpu_tail_read, .absorbs = true, .fuses = fuses };
 		sweep.make_lambda = cpu_tail_lambda;
 		sweep.lambda_of = &room;
 	}

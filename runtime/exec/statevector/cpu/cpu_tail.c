@@ -75,7 +75,12 @@ static void total(const struct sweep *w, struct cpu_worker *owner)
 			p[e] += part[(size_t)chunk * n + e];
 }
 
-const struct block_step cpu_tail_read = { begin, add, end, total };
+const struct block_step cpu_tail_read = {
+	.begin = begin,
+	.block = add,
+	.end = end,
+	.total = total,
+};
 
 void cpu_tail_readouts(struct backend_state *b, const struct cpu_worker *w, const struct cpu_circuit *c, double *readout)
 {

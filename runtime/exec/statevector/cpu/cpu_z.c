@@ -137,7 +137,11 @@ void cpu_z_end(const struct sweep *w, struct cpu_worker *thread, unsigned chunk)
 		sum[k] = lanes_total(thread->z->total + (size_t)k * lanes, lanes, c->near[k].lane);
 }
 
-const struct block_step cpu_z_read = { cpu_z_begin, read_block, cpu_z_end, NULL };
+const struct block_step cpu_z_read = {
+	.begin = cpu_z_begin,
+	.block = read_block,
+	.end = cpu_z_end,
+};
 
 void cpu_z_lambda(const struct sweep *w, const void *psi, size_t base, void *lambda)
 {

@@ -120,6 +120,8 @@ static int no_command(struct cli *c)
 /* Help for a command, or, without a name, for all. */
 static int help_of(struct cli *c, const char *name)
 {
+	if (name && !strcmp(name, "help"))
+		name = NULL;
 	c->command = name ? command_find(name) : NULL;
 	if (name && !c->command)
 		return unknown_command(c, name);

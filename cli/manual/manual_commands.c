@@ -2,6 +2,9 @@
  * Sections about commands: options, examples, exit statuses, diagnostics, and the words in commands that start workers. */
 #include "cli/manual/manual.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "cli/command.h"
 #include "runtime/base/diag.h"
 #include "runtime/net/launch/join.h"
@@ -104,17 +107,32 @@ void section_examples(struct buf *out, const char *name)
 		buf_printf(out, ".Dl $ %s\n", *p);
 }
 
+struct exit_row {
+	int status;
+	const char *text;
+};
+
+static int by_status(const void *a, const void *b)
+{
+	const struct exit_row *x = a, *y = b;
+
+	return x->status - y->status;
+}
+
 /* Status 1 has the meaning of the command `name`, which may have none; "": that of all. */
 void section_exit(struct buf *out, const char *name)
 {
-	static const struct { int status; const char *text; } rows[] = {
+	static const struct exit_row unsorted[] = {
 #define ERR(name, status, text) { status, text },
 #include "runtime/base/err.def"
 #undef ERR
 	};
+	struct exit_row rows[sizeof unsorted / sizeof *unsorted];
 
 	const struct command *c = command_of(name);
 
+	memcpy(rows, unsorted, sizeof rows);
+	qsort(rows, sizeof rows / sizeof *rows, sizeof *rows, by_status);
 	buf_str(out, "Test the exit status in a script:\n.Bl -tag -width Ds\n.It 0\nAll went well.\n");
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		const char *text = c && rows[i].status == 1 ? c->exit_1 : rows[i].text;

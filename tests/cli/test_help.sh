@@ -17,6 +17,8 @@ tap_exit 0 "train --help" "$QCNN" train --help
 tap_same out help "both print the same"
 tap_exit 0 "--help train" "$QCNN" --help train
 tap_same out help "so does the option before the command"
+tap_exit 0 "--help help" "$QCNN" --help help
+tap_has out "  train " "lists commands"
 tap_exit 2 "--help of no command" "$QCNN" --help trian
 tap_has err 'unknown command `trian`: did you mean `train`?' "names one that there is"
 

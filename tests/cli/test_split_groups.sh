@@ -94,13 +94,14 @@ rm -rf runs open.* held.*
 "$QCNN" train $long $held --ranks=2 --hosts=local:4 -o groups.bin config.yaml 2>lost.err >/dev/null &
 training=$!
 tap_until '[ -e held.3 ]'
+every_process() { first_ones; for group in $(first_ones); do others "$group"; done; }
+groups=$(every_process)
 # shellcheck disable=SC2046
 kill -KILL $(others $(first_ones | head -n 1))
 : >open.3
 tap_until 'grep -q "local.* has been restarted" lost.err || ! kill -0 $training'
+groups="$groups $(every_process)"
 kill -KILL "$(first_ones | tail -n 1)"
-# shellcheck disable=SC2046
-groups="$(first_ones) $(for group in $(first_ones); do others "$group"; done)"
 : >open.5
 wait $training
 tap_is $? 0 "a training that loses the second process of a group, and the first of one, goes on"
@@ -110,7 +111,7 @@ tap_has lost.err "has been restarted" "and the group is started again"
 cmp lone.bin groups.bin >cmp.out 2>&1
 tap_is $? 0 "the weights are those of one process"
 # shellcheck disable=SC2086
-tap_gone $groups
+tap_ok "none of its processes is left" tap_gone $groups
 rm -rf runs
 # shellcheck disable=SC2086
 "$QCNN" train -q $long --set=train.epochs=1000000 --ranks=2 --hosts=local:4 --replacements=0 config.yaml 2>lost.err &

@@ -194,6 +194,15 @@ static long pages(void)
 	return n;
 }
 
+/* The last place where 64 bytes of zlib's fastest level may begin, or NULL: tables of the file lie before. */
+static char *compressed_chunk(const struct buf *image)
+{
+	for (size_t at = image->len; at-- > 0;)
+		if (image->len - at >= 66 && !memcmp(image->data + at, "\x78\x01", 2))
+			return image->data + at;
+	return NULL;
+}
+
 /* Numbers that cannot be decompressed, read in this process: their memory is given back (under the sanitizers: at its end). */
 static void test_damaged_numbers(const struct keras_array *array)
 {
@@ -207,7 +216,7 @@ static void test_damaged_numbers(const struct keras_array *array)
 	keras_h5_write("damaged.h5", array, 3, &e);
 	if (!write_chunk("damaged.h5", COLUMNS, COLUMNS)
 		|| buf_read_file(&image, "damaged.h5", KERAS_BYTES_MAX, &e)
-		|| !(at = memmem(image.data, image.len, "\x78\x01", 2)) || keras_h5_load(&e)) {
+		|| !(at = compressed_chunk(&image)) || keras_h5_load(&e)) {
 		tap_skip("this HDF5 library compresses nothing");
 		buf_release(&image);
 		return;

@@ -6,10 +6,11 @@
 
 #include "runtime/exec/statevector/cuda/cuda_launch.h"
 
-/* Of the graph that is open: it has been captured before; the kernel that was launched last becomes part of it; its next kernel gets these
- * arguments. args: p's only one. */
+/* Has the graph that is open been captured in a step before? */
 bool cuda_graph_is_made(const struct cuda_stream *s);
+/* While it is captured: remembers the node of the kernel that was launched last, with its only argument, a struct of nbyte. */
 void cuda_graph_capture(struct cuda_stream *s, const void *args, size_t nbyte);
+/* When it is made: its next kernel gets this argument, if it has another one. */
 void cuda_graph_change(struct cuda_stream *s, const cudaKernelNodeParams *p, const void *args, size_t nbyte);
 
 template <class Kernel, class Args>

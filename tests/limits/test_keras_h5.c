@@ -2,6 +2,7 @@
  * Keras's .h5 files: round trip, the order of symbols, and damage anywhere in a file: an
  * error or numbers, never a crash. */
 #include <dlfcn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "runtime/base/buf.h"
@@ -203,18 +204,46 @@ static char *compressed_chunk(const struct buf *image)
 	return NULL;
 }
 
-/* Numbers that cannot be decompressed, read in this process: their memory is given back (under the sanitizers: at its end). */
-static void test_damaged_numbers(const struct keras_array *array)
+enum { DAMAGED_COLUMNS = 1 << 17, DAMAGED_TIMES = 20 };
+
+/* In a process of its own, as the program reads (names are given back by its end): 0 where all readings are refused, and those after
+ * the first leave less than half of their numbers behind. */
+static int read_damaged(const struct buf *image)
 {
-	enum { COLUMNS = 1 << 17, TIMES = 20 };
-	struct buf image = BUF_INIT;
 	struct err e = { 0 };
 	unsigned nrefused = 0;
 	long before = 0;
+
+	for (unsigned k = 0; k < DAMAGED_TIMES; k++) {
+		struct buf out = BUF_INIT;
+		uint32_t n;
+
+		nrefused += keras_h5_read_image(image, KERAS_NUMBERS_MAX, &out, &n, &e)
+			== -ERR_BAD_DATA;
+		buf_release(&out);
+		if (!k)
+			before = pages();
+	}
+	if (nrefused != DAMAGED_TIMES || !strstr(e.text, "its numbers cannot be read"))
+		return 1;
+	return !getenv("QCNN_SANITIZED")
+			&& (pages() - before) * sysconf(_SC_PAGESIZE)
+				>= DAMAGED_TIMES / 2 * DAMAGED_COLUMNS * 16L
+		? 2
+		: 0;
+}
+
+/* Numbers that cannot be decompressed. */
+static void test_damaged_numbers(const struct keras_array *array)
+{
+	struct buf image = BUF_INIT;
+	struct err e = { 0 };
+	int status = -1;
+	pid_t child;
 	char *at;
 
 	keras_h5_write("damaged.h5", array, 3, &e);
-	if (!write_chunk("damaged.h5", COLUMNS, COLUMNS)
+	if (!write_chunk("damaged.h5", DAMAGED_COLUMNS, DAMAGED_COLUMNS)
 		|| buf_read_file(&image, "damaged.h5", KERAS_BYTES_MAX, &e)
 		|| !(at = compressed_chunk(&image)) || keras_h5_load(&e)) {
 		tap_skip("this HDF5 library compresses nothing");
@@ -222,21 +251,13 @@ static void test_damaged_numbers(const struct keras_array *array)
 		return;
 	}
 	memset(at + 2, 0xff, 64);
-	for (unsigned k = 0; k < TIMES; k++) {
-		struct buf out = BUF_INIT;
-		uint32_t n;
-
-		nrefused += keras_h5_read_image(&image, KERAS_NUMBERS_MAX, &out, &n, &e)
-			== -ERR_BAD_DATA;
-		buf_release(&out);
-		if (!k)
-			before = pages();
-	}
-	tap_ok(nrefused == TIMES && strstr(e.text, "its numbers cannot be read"),
-		"damaged numbers: %s", e.text);
-	tap_ok(getenv("QCNN_SANITIZED")
-			|| (pages() - before) * sysconf(_SC_PAGESIZE) < TIMES / 2 * COLUMNS * 16L,
-		"leave no memory behind: %ld pages after %d files of 2 MiB", pages() - before, TIMES);
+	child = fork();
+	if (child == 0)
+		_exit(read_damaged(&image));
+	tap_ok(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status)
+			&& (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 2),
+		"damaged numbers are refused");
+	tap_ok(WIFEXITED(status) && WEXITSTATUS(status) == 0, "and leave no memory behind");
 	buf_release(&image);
 }
 

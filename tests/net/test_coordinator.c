@@ -231,8 +231,12 @@ static void test_steps(void)
 	tap_ok(was_told("127.0.0.1[1] sends messages again"), "and it gets work again");
 	coordinator_worker(c, 1, &before);
 	tap_is_int(run_step(&e), 0, "a step more");
+	/* Until its late result is here, which may be behind a heartbeat, it is taken for busy. */
+	for (n = 0; n < 1000 && done_by(1) == before.nunit; n++)
+		run_step(&e);
 	coordinator_worker(c, 1, &after);
-	tap_ok(!after.lost && after.nunit > before.nunit, "of which it does a part");
+	tap_ok(!after.lost && after.nunit > before.nunit,
+		"of which, or of one soon after, it does a part");
 	mood = WRONG;
 	tap_is_int(run_step(&e), 0, "a worker that sends other sums: others do its units");
 	tap_ok(was_told("127.0.0.1[1] is lost: it sent a RESULT message with a wrong number of sums"),

@@ -228,7 +228,7 @@ if [ -c /dev/full ]; then
 else
 	tap_skip "no /dev/full here"
 fi
-# A pipe whose reader has ended, as head does: results that nobody reads are no error.
+# A pipe whose reader has ended, as head does: output that is not read is no error.
 mkfifo read
 : <read &
 exec 3>read

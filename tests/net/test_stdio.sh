@@ -105,7 +105,7 @@ release_training
 status=0
 wait $coordinator || status=$?
 tap_is $status 0 "inputs of two agents break, then they end"
-tap_is "$(grep -c 'is lost: its launcher ended with exit status 5' err)" 2 "as is told" || tap_note "$(cat err)"
+tap_is "$(grep -c 'is lost: its launcher ended with exit status 5' err)" 2 "as is reported" || tap_note "$(cat err)"
 tap_ok "the same bits" cmp calm.bin got.bin
 gone "no worker is left"
 begin --hosts h1,h2

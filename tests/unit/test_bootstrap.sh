@@ -44,7 +44,7 @@ tap_has shown " s:   CC       lang/ast.o" "shows what is compiled"
 tap_is "$(grep -c '^bootstrap:   done after [0-9]* s$' shown)" 2 "and how long each step took"
 tap_has shown "  with jansson" "the summary of configure"
 tap_is "$(tail -n 1 shown); $(ls built | tr '\n' ' ')" "bootstrap: ready: ./qcnn; bootstrap configure " "and its end"
-# Who reads its output through a pipe does not wait for the next line of progress.
+# A pipe behind it does not stay open until the next line of progress would come.
 printf '#!/bin/sh\nexec %s 600\n' "$(command -v sleep)" >fakes/sleep
 printf '#!/bin/sh\n' >fakes/make
 tap_exit 0 "a build whose output goes through a pipe" timeout 120 sh -c 'PATH=$PWD/fakes:$PATH sh built/bootstrap --no-install | cat >shown'

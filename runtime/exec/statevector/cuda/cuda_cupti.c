@@ -63,6 +63,7 @@ struct cuda_trace {
 	struct cuda_trace *next;
 	struct cuda_state *of;
 	uint32_t stream; /* its number */
+	bool known;      /* is it? */
 	atomic_bool on;
 	struct traced_unit open;   /* the unit that has not ended: without its end */
 	uint64_t launches, copied; /* of it */
@@ -194,14 +195,14 @@ static void take_buffer(cupti_context c, uint32_t stream, uint8_t *data, size_t 
 		;
 }
 
-/* To the trace of its stream. If no trace has it (a graph may use others), to all of the device. */
+/* To the trace of its stream, if that is on. If no trace has the stream (a graph may use others), to all of the device. */
 static void take_record(const struct cupti_times *r)
 {
 	const uint32_t *place = r->place + 2 * (r->kind == CUPTI_KERNEL);
 	bool known = false;
 
 	for (const struct cuda_trace *t = traces; t && r->start; t = t->next)
-		known = known || (t->on && t->of->number == place[0] && t->stream == place[2]);
+		known = known || (t->known && t->of->number == place[0] && t->stream == place[2]);
 	for (struct cuda_trace *t = traces; t && r->start; t = t->next) {
 		if (!t->on || t->of->number != place[0] || (known && t->stream != place[2]))
 			continue;
@@ -357,7 +358,17 @@ static void stop(void *trace)
 	pthread_mutex_unlock(&lock);
 }
 
-/* The first unit of a recording. */
+/* Sets the number of its stream, once its device has been entered. */
+static bool find_stream(struct cuda_trace *t)
+{
+	void *stream = cuda_stream_handle(t->of->stream);
+
+	t->known = t->known
+		|| keep("cuptiGetStreamIdEx", lib.cuptiGetStreamIdEx(NULL, stream, 0, &t->stream));
+	return t->known;
+}
+
+/* The first unit of a recording. Streams beside it may be in a unit that began before: their records are known, too. */
 static void start(struct cuda_trace *t)
 {
 	struct cuda_state *b = t->of;
@@ -368,8 +379,9 @@ static void start(struct cuda_trace *t)
 	b->nmark = 0;
 	cuda_stream_enter(b->stream);
 	cuda_stream_counts(b->stream);
-	t->on = keep("cuptiGetStreamIdEx",
-		lib.cuptiGetStreamIdEx(NULL, cuda_stream_handle(b->stream), 0, &t->stream));
+	t->on = true;
+	for (struct cuda_trace *other = traces; other && t->on; other = other->next)
+		t->on = other->of->number != b->number || find_stream(other);
 	if (!t->on) {
 		disable();
 		return;
@@ -456,6 +468,8 @@ struct cuda_trace *cuda_trace_new(struct cuda_state *b)
 	pthread_mutex_lock(&lock);
 	t->next = traces;
 	traces = t;
+	if (enabled && !find_stream(t))
+		disable();
 	pthread_mutex_unlock(&lock);
 	recorder_queue_at_stop(b->queue, stop, t);
 	return t;
@@ -469,7 +483,7 @@ void cuda_trace_free(struct cuda_trace *t)
 		return;
 	recorder_queue_at_stop(t->of->queue, NULL, NULL);
 	pthread_mutex_lock(&lock);
-	if (t->on)
+	if (enabled)
 		read_records(0);
 	finish(t);
 	while (*at != t)

@@ -252,8 +252,8 @@ void cuda_state_free(struct cuda_state *b)
 	cuda_nccl_leave(b);
 	cuda_free(b->device);
 	cuda_host_free(b->host);
-	cuda_stream_free(b->stream);
 	cuda_trace_free(b->trace);
+	cuda_stream_free(b->stream);
 	recorder_queue_free(b->queue);
 	free(b->shown);
 	free(b->u);

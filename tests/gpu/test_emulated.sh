@@ -235,6 +235,9 @@ for options in "--steps=20 --set run.device=cuda --set train.restarts=2 --set da
 	tap_is "$(grep -c '^0 .*cuda:.* CUPTI$' out) $(grep -c 'timed by' out)" "2 0" "all are timed by CUPTI"
 	devices=2
 done
+# One that was in the middle of a unit when the profile began is known, too.
+EMU_CUPTI=beside:3 tap_exit 0 "two streams, of which one is profiled" "$emu/qcnn-fast" profile --no-limits --steps=5 --set run.threads=4 many.yaml
+tap_is "$(grep -c '^0 .*cuda:.* CUPTI$' out) $(grep -c 'timed by' out)" "1 0" "has its own records alone"
 EMU_CUPTI=none trained traced 1 --set log.profile_steps='[2, 4]' >weights
 tap_same weights weights-whole "a training that is profiled so has the same weights"
 tap_ok "and its profile has them timed" grep -q '"timing": "CUPTI"' log-traced/latest/profile/steps-2-4/profile.json

@@ -48,6 +48,8 @@ unsigned emu_below(unsigned n);
 void emu_push(cudaStream_t s, const std::function<bool()> &work);
 /* The stream whose work is being done, and its device; is it of a graph that is older than CUPTI? */
 cudaStream_t emu_stream_now(int *on);
+/* The newest other one of that device; NULL: there is none. */
+cudaStream_t emu_stream_beside(void);
 bool emu_graph_is_old(void);
 
 /* emu_cupti.cpp: does the work, of which CUPTI has a record while it records this kind (cuda_cupti.h). kernel: or NULL. */

@@ -5,6 +5,7 @@
 //   old      of an old version            /path     the real one, which knows of no emulated device
 //   foreign  a library without these functions
 //   lost:n   no record of the n-th        mixed     buffers have their records in the wrong order
+//   beside:n with the n-th record, one of another stream of the device
 //   call:n   the n-th call of that name fails, as without privileges
 #include "emu.h"
 
@@ -80,6 +81,10 @@ void emu_timed(unsigned kind, unsigned copy_kind, const void *kernel, const std:
 	t.ns += r.end - r.start;
 	if (!has_fault("lost"))
 		records.push_back(r);
+	if (has_fault("beside")) {
+		place[2] = number_of(emu_stream_beside());
+		records.push_back(r);
+	}
 }
 
 bool emu_cupti_records(void)

@@ -463,6 +463,17 @@ cudaStream_t emu_stream_now(int *on)
 	return doing;
 }
 
+cudaStream_t emu_stream_beside(void)
+{
+	const std::lock_guard<std::recursive_mutex> turn(lock);
+	cudaStream_t other = nullptr;
+
+	for (cudaStream_t s : streams)
+		if (s != doing && s->device == doing->device)
+			other = s;
+	return other;
+}
+
 bool emu_graph_is_old(void) { return old_graph; }
 
 void emu_push(cudaStream_t s, const std::function<bool()> &work)

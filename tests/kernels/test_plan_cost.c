@@ -355,8 +355,8 @@ static void test_cache_bytes(enum shape shape)
 	program_free(p);
 }
 
-/* Products of x on one wire and z on others: as many visits of the state as the groups that are read. */
-static void test_visits(uint32_t nterm)
+/* Products of x on one wire and z on others: as many visits of the state as the groups that are read. What they are expected to take. */
+static struct plan_seconds test_visits(uint32_t nterm)
 {
 	enum { WIRES = 12, TERMS_MAX = 300 };
 	struct build b = build_new(3 * WIRES, 0, 1);
@@ -383,9 +383,21 @@ static void test_visits(uint32_t nterm)
 	for (uint32_t g = 0; g < c->ngroup; g++)
 		visits += c->group[g].count < PLAN_TOGETHER_MIN ? c->group[g].count : 1;
 	tap_is_int(pl->circuit->nflip, visits, "%u products: the visits that the plan counts", nterm);
+	struct plan_seconds seconds = plan_usual_seconds(pl, pl->circuit);
+
 	backend_cpu.free(s);
 	plan_free(pl);
 	program_free(p);
+	return seconds;
+}
+
+static void test_products(void)
+{
+	struct plan_seconds few = test_visits(200), many = test_visits(256);
+
+	tap_ok(many.forward > few.forward && many.back > few.back,
+		"more products in as many visits take longer: %.3g and %.3g s forward, %.3g and %.3g s back",
+		few.forward, many.forward, few.back, many.back);
 }
 
 int main(void)
@@ -399,6 +411,7 @@ int main(void)
 		test_visits(128);
 		test_visits(258);
 		test_visits(300);
+		test_products();
 		test_written();
 		test_start(SHAPE_BATCHED);
 		test_start(SHAPE_PER_THREAD);

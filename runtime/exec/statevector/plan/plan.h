@@ -105,9 +105,9 @@ struct plan_circuit {
 	struct plan_segment *segment;
 	uint32_t noutput; struct output *output;           /* the circuit's outputs with wires turned into bits */
 	uint32_t nreadout, first_readout;                  /* this circuit's part of the program's readouts */
-	/* Products with x or y, and visits of the state that read them: one for PLAN_TOGETHER_MIN to PLAN_TOGETHER_MAX that
+	/* Visits of the state that read products with x or y: one for PLAN_TOGETHER_MIN to PLAN_TOGETHER_MAX that
 	 * flip the same bits. */
-	uint32_t nflipping, nflip;
+	uint32_t nflip;
 	const uint8_t *bit_of_wire;  /* the bit that carries each wire in the end, for reading the state */
 	const uint8_t *place;        /* where each bit lies in the state in the end */
 	const struct plan_device *device; /* NULL: states are the processor's */

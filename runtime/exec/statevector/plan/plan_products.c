@@ -170,20 +170,20 @@ static uint32_t visits_of(uint32_t nterm)
 static void count_flips(struct plan_circuit *c)
 {
 	uint64_t *flips = NULL;
-	size_t cap = 0;
+	size_t n = 0, cap = 0;
 
 	for (uint32_t o = 0; o < c->noutput; o++)
 		for (uint32_t t = 0; t < c->output[o].nterm; t++) {
-			mem_reserve(flips, c->nflipping, cap);
-			flips[c->nflipping] = flips_of(&c->output[o].term[t]);
-			c->nflipping += flips[c->nflipping] != 0;
+			mem_reserve(flips, n, cap);
+			flips[n] = flips_of(&c->output[o].term[t]);
+			n += flips[n] != 0;
 		}
-	if (c->nflipping)
-		qsort(flips, c->nflipping, sizeof *flips, compare);
-	for (uint32_t k = 0, end; k < c->nflipping; k = end) {
-		for (end = k + 1; end < c->nflipping && flips[end] == flips[k]; end++)
+	if (n)
+		qsort(flips, n, sizeof *flips, compare);
+	for (size_t k = 0, end; k < n; k = end) {
+		for (end = k + 1; end < n && flips[end] == flips[k]; end++)
 			;
-		c->nflip += visits_of(end - k);
+		c->nflip += visits_of((uint32_t)(end - k));
 	}
 	free(flips);
 }

@@ -76,7 +76,7 @@ struct plan_seconds plan_usual_seconds(const struct plan *pl, const struct plan_
  * the end (without stages: bit b at b).  random: any legal places (tests). */
 void plan_place(struct plan *pl, struct plan_circuit *c, uint64_t random);
 /* After plan_place: segments behind the last, for products with x or y that cannot be read in
- * one that is there; counts those products (nflipping, nflip). */
+ * one that is there; counts visits for products (nflip). */
 void plan_products(struct plan *pl, struct plan_circuit *c);
 
 /* Bits of the index at their places. */

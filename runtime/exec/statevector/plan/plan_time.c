@@ -19,11 +19,11 @@ struct speeds {
 	bool ideal;
 };
 static const struct speeds USUAL = { 0.6, 0.7, 0.8, 5e-5, false }, IDEAL = { 1, 1, 1, 0, true };
-/* Operations on an amplitude that take as long as a diagonal step that a dense one takes along (factors of rows),
- * and, once and for each product of Z, as reading expectations in a pass, and as summing products of Z near; as lambda of products
- * that flip the same bits. */
-static const double ALONG_FLOPS = 0.7, READ_FLOPS = 10, TERM_FLOPS = 3, NEAR_FLOPS = 14,
-		    NEAR_TERM_FLOPS = 0.3, LAMBDA_FLOPS = 17;
+/* Operations on an amplitude that take as long as a diagonal step that a dense one takes along (factors of rows), and, for each visit
+ * that is for products that flip the same bits and for each product, as their expectations in a pass, as sums of products of Z near,
+ * and as lambda. */
+static const double ALONG_FLOPS = 0.7, READ_FLOPS = 10, READ_TERM_FLOPS = 0.6, NEAR_FLOPS = 14,
+		    NEAR_TERM_FLOPS = 0.3, LAMBDA_FLOPS = 17, LAMBDA_TERM_FLOPS = 2;
 static const double NEAR_BYTES = 2 << 20;    /* a state of a thread that stays near */
 
 enum { L1_BYTES = 32 << 10 }; /* where the machine does not tell */
@@ -307,9 +307,8 @@ static double all_back(const struct clock *t, const struct plan_circuit *c, doub
 static struct plan_seconds outputs(const struct clock *t, const struct plan_circuit *c, double n)
 {
 	double whole = stream(t, c->nbit, t->amplitude * n);
-	double sums = arithmetic(t, n,
-		READ_FLOPS * (1 + c->nflip) + TERM_FLOPS * (terms(c) - c->nflipping));
-	double lambda = arithmetic(t, n, LAMBDA_FLOPS * c->nflip);
+	double sums = arithmetic(t, n, READ_FLOPS * (1 + c->nflip) + READ_TERM_FLOPS * terms(c));
+	double lambda = arithmetic(t, n, LAMBDA_FLOPS * c->nflip + LAMBDA_TERM_FLOPS * terms(c));
 
 	return (struct plan_seconds){ plan_sums_near(c) ? plan_has_probs(c) ? whole : 0
 							: fmax(whole, sums),

@@ -134,7 +134,7 @@ void machine_size_text(struct buf *out, uint64_t nbytes)
 
 static void text_caches(struct buf *out)
 {
-	buf_str(out, "caches        ");
+	buf_printf(out, "caches        %s", cpus_cache(1, &(unsigned){ 0 }) ? "" : "unknown");
 	for (unsigned level = 1; level <= CACHE_LEVELS; level++) {
 		unsigned shared_by = 1;
 		uint64_t size = cpus_cache(level, &shared_by);

@@ -135,7 +135,10 @@ static void test_claim(void)
 	memcpy(at + 8, &more, sizeof more);
 	buf_write_file(&file, "claim.h5", 0, NULL);
 	tap_is_int(keras_h5_read("claim.h5", 12, &a, &e), -ERR_BAD_DATA, "more numbers than a file of its size needs: %s", e.text);
-	tap_ok(strstr(e.text, "more numbers than") != NULL, "it is refused before memory is taken");
+	/* HDF5 1.14 refuses the array itself. */
+	tap_ok(strstr(e.text, "more numbers than")
+			|| strstr(e.text, "HDF5 cannot open dense/kernel:0"),
+		"it is refused before memory is taken");
 	buf_release(&file);
 }
 

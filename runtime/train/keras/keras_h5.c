@@ -204,15 +204,20 @@ static bool is_stored_here(hid_t data)
 
 static int read_array(struct source *s, hid_t at, const char *layer, const char *name)
 {
-	hid_t data = is_inside(at, name) ? lib.H5Dopen2(at, name, H5P_DEFAULT) : -1;
+	bool inside = is_inside(at, name);
+	hid_t data = inside ? lib.H5Dopen2(at, name, H5P_DEFAULT) : -1;
 	hid_t type = data < 0 ? -1 : lib.H5Dget_type(data), space = data < 0 ? -1 : lib.H5Dget_space(data);
 	hsize_t dim[KERAS_DIMS_MAX];
 	uint32_t ndim = 0;
 	int64_t count = space < 0 ? -1 : space_count(space, &ndim, dim);
 	H5T_class_t class = type < 0 ? H5T_NO_CLASS : lib.H5Tget_class(type);
 
-	if (data < 0)
+	if (!inside)
 		return err_set(s->e, -ERR_BAD_DATA, "%s: no array %s, which weight_names lists", layer, name);
+	if (data < 0)
+		return err_set(s->e, -ERR_BAD_DATA,
+			"%s: HDF5 cannot open %s: it is no array, or the file is damaged", layer,
+			name);
 	if (class != H5T_FLOAT && class != H5T_INTEGER)
 		return err_set(s->e, -ERR_BAD_DATA, "%s: %s does not hold real numbers", layer, name);
 	if (count >= 0 && (uint64_t)count > s->left)

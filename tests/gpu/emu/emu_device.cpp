@@ -650,26 +650,25 @@ bool emu_is_left_out(const char *file, int line)
 #define SEEN(p, n, kind) ((void)0)
 #endif
 
-float4 __ldcs(const float4 *p)
+/* An address that is no multiple of 16 is a finding, after which the kernel goes on. */
+template <class V> static V load_16(const V *p)
 {
+	V x;
+
 	SEEN(p, 16, READ);
-	return *p;
+	memcpy((void *)&x, (const char *)p, sizeof x);
+	return x;
 }
-double2 __ldcs(const double2 *p)
-{
-	SEEN(p, 16, READ);
-	return *p;
-}
-void __stcs(float4 *p, float4 x)
+template <class V> static void save_16(V *p, V x)
 {
 	SEEN(p, 16, WRITE);
-	*p = x;
+	memcpy((char *)p, (const void *)&x, sizeof x);
 }
-void __stcs(double2 *p, double2 x)
-{
-	SEEN(p, 16, WRITE);
-	*p = x;
-}
+
+float4 __ldcs(const float4 *p) { return load_16(p); }
+double2 __ldcs(const double2 *p) { return load_16(p); }
+void __stcs(float4 *p, float4 x) { save_16(p, x); }
+void __stcs(double2 *p, double2 x) { save_16(p, x); }
 
 float emu_mad(float a, float b, float c)
 {

@@ -129,8 +129,8 @@ static int by_score(const void *a, const void *b)
 }
 
 /* Mann and Whitney's count: pairs in the right order, ties half.  Whole and half numbers, so
- * that the order of equal scores does not matter. */
-static double area(struct scored *v, uint32_t n)
+ * that the order of equal scores does not matter.  False: there are no pairs, *out is 0. */
+static bool area(struct scored *v, uint32_t n, double *out)
 {
 	double below = 0, pairs = 0, positives = 0;
 
@@ -144,24 +144,27 @@ static double area(struct scored *v, uint32_t n)
 		below += down;
 		positives += up;
 	}
-	return share(pairs, positives * below);
+	*out = share(pairs, positives * below);
+	return positives * below > 0;
 }
 
 static void metric_auc(const struct metric_set *s, double *out)
 {
 	/* No more than the labels and outputs, which are in memory already. */
 	mem_auto struct scored *v = mem_alloc(s->nsample + (size_t)1, sizeof *v);
-	uint32_t *class = mem_alloc(s->nsample + (size_t)1, sizeof *class), positive = s->n == 1;
-	double sum = 0;
+	uint32_t *class = mem_alloc(s->nsample + (size_t)1, sizeof *class), positive = s->n == 1,
+		 n = 0;
+	double sum = 0, one;
 
 	for (uint32_t i = 0; i < s->nsample; i++)
 		class[i] = label_class(s, i);
 	for (uint32_t c = 0; c < s->n; c++, positive++) {
 		for (uint32_t i = 0; i < s->nsample; i++)
 			v[i] = (struct scored){ s->output[(size_t)i * s->n + c], class[i] == positive };
-		sum += area(v, s->nsample);
+		n += area(v, s->nsample, &one);
+		sum += one;
 	}
-	*out = sum / s->n;
+	*out = share(sum, n);
 	free(class);
 }
 
@@ -169,11 +172,11 @@ static void metric_auc(const struct metric_set *s, double *out)
 
 struct tally { double right, answered, labelled; };
 
-/* Of the positive class, or the mean over all. */
+/* Of the positive class, or the mean over those that labels or answers have. */
 static double mean_over_classes(const struct metric_set *s, double (*of)(const struct tally *t))
 {
 	struct binary_rule rule = s->n == 1 ? rule_of(s, s->opt[0]) : (struct binary_rule){ 0 };
-	double sum = 0;
+	double sum = 0, n = 0;
 	mem_auto struct tally *t = mem_alloc((size_t)s->n + 1,
 		sizeof *t); /* no more than a sample's labels and outputs */
 
@@ -184,9 +187,11 @@ static double mean_over_classes(const struct metric_set *s, double (*of)(const s
 		t[answer].answered++;
 		t[label].labelled++;
 	}
-	for (uint32_t c = s->n == 1; c < (s->n == 1 ? 2 : s->n); c++)
+	for (uint32_t c = s->n == 1; c < (s->n == 1 ? 2 : s->n); c++) {
+		n += t[c].answered + t[c].labelled > 0;
 		sum += of(&t[c]);
-	return sum / s->n;
+	}
+	return share(sum, n);
 }
 
 static double precision_of(const struct tally *t) { return share(t->right, t->answered); }

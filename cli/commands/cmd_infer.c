@@ -326,7 +326,11 @@ static int open_own(struct inference *f)
 		return cli_fail(f->cli, &e);
 	f->p.part = (struct part){ f->own, NULL, f->own->nrow };
 	if (!f->own->ny)
-		cli_note(f->cli, "no labels in %s: no loss or metrics", f->own->source);
+		cli_note(f->cli,
+			"no labels in %s: no loss or metrics; --set data.label=NAME names their column, which was `%s` in the training",
+			f->own->source,
+			config_has(f->config, KEY_DATA_LABEL) ? config_text(f->config, KEY_DATA_LABEL)
+							      : "label");
 	return 0;
 }
 
@@ -407,8 +411,6 @@ static int evaluate(struct inference *f)
 	o.remote = remote != NULL;
 	if (remote)
 		o.nthread = 1;
-	config_measures(f->config, &p->measures);
-	classes_init(&p->classes, f->config, f->weights->program, weights_meta(f->weights, "labels"));
 	p->noutput = f->weights->program->noutput;
 	p->has_loss = p->part.data->ny > 0;
 	p->output = mem_try(p->part.nrow + 1, p->noutput * sizeof *p->output);
@@ -439,6 +441,17 @@ static int evaluate(struct inference *f)
 	evaluator_free(ev);
 	ranks_end(ranks);
 	return code ? cli_fail(f->cli, &e) : 0;
+}
+
+/* What is odd about the samples, before they are evaluated. */
+static void check_samples(struct inference *f)
+{
+	const char *labels = weights_meta(f->weights, "labels");
+
+	config_measures(f->config, &f->p.measures);
+	classes_init(&f->p.classes, f->config, f->weights->program, labels);
+	sample_angles_check(f->weights->program, &f->p.part, (struct span){ 0, 0, 0 }, f->d);
+	sample_known_check(&f->p.classes, labels, &f->p.part, f->d);
 }
 
 static int write_predictions(struct inference *f)
@@ -492,7 +505,7 @@ static int infer(struct cli *c)
 	if (!status && c->options.given[OPT_PREDICTIONS_OUT])
 		status = cli_can_write(c, c->options.value[OPT_PREDICTIONS_OUT]);
 	if (!status)
-		sample_angles_check(f.weights->program, &f.p.part, (struct span){ 0, 0, 0 }, f.d);
+		check_samples(&f);
 	if (!status)
 		status = cli_warnings(c, f.d);
 	memory_exit_during(MEMORY_EXIT_COMPUTING);

@@ -226,12 +226,21 @@ static int open_cluster(struct running *r, struct evaluator_options *eo, enum em
 	return status;
 }
 
+/* That of the option, or else of the training. */
+static const char *precision_of(const struct running *r)
+{
+	const struct options *o = &r->cli->options;
+	const char *trained = o->given[OPT_PRECISION] ? NULL : weights_precision(r->model.weights);
+
+	return trained ? trained : o->value[OPT_PRECISION];
+}
+
 static int open_evaluator(struct running *r, enum emit what)
 {
 	const struct options *o = &r->cli->options;
 	struct execution_words w = {
 		.device = o->value[OPT_DEVICE],
-		.precision = o->value[OPT_PRECISION],
+		.precision = precision_of(r),
 		.isa = o->value[OPT_ISA],
 		.gradient = needs_gradient(what) ? o->value[OPT_GRADIENT] : NULL,
 		.shots = needs_state(what) ? 0 : shots_of(r),

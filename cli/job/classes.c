@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/job/sample_checks.h"
 #include "runtime/base/json.h"
 
 /* ---- which labels there are ---- */
@@ -119,6 +120,8 @@ static enum class_score score_of(const struct measures *m, const struct program 
 	enum activation last = p->ndense ? p->dense[p->ndense - 1].activation : ACTIVATION_LINEAR;
 	bool logits = loss_of_logits(&m->loss);
 
+	if (!logits && outputs_negative(p) < p->noutput)
+		return SCORE_OUTPUT;
 	if (m->loss.row->outputs == OUTPUTS_PROBABILITIES)
 		return logits ? SCORE_SIGMOID : SCORE_PROBABILITY;
 	if (m->loss.row->outputs == OUTPUTS_SHARES)
@@ -126,6 +129,15 @@ static enum class_score score_of(const struct measures *m, const struct program 
 	if ((rule == CLASS_BY_LARGEST && last == ACTIVATION_SOFTMAX) || (rule == CLASS_BY_THRESHOLD && last == ACTIVATION_SIGMOID))
 		return SCORE_PROBABILITY;
 	return SCORE_OUTPUT;
+}
+
+unsigned classes_known(const char *labels, double value[CLASSES_MAX])
+{
+	struct label_set s = { .n = 0 };
+
+	labels_of_text(labels, &s);
+	memcpy(value, s.value, s.n * sizeof *value);
+	return s.n;
 }
 
 void classes_init(struct classes *k, const struct config *c, const struct program *p, const char *labels)
@@ -139,7 +151,8 @@ void classes_init(struct classes *k, const struct config *c, const struct progra
 	labels_of_text(labels, &s);
 	for (uint32_t i = 0; !s.n && k->map && i < k->map->n && i < CLASSES_MAX; i++)
 		add_label(&s, k->map->entry[i].value->f);
-	k->rule = p->noutput == 1 ? rule_of_one(&s, &m) : rule_of_several(&s, &m, p->noutput);
+	if (m.loss.row->labels != LABELS_NONE)
+		k->rule = p->noutput == 1 ? rule_of_one(&s, &m) : rule_of_several(&s, &m, p->noutput);
 	k->score = score_of(&m, p, k->rule);
 	k->binary = measures_rule(&m, k->rule == CLASS_BY_SIGN ? signs : bits, 2);
 }

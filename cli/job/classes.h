@@ -43,3 +43,5 @@ unsigned classes_distinct(const struct part *p, double value[CLASSES_MAX]);
 /* The different labels of a part with one label a row, in ascending order, as a JSON list; empty if there are more than
  * CLASSES_MAX. */
 void classes_labels(const struct part *p, struct buf *out);
+/* The other way: the labels of such a list (NULL: none). */
+unsigned classes_known(const char *labels, double value[CLASSES_MAX]);

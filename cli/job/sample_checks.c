@@ -166,28 +166,35 @@ static bool has_sums(const struct program *p)
 	return false;
 }
 
-void sample_outputs_check(const struct program *p, const struct measures *m, struct span at, struct diags *d)
+uint32_t outputs_negative(const struct program *p)
 {
-	const char *loss = m->loss.row->name;
+	uint32_t k = 0;
 
-	if (!takes_probabilities(&m->loss) || (!p->ndense && has_sums(p)))
-		return;
-	for (uint32_t k = 0; k < p->noutput; k++) {
-		struct range r = range_of_output(p, k);
+	if (!p->ndense && has_sums(p))
+		return p->noutput;
+	while (k < p->noutput && range_of_output(p, k).low >= 0)
+		k++;
+	return k;
+}
 
-		if (r.low >= 0)
-			continue;
-		struct diag *g = diag_at(d, DIAG_TRAIN_OUTPUTS, at,
-			"loss %s takes the outputs as probabilities, but output %u can be negative",
-			loss, k);
-		if (m->loss.row->noption)
-			diag_help(g, "end the model with `head { dense(%u, %s); }`, or set `train.loss: {%s: {from_logits: true}}`",
-				p->noutput, p->noutput == 1 ? "sigmoid" : "softmax", loss);
-		else
-			diag_help(g, "end the model with `head { dense(%u, %s); }`, or use `observe probs(...)`", p->noutput,
-				p->noutput == 1 ? "sigmoid" : "softmax");
+void sample_outputs_check(const struct program *p, const struct measures *m, struct span at,
+	struct diags *d)
+{
+	const char *loss = m->loss.row->name, *last = p->noutput == 1 ? "sigmoid" : "softmax";
+	uint32_t k = takes_probabilities(&m->loss) ? outputs_negative(p) : p->noutput;
+
+	if (k == p->noutput)
 		return;
-	}
+	struct diag *g = diag_at(d, DIAG_TRAIN_OUTPUTS, at,
+		"loss %s takes the outputs as probabilities, but output %u can be negative", loss, k);
+	if (m->loss.row->noption)
+		diag_help(g,
+			"end the model with `head { dense(%u, %s); }`, or set `train.loss: {%s: {from_logits: true}}`",
+			p->noutput, last, loss);
+	else
+		diag_help(g,
+			"end the model with `head { dense(%u, %s); }`, or use `observe probs(...)`",
+			p->noutput, last);
 }
 
 /* ---- classes of the parts ---- */
@@ -219,27 +226,57 @@ static void check_only_class(const struct classes *k, const struct part *part, c
 		"data.split_shuffle or data.split_stratify to true");
 }
 
+/* The first label of others that none of these is; NULL: there is none. */
+static const double *find_unknown(const double *known, unsigned nknown, const double *value,
+	unsigned n)
+{
+	unsigned i = 0;
+
+	while (i < n && is_among(value[i], known, nknown))
+		i++;
+	return i < n ? &value[i] : NULL;
+}
+
+static struct diag *unknown_class(const struct classes *k, const char *name, double label,
+	struct span at, struct diags *d)
+{
+	buf_auto word = BUF_INIT;
+
+	classes_name(k, label, &word);
+	return diag_at(d, DIAG_DATA_CLASS_MISSING, at,
+		"the %s data have the class %s, which no training sample has", name, word.data);
+}
+
 void sample_parts_check(const struct classes *k, const struct part *train, const struct part *other, const char *name,
 	struct span at, struct diags *d)
 {
 	double known[CLASSES_MAX], value[CLASSES_MAX];
 	unsigned nknown = classes_distinct(train, known), n = classes_distinct(other, value);
-	buf_auto word = BUF_INIT;
+	const double *unknown = find_unknown(known, nknown, value, n);
 
 	if (k->rule == CLASS_NONE || nknown < 2)
 		return;
-	for (unsigned i = 0; i < n; i++) {
-		if (is_among(value[i], known, nknown))
-			continue;
-		classes_name(k, value[i], &word);
-		struct diag *g = diag_at(d, DIAG_DATA_CLASS_MISSING, at,
-			"the %s data have the class %s, which no training sample has", name,
-			word.data);
-		diag_help(g, "if the file is sorted by class, set data.split_shuffle or data.split_stratify to true");
-		return;
-	}
-	if (n == 1)
+	if (unknown)
+		diag_help(unknown_class(k, name, *unknown, at, d),
+			"if the file is sorted by class, set data.split_shuffle or data.split_stratify to true");
+	else if (n == 1)
 		check_only_class(k, other, name, *value, at, d);
+}
+
+void sample_known_check(const struct classes *k, const char *labels, const struct part *part,
+	struct diags *d)
+{
+	double known[CLASSES_MAX], value[CLASSES_MAX];
+	unsigned nknown = classes_known(labels, known), n = classes_distinct(part, value);
+	const double *unknown = find_unknown(known, nknown, value, n);
+	buf_auto list = BUF_INIT;
+
+	if (k->rule == CLASS_NONE || !nknown || !unknown)
+		return;
+	list_labels(&list, known, nknown);
+	diag_help(unknown_class(k, "given", *unknown, (struct span){ 0, 0, 0 }, d),
+		"the labels of the training are %s: loss and metrics mean little; data.label_map gives labels their numbers",
+		list.data);
 }
 
 /* ---- angles ---- */

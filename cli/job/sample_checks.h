@@ -15,6 +15,11 @@ void sample_labels_check(const struct program *p, const struct part *part, const
 	struct diags *d);
 /* Warn if the loss takes the outputs as probabilities but they can be negative.  at: place of the loss. */
 void sample_outputs_check(const struct program *p, const struct measures *m, struct span at, struct diags *d);
+/* The first output that can be negative; noutput: none can, or it is not known. */
+uint32_t outputs_negative(const struct program *p);
+/* Warn about classes of the part that the training, whose different labels are given (classes_labels, or NULL), had not. */
+void sample_known_check(const struct classes *k, const char *labels, const struct part *part,
+	struct diags *d);
 /* Warn about classes of the part `name` without training samples, and if it has one of several classes alone. */
 void sample_parts_check(const struct classes *k, const struct part *train, const struct part *other, const char *name,
 	struct span at, struct diags *d);

@@ -7,6 +7,7 @@
 
 #include "cli/job/run_folder.h"
 #include "cli/output/values.h"
+#include "runtime/base/json.h"
 #include "runtime/train/keras/keras.h"
 #include "runtime/train/keras/keras_h5.h"
 
@@ -20,6 +21,16 @@ bool weights_file_is_bin(const char *path)
 		if (path_ends(path, other[i]))
 			return false;
 	return true;
+}
+
+const char *weights_precision(const struct weights *w)
+{
+	const char *text = w ? weights_meta(w, "config") : NULL;
+	json_auto_t *config = text ? json_read(text, strlen(text), NULL) : NULL;
+	const char *word =
+		json_string_value(json_object_get(json_object_get(config, "run"), "precision"));
+
+	return !word ? NULL : strcmp(word, "double") ? "single" : "double";
 }
 
 int weights_named(struct cli *c, const char **word, struct buf *own)

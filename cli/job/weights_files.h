@@ -25,6 +25,8 @@ struct weights_file {
  * status after a message. */
 int weights_named(struct cli *c, const char **word, struct buf *own);
 
+/* run.precision of the training that made them; NULL: none did, or w is NULL. */
+const char *weights_precision(const struct weights *w);
 bool weights_file_is_bin(const char *path);     /* by its ending: none of the other files' */
 /* Open a weights.bin if p is NULL, else a file of any format for that program: 0 or the exit status. */
 int weights_file_open(struct cli *c, const char *path, const struct program *p, struct weights_file *out);

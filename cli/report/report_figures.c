@@ -257,7 +257,8 @@ void figure_labels(const struct train_report *p, struct buf *out)
 	double gap = INFINITY;
 	unsigned n = 0;
 
-	if (p->job->model.program->noutput != 1)
+	if (p->job->model.program->noutput != 1
+		|| p->job->train.measures.loss.row->labels == LABELS_NONE)
 		return;
 	for (unsigned k = 0; k < p->nclass; k++)
 		name[k] = p->class_name[k];

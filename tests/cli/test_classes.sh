@@ -99,9 +99,20 @@ made 'and of logits' three hot data.train=hot.npz 'train.loss={binary_crossentro
 "$QCNN" infer --split train --json w.bin >o.json 2>err
 tap_has o.json '"label_classes": ["2", "0", "1", "2", "0"]' 'the class of a list is the largest, too'
 holds 'its sigmoid' 'c("class") == top() && near(c("probability"), 1 / (1 + 1 / e(top())))'
+made 'outputs that are no probabilities' one bits train.loss=binary_crossentropy
+holds 'have scores' 'c("class") == (c("output") > 0.5) && c("score") == c("output")'
+made 'a loss without labels' one bits train.loss=output
+tap_is "$(head -n 1 o.csv)" 'sample,output,label' 'has no class'
 made 'regression' one reals
 tap_is "$(head -n 1 o.csv)" 'sample,output,label' 'has no class'
 tap_is "$("$QCNN" infer --json --split train w.bin | grep -c '"label_classes": null, "classes": null, "probabilities": null, "scores": null')" 1 'nor in JSON'
+# Of a run or its weights, run takes the precision of the training.
+"$QCNN" infer --data new.csv -o o.csv w.bin >out 2>err
+"$QCNN" run --data=new.csv --format=csv w.bin | sed '1d; s/.*,//' >got
+sed '1d; s/.*,//' o.csv >want
+tap_same got want 'run has the digits of infer'
+"$QCNN" run --data=new.csv --format=csv --precision=single w.bin | sed '1d; s/.*,//' >got
+tap_ok 'but for another precision' sh -c '! cmp -s got want'
 
 # Words of data.label_map.
 made 'words' sigmoid words data.label=kind 'data.label_map={ill: 1, well: 0, "well, quite": 0}' train.loss=binary_crossentropy

@@ -9,6 +9,7 @@
 
 #include "cli/command.h"
 #include "cli/memory_exit.h"
+#include "cli/option_lists.h"
 #include "cli/stack.h"
 
 /* Occupy those of the descriptors 0 to 2 that are closed, so that no file that is opened later gets one of their numbers and
@@ -68,9 +69,26 @@ static void format_of_faults(struct cli *c)
 			c->error_format = DIAG_JSON;
 }
 
+/* `--set train.epochs 5`: the value has become an operand. */
+static const char *half_of_change(const struct options *o)
+{
+	static const enum option_id id[] = { OPT_SET, OPT_SET_INFER, OPT_CONST };
+	const char *text[OPTIONS_LIST_MAX];
+
+	for (size_t k = 0; k < sizeof id / sizeof *id; k++)
+		for (unsigned i = 0, n = list_of(o, id[k], text); i < n; i++)
+			if (!strchr(text[i], '='))
+				return text[i];
+	return NULL;
+}
+
 static int operands_fit(const struct cli *c)
 {
 	const struct command *k = c->command;
+	const char *half = c->options.noperand > k->max_operands ? half_of_change(&c->options) : NULL;
+
+	if (half)
+		return cli_usage(c, "`%s` has no value; write %s=VALUE, without a space", half, half);
 
 	if (c->options.noperand < k->min_operands)
 		return cli_usage(c, "missing %s", k->operands);

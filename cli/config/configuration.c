@@ -185,6 +185,29 @@ static bool help_option(struct config *c, struct diag *g, const char *prefix, co
 	return false;
 }
 
+/* A key that is a value of another key, such as a callback. */
+static bool help_value(struct diag *g, const char *prefix, const char *word)
+{
+	for (int i = 0; i < KEY_COUNT; i++) {
+		const struct schema_row *key = schema_row((enum key_id)i);
+		const char *name[SCHEMA_NAMES_MAX], *value;
+
+		if (strncmp(key->path, prefix, strlen(prefix))
+			|| (!schema_has_rows(key->type) && !schema_is_list(key->type)
+				&& key->type != TYPE_CALLBACKS))
+			continue;
+		size_t n = key->choices(name), k = 0;
+		while (k < n && strcmp(name[k], word))
+			k++;
+		value = k < n ? name[k] : alias_find(word, name, n);
+		if (!value)
+			continue;
+		diag_help(g, "it is a value of `%s`: `%s: {%s: {...}}`", key->path, key->path, value);
+		return true;
+	}
+	return false;
+}
+
 /* Elsewhere the part that is taken away, here the part that is left. */
 static bool help_validation_split(struct diag *g, const struct yentry *entry)
 {
@@ -224,7 +247,7 @@ static void unknown_key(struct config *c, const char *prefix, const struct yentr
 		diag_help(g, "here it is called `%s%s`", prefix, here);
 	else if (other)
 		diag_help(g, "here it is called `%s`", other);
-	else if (len && help_option(c, g, prefix, entry->key))
+	else if (len && (help_option(c, g, prefix, entry->key) || help_value(g, prefix, entry->key)))
 		return;
 	else if (near)
 		diag_help(g, "did you mean `%s%s`?", prefix, near);

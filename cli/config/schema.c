@@ -273,7 +273,10 @@ bool check_one_of(const struct check *c, const struct ynode *v, struct span at, 
 	diag_label(g, "one of: %s", b.data);
 	near = diag_nearest(word, name, n);
 	here = alias_find(word, name, n);
-	if (here)
+	if (c->row->type == TYPE_METRICS && !strncmp(word, "val_", 4))
+		diag_help(g,
+			"metrics are computed for the validation data, too: write them without val_");
+	else if (here)
 		diag_help(g, "here it is called `%s`", here);
 	else if (near)
 		diag_help(g, "did you mean `%s`?", near);

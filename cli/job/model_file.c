@@ -88,6 +88,12 @@ static int read_weights(const char *path, const struct buf *b, struct diags *d, 
 	return 0;
 }
 
+/* A file of weights alone, by its ending, as `qcnn weights convert` writes. */
+static bool is_numbers(const char *path)
+{
+	return path_ends(path, ".npz") || path_ends(path, ".npy") || path_ends(path, ".h5");
+}
+
 /* Bytecode and weights are known by how they begin, whatever the file is called.  A text that was read to find out, from a pipe, is
  * left in *text: it cannot be read again. */
 static int read_compiled(const char *path, struct diags *d, struct model_file *m, struct buf *text, struct err *e)
@@ -124,6 +130,10 @@ int model_file_open(const char *path, struct diags *d, const struct lang_options
 	if (path_ends(path, ".yaml") || path_ends(path, ".yml"))
 		return err_set(e, -ERR_BAD_DATA, "%s is a configuration, not a model; try `qcnn train %s` or `qcnn draw %s`, or give the model that "
 			"it names at `model: {file: ...}`", path, path, path);
+	if (is_numbers(path))
+		return err_set(e, -ERR_BAD_DATA,
+			"%s has numbers, not a model; give the model, and weights with --weights=%s",
+			path, path);
 	if (!path_ends(path, ".qcnn") && !path_ends(path, ".asm"))
 		code = read_compiled(path, d, &m, &text, e);
 	if (code)

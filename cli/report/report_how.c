@@ -113,7 +113,8 @@ static void machine(const struct train_report *p, struct buf *out)
 	buf_clear(&b);
 	engine_reasons(&problem, "<tr><th>engine</th><td>", "</td></tr>\n", out);
 	optimisation_use_text(&p->job->optimisations, &b);
-	row("exact optimisations", b.len ? b.data : "none that reduced the number of operations", out);
+	row("exact optimisations",
+		b.len ? b.data : "none that reduced the number of operations by 5 % or more", out);
 	report_seconds(median_of(p, "seconds"), &b);
 	row("an epoch takes (median)", b.data, out);
 	buf_clear(&b);

@@ -96,6 +96,9 @@ helps() {
 	tap_has err "$words" "says what to write"
 }
 helps 'it is an option of `adam`: `train.optimizer: {adam: {learning_rate: ...}}`' "an option without its path" 78 --set lr=0.1
+helps '`train.epochs` has no value; write train.epochs=VALUE' "a space for an equals sign" 2 --set train.epochs 5
+helps 'it is a value of `train.callbacks`: `train.callbacks: {early_stopping: {...}}`' "a callback as a key" 78 --set train.early_stopping=5
+helps 'write them without val_' "a metric of the validation" 78 --set 'train.metrics=[val_accuracy]'
 helps 'write `data: {train: two.csv}`' "a file of data for their section" 78 --set data=two.csv
 helps 'for example `data.label_map: {0: -1, 1: 1}`' "a list of classes for a map" 78 --set 'data.label_map=[a, b]'
 helps 'exec:PROGRAM' "a program for a launcher" 2 --hosts=n1 --launcher=./launch.sh
@@ -106,13 +109,16 @@ helps 'did you mean `cat`?' "a label in capitals" 65 --set data.generate=null --
 
 printf '0.1,0.2,0.3,0.4\n' >angles.csv
 tap_exit 0 "samples without labels" "$QCNN" infer --data angles.csv runs/latest/weights.bin
-tap_has err 'no labels in angles.csv: no loss or metrics' "why there is no loss"
+tap_has err 'no labels in angles.csv: no loss or metrics; --set data.label=NAME names their column, which was `label` in the training' "why there is no loss"
 tap_exit 0 "one metric that is no list" "$QCNN" train -q --set train.metrics=accuracy table.yaml
 tap_exit 0 "it stands for a list of one" "$QCNN" config --set train.metrics=accuracy --set data.transform=standardize --set 'train.regularizers={l2: 0.1}' \
 	--set train.constraints=non_neg --set train.callbacks=csv table.yaml
 tap_ok "in the resolved configuration, too" grep -q 'metrics:.*\[accuracy\]' out
 tap_exit 78 "a wrong name alone" "$QCNN" train --set train.metrics=accurate table.yaml
 tap_has err 'did you mean `accuracy`?' "is found"
+echo >w.npz
+tap_exit 65 "weights for a model" "$QCNN" check w.npz
+tap_has err 'w.npz has numbers, not a model; give the model, and weights with --weights=w.npz' "says what to give"
 tap_exit 65 "run of a configuration" "$QCNN" run table.yaml
 tap_has err 'table.yaml is a configuration, not a model; try `qcnn train table.yaml`' "says what it is"
 tap_exit 2 "nothing to do" "$QCNN"
@@ -265,6 +271,12 @@ printf 'a,b\n2e6,.2\n' >far.csv
 tap_exit 0 "infer: a large angle" "$QCNN" infer --data far.csv d.bin
 tap_has err 'input number 1 of row 1 is 2e+06' "has a warning, too"
 tap_exit 65 "infer --strict" "$QCNN" infer --strict --data far.csv d.bin
+printf 'a,b,label\n.1,.2,5\n.3,.4,1\n' >five.csv
+printf "a,b,label\n.1,.2,-1\n.3,.4,1\n" >signs.csv
+tap_exit 0 "infer: a label that the training had not" "$QCNN" infer --data five.csv d.bin
+tap_has err 'the given data have the class 5, which no training sample has' "is told"
+tap_has err 'the labels of the training are -1 and 1' "with those that it had"
+tap_exit 0 "infer: only such as it had" "$QCNN" infer --strict --data signs.csv d.bin
 sed -i 's/observe z(q.1.)/observe 3*z(q[1])/' plain.qcnn
 printf 'a,b,label\n.1,.2,3\n.3,.4,-2.5\n' >d.csv
 tap_exit 0 "an observable that reaches its labels" "$QCNN" train -q --strict --fresh d.yaml

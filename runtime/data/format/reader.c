@@ -23,7 +23,7 @@ static void describe(struct buf *b, const struct input_want *w)
 {
 	buf_printf(b, "input `%s` takes %u", w->name, w->count);
 	if (w->is_state)
-		buf_printf(b, " (re and im of %u amplitudes)", w->count / 2);
+		buf_printf(b, " (re, im, re, im, ... of %u amplitudes)", w->count / 2);
 }
 
 struct diag *reader_width(struct diags *d, const struct read_options *o, struct span at,

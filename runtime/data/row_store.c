@@ -3,6 +3,7 @@
 #include "runtime/data/row_store.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@ struct row_store {
 	size_t field_cap;
 	struct row_field *field;
 	struct row_step *step; size_t nstep, step_cap;
+	pthread_mutex_t lock;        /* of what follows: restarts side by side read the same data */
 	double *row;                 /* (nx) of the row that is put together */
 	uint8_t *bytes;              /* of the piece of a field */
 	size_t nbytes;
@@ -32,6 +34,7 @@ struct row_store *row_store_new(const char *source, uint32_t nx)
 
 	s->source = mem_strdup(source);
 	s->nx = nx;
+	pthread_mutex_init(&s->lock, NULL);
 	return s;
 }
 
@@ -56,6 +59,7 @@ void row_store_free(struct row_store *s)
 	free(s->field);
 	free(s->row);
 	free(s->bytes);
+	pthread_mutex_destroy(&s->lock);
 	free(s);
 }
 
@@ -173,7 +177,8 @@ static int read_changed(struct row_store *s, uint32_t first, uint32_t n, double 
 	return code;
 }
 
-int row_store_read(struct row_store *s, const uint32_t *row, uint32_t first, uint32_t n, double *x, struct err *e)
+static int read_rows(struct row_store *s, const uint32_t *row, uint32_t first, uint32_t n,
+	double *x, struct err *e)
 {
 	uint32_t most = piece_rows(s, e), nout = width(s);
 	int code = most ? 0 : -ERR_CONFIG;
@@ -184,5 +189,14 @@ int row_store_read(struct row_store *s, const uint32_t *row, uint32_t first, uin
 		k = run_length(row, at, n, most);
 		code = s->nstep ? read_changed(s, from, k, x + (size_t)at * nout, e) : read_run(s, from, k, x + (size_t)at * nout, e);
 	}
+	return code;
+}
+
+int row_store_read(struct row_store *s, const uint32_t *row, uint32_t first, uint32_t n, double *x,
+	struct err *e)
+{
+	pthread_mutex_lock(&s->lock);
+	int code = read_rows(s, row, first, n, x, e);
+	pthread_mutex_unlock(&s->lock);
 	return code;
 }

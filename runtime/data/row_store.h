@@ -25,6 +25,6 @@ void row_store_add(struct row_store *s, const struct row_field *f);
 typedef int (*row_step_fn)(const void *step, double *x, const char *source, size_t row, struct err *e);
 void row_store_through(struct row_store *s, row_step_fn change, const void *step, size_t nbytes, uint32_t nout);
 /* x[(n, width)] = rows row[0..n) (NULL: first, first + 1, ...), width being that after the last step.
- * -ERR_BAD_DATA names a number that is not finite or has no exact double. */
+ * -ERR_BAD_DATA names a number that is not finite or has no exact double. Threads may call it side by side. */
 int row_store_read(struct row_store *s, const uint32_t *row, uint32_t first, uint32_t n, double *x,
 	struct err *e);

@@ -2,6 +2,7 @@
  * Inputs that stay in their files against the same in memory: rows in any order, what is learnt from them, faults. */
 #include "runtime/data/transform/transform.h"
 
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -88,6 +89,34 @@ static bool same_rows(const struct dataset *in_file, const struct dataset *in_me
 	return same;
 }
 
+/* As restarts do that are trained side by side. */
+struct reader {
+	const struct dataset *in_file, *in_memory;
+	bool same;
+};
+
+static void *read_often(void *arg)
+{
+	struct reader *r = arg;
+	struct err e;
+
+	for (unsigned k = 0; k < 10 && r->same; k++)
+		r->same = same_rows(r->in_file, r->in_memory, &e);
+	return NULL;
+}
+
+static bool same_side_by_side(const struct dataset *in_file, const struct dataset *in_memory)
+{
+	struct reader r[2] = { { in_file, in_memory, true }, { in_file, in_memory, true } };
+	pthread_t other;
+
+	if (pthread_create(&other, NULL, read_often, &r[1]))
+		tap_bail("no second thread");
+	read_often(&r[0]);
+	pthread_join(other, NULL);
+	return r[0].same && r[1].same;
+}
+
 static void compare(const char *path, const struct read_options *o, const char *what)
 {
 	static const struct transform_wish wish[] = { { .kind = TRANSFORM_standardize }, { .kind = TRANSFORM_l2 },
@@ -115,6 +144,7 @@ static void compare(const char *path, const struct read_options *o, const char *
 	transform_format(&u, &b);
 	tap_ok(well && a.len == b.len && !memcmp(a.data, b.data, a.len), "%s: what is learnt, to the bit%s", what, e.text);
 	tap_ok(well && in_file->nx == 3 && same_rows(in_file, in_memory, &e), "%s: changed rows%s", what, e.text);
+	tap_ok(well && same_side_by_side(in_file, in_memory), "%s: by two threads at once", what);
 	tap_ok(!dataset_keep(in_file, (uint64_t)in_memory->nrow * 24 - 1, &e) && !in_file->x, "%s: a byte too many stays in the file", what);
 	tap_ok(!dataset_keep(in_file, (uint64_t)in_memory->nrow * 24, &e) && same_numbers(in_file->x, in_memory->x, 3 * in_memory->nrow)
 		&& !in_file->rows, "%s: kept%s", what, e.text);

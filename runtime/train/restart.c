@@ -323,7 +323,8 @@ static void train_metrics(struct trainer *t, double *metric)
 		return;
 	epoch_labels(t);
 	measures_metrics(&j->measures,
-		&(struct metric_set){ NULL, t->output, t->label, t->at, j->program->noutput, j->train.data->ny, OUTPUTS_VALUES },
+		&(struct metric_set){ NULL, t->output, t->label, t->at, j->program->noutput,
+			j->train.data->ny, OUTPUTS_VALUES, LABELS_NOT_KNOWN },
 		metric);
 }
 
@@ -515,6 +516,7 @@ int trainer_run(struct trainer *t, uint32_t restart, const struct restart_state 
 	const struct train_job *j = t->job;
 	int code = 0;
 
+	t->restart = restart;
 	trainer_probe_begin(t);
 	if (!from)
 		begin_restart(t, restart);

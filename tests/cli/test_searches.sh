@@ -36,6 +36,13 @@ train --set train.optimizer=spsa --set data.train=four.csv --set train.epochs=40
 cp w.bin one.bin
 train --set train.optimizer=spsa --set data.train=four.csv --set train.epochs=40 --set run.threads=3
 tap_ok "the same bytes with three threads" cmp one.bin w.bin
+printf 'qubit q; input float x; param float[3] w; ry(x + w[0]) q; rx(w[1]) q; ry(w[2]) q; observe z(q);\n' >several.qcnn
+for threads in 1 3 4; do
+	train --set model.file=several.qcnn --set train.optimizer=spsa --set data.train=four.csv --set train.restarts=4 --set train.epochs=200 --set run.threads=$threads
+	mv w.bin $threads.bin
+done
+tap_ok "restarts, one after the other and three at once" cmp 1.bin 3.bin
+tap_ok "and all at once" cmp 1.bin 4.bin
 
 # Rotosolve, one frequency and a loss linear in the output: the closed form of Ostaszewski et al., equation 4.
 train --set train.optimizer=rotosolve --set train.loss=hinge --set data.train=four.csv --set train.batch_size=4 --set train.epochs=1

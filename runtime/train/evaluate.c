@@ -85,8 +85,10 @@ static int metrics_of(const struct program *p, const struct part *part, const st
 	if (!label)
 		return err_set(e, -ERR_CONFIG, "no memory for the labels of %u samples", part->nrow);
 	part_labels(part, part->row, part->nrow, label);
-	measures_metrics(m, &(struct metric_set){ NULL, output, label, part->nrow, p->noutput, part->data->ny,
-		OUTPUTS_VALUES }, metric_out);
+	measures_metrics(m,
+		&(struct metric_set){ NULL, output, label, part->nrow, p->noutput, part->data->ny,
+			OUTPUTS_VALUES, LABELS_NOT_KNOWN },
+		metric_out);
 	free(label);
 	return 0;
 }

@@ -85,7 +85,9 @@ static double value_of(const struct metric_row *row, const struct set *s, enum l
 
 	if (s->threshold != 0)
 		c.option[0] = s->threshold;
-	row->value(&(struct metric_set){ c.option, s->output, s->label, s->nsample, s->n, s->nlabel, outputs }, &value);
+	row->value(&(struct metric_set){ c.option, s->output, s->label, s->nsample, s->n, s->nlabel,
+			   outputs, LABELS_NOT_KNOWN },
+		&value);
 	return value;
 }
 
@@ -98,13 +100,19 @@ static void test_confusion(void)
 	double value[TRAIN_VALUES_MAX];
 	struct err e;
 
-	measures_metrics(&m, &(struct metric_set){ NULL, two.output, two.label, 7, 1, 1, OUTPUTS_VALUES }, value);
+	measures_metrics(&m,
+		&(struct metric_set){
+			NULL, two.output, two.label, 7, 1, 1, OUTPUTS_VALUES, LABELS_NOT_KNOWN },
+		value);
 	tap_is_mem(value + 1, want_two, sizeof want_two, "confusion of two classes");
 	tap_close(value[0], 5. / 7, 1e-15, "the metric before it");
 	tap_close(value[5], 1.2025 / 7, 1e-15, "the metric after it");
 	tap_is_int(measures_at(&m, 3, 1), 6, "six numbers in all");
 	m.nmetric = 2;
-	measures_metrics(&m, &(struct metric_set){ NULL, three.output, three.label, 6, 3, 1, OUTPUTS_VALUES }, value);
+	measures_metrics(&m,
+		&(struct metric_set){ NULL, three.output, three.label, 6, 3, 1, OUTPUTS_VALUES,
+			LABELS_NOT_KNOWN },
+		value);
 	tap_is_mem(value + 1, want_three, sizeof want_three, "confusion of three classes");
 	tap_is_int(measures_check(&m, METRIC_SIDE_MAX, &e), 0, "as many classes as there is room for");
 	tap_is_int(measures_check(&m, METRIC_SIDE_MAX + 1, &e), -ERR_CONFIG, "one more");

@@ -28,16 +28,25 @@ struct loss_row {
 const struct loss_row *loss_find(const char *name);
 size_t loss_rows(const struct loss_row **rows);
 
+/* What the labels of two classes are: -1 and 1, or, if one of them is 0 and none negative, 0 and 1. */
+enum binary_labels { LABELS_NOT_KNOWN = 0, LABELS_ARE_SIGNS, LABELS_ARE_BITS };
+enum binary_labels binary_labels(const double *label, uint64_t n);
+
 /* How one output chooses between two labels: the greater one above `threshold`, and at it, too, if it is the sign. */
 struct binary_rule { double threshold; bool signs; };
-/* For these labels, -1 and 1 or, if one of them is 0 and none negative or if the outputs are probabilities, 0 and 1.
+/* For these labels, which are 0 and 1 in any case if the outputs are probabilities.
  * threshold: VALUE_UNSET for 0, or for 0.5 between the labels 0 and 1 unless the outputs are margins. */
 struct binary_rule binary_rule(const double *label, uint64_t n, enum loss_outputs outputs, double threshold);
 bool binary_positive(const struct binary_rule *r, double output);
 
 /* A set: output (nsample, n) and label (nsample, nlabel), row-major.  nlabel is n, or 1 where
  * a metric takes the number of a class. */
-struct metric_set { const double *opt, *output, *label; uint32_t nsample, n, nlabel; enum loss_outputs outputs; };
+struct metric_set {
+	const double *opt, *output, *label;
+	uint32_t nsample, n, nlabel;
+	enum loss_outputs outputs;
+	enum binary_labels labels; /* those of the training: NOT_KNOWN: as those of the set */
+};
 
 /* See metric.def. */
 enum metric_labels { BINARY_ANY = 0, BINARY_SIGNS, BINARY_BITS, BINARY_SIGNS_OR_BITS };

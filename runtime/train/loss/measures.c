@@ -88,6 +88,7 @@ void measures_metrics(const struct measures *m, const struct metric_set *s, doub
 
 		own.opt = m->metric[k].option;
 		own.outputs = loss_outputs(&m->loss);
+		own.labels = m->labels;
 		m->metric[k].row->value(&own, value + measures_at(m, k, s->n));
 	}
 }

@@ -18,6 +18,7 @@ struct measures {
 	struct loss_choice loss;
 	struct metric_choice metric[TRAIN_METRICS_MAX]; unsigned nmetric;
 	struct penalty penalty[PENALTIES_MAX]; unsigned npenalty;
+	enum binary_labels labels; /* of the training, by which metrics of every part go */
 };
 
 /* With the options' defaults. */
@@ -36,5 +37,5 @@ int measures_check(const struct measures *m, uint32_t n, struct err *e);
 unsigned measures_at(const struct measures *m, unsigned k, uint32_t n);
 /* By which one output chooses between these labels: with the threshold of the metric that is for labels 0 and 1. */
 struct binary_rule measures_rule(const struct measures *m, const double *label, uint64_t n);
-/* All metrics' numbers of a set (whose opt and outputs are not looked at). */
+/* All metrics' numbers of a set (whose opt, outputs and labels are not looked at). */
 void measures_metrics(const struct measures *m, const struct metric_set *s, double *value);

@@ -56,13 +56,25 @@ static bool are_signs(const double *label, uint64_t n)
 	return !zero;
 }
 
-struct binary_rule binary_rule(const double *label, uint64_t n, enum loss_outputs outputs, double threshold)
+enum binary_labels binary_labels(const double *label, uint64_t n)
 {
-	bool signs = outputs != OUTPUTS_PROBABILITIES && are_signs(label, n);
+	return !n ? LABELS_NOT_KNOWN : are_signs(label, n) ? LABELS_ARE_SIGNS : LABELS_ARE_BITS;
+}
+
+static struct binary_rule rule_for(enum binary_labels labels, enum loss_outputs outputs,
+	double threshold)
+{
+	bool signs = outputs != OUTPUTS_PROBABILITIES && labels != LABELS_ARE_BITS;
 
 	if (value_given(threshold))
 		return (struct binary_rule){ threshold, false };
 	return (struct binary_rule){ signs || outputs == OUTPUTS_MARGINS ? 0 : 0.5, signs };
+}
+
+struct binary_rule binary_rule(const double *label, uint64_t n, enum loss_outputs outputs,
+	double threshold)
+{
+	return rule_for(binary_labels(label, n), outputs, threshold);
 }
 
 bool binary_positive(const struct binary_rule *r, double output)
@@ -72,7 +84,9 @@ bool binary_positive(const struct binary_rule *r, double output)
 
 static struct binary_rule rule_of(const struct metric_set *s, double threshold)
 {
-	return binary_rule(s->label, (uint64_t)s->nsample * s->nlabel, s->outputs, threshold);
+	return rule_for(s->labels ? s->labels
+				  : binary_labels(s->label, (uint64_t)s->nsample * s->nlabel),
+		s->outputs, threshold);
 }
 
 static uint32_t answer_class(const struct metric_set *s, const struct binary_rule *rule, uint32_t sample)

@@ -348,9 +348,8 @@ static int execution(struct inference *f, struct evaluator_options *out)
 	}
 	const struct target *trained = strcmp(w.isa, "auto") ? target_find(NULL, w.isa) : NULL;
 
-	w.gradient = NULL;
-	w.optimisations &=
-		OPTIMISATION_HEISENBERG_TAIL; /* as in training; a sample's numbers do not depend on the others */
+	/* As in training; a sample's numbers do not depend on the others. */
+	w.optimisations &= OPTIMISATION_HEISENBERG_TAIL | OPTIMISATION_LIGHT_CONE;
 	if (o->given[OPT_RANKS] && options_count(o, OPT_RANKS) > w.split) {
 		w.split = (uint32_t)options_count(o, OPT_RANKS);
 		cli_note(f->cli,
@@ -359,6 +358,10 @@ static int execution(struct inference *f, struct evaluator_options *out)
 	w.threads = (uint32_t)options_count_or(o, OPT_THREADS, 0);
 	if (o->given[OPT_SHOTS])
 		w.shots = (uint32_t)options_count(o, OPT_SHOTS);
+	if (w.shots
+		|| !strcmp(w.gradient,
+			"adjoint")) /* the plans of other methods differ from that of outputs alone */
+		w.gradient = NULL;
 	if (o->given[OPT_ISA]) {
 		w.isa = o->value[OPT_ISA];
 	} else if (trained && target_obstacle(trained)) {
@@ -447,8 +450,10 @@ static int evaluate(struct inference *f)
 static void check_samples(struct inference *f)
 {
 	const char *labels = weights_meta(f->weights, "labels");
+	double known[CLASSES_MAX];
 
 	config_measures(f->config, &f->p.measures);
+	f->p.measures.labels = binary_labels(known, classes_known(labels, known));
 	classes_init(&f->p.classes, f->config, f->weights->program, labels);
 	sample_angles_check(f->weights->program, &f->p.part, (struct span){ 0, 0, 0 }, f->d);
 	sample_known_check(&f->p.classes, labels, &f->p.part, f->d);

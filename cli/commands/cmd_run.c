@@ -22,6 +22,7 @@ struct running {
 	struct model_file model;
 	const struct program *program;
 	struct dataset *data;        /* NULL: the model has no inputs */
+	struct transform learnt;     /* of the training whose weights the model has */
 	double *weight;
 	struct evaluator *ev;
 	struct ranks *ranks; /* that hold the states together; NULL: this process alone */
@@ -136,8 +137,16 @@ static int open_data(struct running *r)
 			: 0;
 	if (!o->given[OPT_DATA])
 		return cli_usage(r->cli, "the model has the input `%s`; give samples with --data", p->input_group[0].name);
-	int code = samples_file(&(struct samples_wish){ .program = p, .want = r->model.want },
-		o->value[OPT_DATA], r->d, &r->data, &e);
+	const struct weights *w = r->model.weights;
+	const char *steps = w ? weights_meta(w, "transform") : NULL;
+	struct samples_wish wish = { .program = p,
+		.want = r->model.want,
+		.learnt = steps ? &r->learnt : NULL,
+		.columns = w ? weights_meta(w, "columns") : NULL };
+	int code = steps ? transform_parse(steps, strlen(steps), &r->learnt, &e) : 0;
+
+	if (!code)
+		code = samples_file(&wish, o->value[OPT_DATA], r->d, &r->data, &e);
 	if (diags_errors(r->d))
 		return cli_diags_fail(r->cli, r->d, err_exit_status(-ERR_BAD_DATA));
 	if (code)
@@ -377,6 +386,7 @@ static int run(struct cli *c)
 	cluster_end(&r.cluster, status);
 	free(r.weight);
 	dataset_free(r.data);
+	transform_release(&r.learnt);
 	model_file_release(&r.model);
 	diags_free(r.d);
 	source_set_free(r.sources);

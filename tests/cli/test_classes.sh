@@ -53,6 +53,10 @@ holds() {
 		function top(m, k) { m = 0; for (k = 1; k < 3; k++) if (c(\"output[\" k \"]\") > c(\"output[\" m \"]\")) m = k; return m }
 		!($2) { print; bad = 1 } END { exit bad || NR != 6 }" o.csv
 }
+# counts METRIC: it is the share of rows of o.csv whose class is their label.
+counts() {
+	tap_is "$(sed -n "s/^$1	//p" out)" "$(awk -F, 'NR > 1 { n += $3 == $5 } END { print n / (NR - 1) }' o.csv)" "$1 counts these classes"
+}
 two='sample,output,class,score,label'
 
 made 'labels -1 and 1, mse' one signs
@@ -62,15 +66,15 @@ made hinge one signs train.loss=hinge
 holds 'hinge: the sign' 'c("class") == (c("output") >= 0 ? 1 : -1) && c("score") == c("output")'
 made 'labels 0 and 1, mse' one bits
 holds 'above 0.5 is 1' 'c("class") == (c("output") > 0.5) && c("score") == c("output")'
+printf 'x,label\n0.1,1\n1.2,1\n' >ones.csv
+"$QCNN" infer --data ones.csv --set train.metrics=[accuracy] -o o.csv w.bin >out 2>err
+counts accuracy
+tap_ok 'a part with one of the labels goes by those of the training' grep -q '^accuracy	0.5$' out
 made 'threshold' one bits 'train.metrics=[{binary_accuracy: {threshold: 0.9}}]'
 holds 'the threshold of binary_accuracy' 'c("class") == (c("output") > 0.9)'
 made 'binary_crossentropy' sigmoid bits train.loss=binary_crossentropy 'train.metrics=[accuracy]'
 holds 'the probability is that of the class' \
 	'c("class") == (c("output") > 0.5) && near(c("probability"), c("class") ? c("output") : 1 - c("output"))'
-# counts METRIC: it is the share of rows of o.csv whose class is their label.
-counts() {
-	tap_is "$(sed -n "s/^$1	//p" out)" "$(awk -F, 'NR > 1 { n += $3 == $5 } END { print n / (NR - 1) }' o.csv)" "$1 counts these classes"
-}
 counts accuracy
 made 'logits' one bits 'train.loss={binary_crossentropy: {from_logits: true}}' 'train.metrics=[accuracy, binary_accuracy]'
 tap_ok 'some lie between 0 and 0.5' awk -F, '$2 > 0 && $2 < 0.5 { found = 1 } END { exit !found }' o.csv
@@ -106,7 +110,8 @@ tap_is "$(head -n 1 o.csv)" 'sample,output,label' 'has no class'
 made 'regression' one reals
 tap_is "$(head -n 1 o.csv)" 'sample,output,label' 'has no class'
 tap_is "$("$QCNN" infer --json --split train w.bin | grep -c '"label_classes": null, "classes": null, "probabilities": null, "scores": null')" 1 'nor in JSON'
-# Of a run or its weights, run takes the precision of the training.
+# Of a run or its weights, run takes the precision of the training, and what data.transform learnt.
+made 'scaled inputs' one signs 'data.transform=[{min_max: {low: 0, high: 1}}]'
 "$QCNN" infer --data new.csv -o o.csv w.bin >out 2>err
 "$QCNN" run --data=new.csv --format=csv w.bin | sed '1d; s/.*,//' >got
 sed '1d; s/.*,//' o.csv >want

@@ -74,6 +74,10 @@ void elab_emit(struct elab *e, const struct apply *p, struct span at)
 			elab_error(e, DIAG_NO_QUBITS, at, "no qubit is there that a phase could act on");
 			return;
 		}
+		/* Conditions come first: a phase under these alone cannot be seen. */
+		if (q.op == APPLY_UNITARY && q.ncontrol && q.nwire == q.ncontrol
+			&& e->frame->calls->wire[q.wire[q.nwire - 1]].use == WIRE_MEASURED)
+			return;
 		call_settle(&e->design, &q, wire);
 	}
 	note_use(e, &q);

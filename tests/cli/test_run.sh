@@ -240,4 +240,10 @@ for command in "run -q bell.qcnn" "--help" "explain" "check two.qcnn"; do
 done
 exec 3>&-
 tap_exit 73 "an output that cannot be made" "$QCNN" run -q -o nowhere/x.json bell.qcnn
+# A phase under measured qubits alone changes nothing that can be seen.
+for phase in 'gphase(0.3);' '{ if (measure q[1]) gphase(0.3); }'; do
+	echo "qubit[2] q; ry(0.4) q[0]; h q[1]; if (measure q[0]) $phase observe z(q);" >phase.qcnn
+	tap_is "$("$QCNN" run -q --format=csv --precision=double phase.qcnn | awk -F, 'NR == 2 { printf "%.9f %.9f", $2, $3 ^ 2 }')" \
+		"0.921060994 0.000000000" "if (measure q[0]) $phase"
+done
 tap_done

@@ -146,9 +146,10 @@ static bool was_begun(const struct train_log *l, const char *folder)
 	const char *name;
 	json_t *size;
 
-	json_object_foreach(l->kept, name, size)
-		if (!strncmp(name, folder, strlen(folder)) && !strchr(name + strlen(folder), '/'))
-			return true;
+	size_t n = strlen(folder);
+
+	json_object_foreach(l->kept, name, size) if (!strncmp(name, folder, n)
+		&& (!n || name[n] == '/') && !strchr(name + n + (n > 0), '/')) return true;
 	return false;
 }
 

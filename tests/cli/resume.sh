@@ -78,8 +78,8 @@ killed() {
 	tap_is "$(sed 's/,[^,]*,[^,]*$//' killed/latest/history.csv)" "$(sed 's/,[^,]*,[^,]*$//' calm/latest/history.csv)" \
 		"$killed_name: the same history"
 	tap_is "$(other_files "$(tap_run killed)"/)" "$(other_files "$(tap_run calm)"/)" "$killed_name: the same of all other files"
-	for killed_tag in batch_loss epoch_loss /histogram epoch_gradient_norm session_start_info session_end_info; do
-		tap_is "$(tags "$(tap_run killed)"/ $killed_tag)" "$(tags "$(tap_run calm)"/ $killed_tag)" "$killed_name: $killed_tag, none twice, none lost"
+	for killed_tag in batch_loss epoch_loss /histogram epoch_gradient_norm session_start_info session_end_info 'rx(each s)'; do
+		tap_is "$(tags "$(tap_run killed)"/ "$killed_tag")" "$(tags "$(tap_run calm)"/ "$killed_tag")" "$killed_name: $killed_tag, none twice, none lost"
 	done
 	tap_is "$(grep -c 'Gradient' killed/latest/report.html)" "$(grep -c 'Gradient' calm/latest/report.html)" "$killed_name: the report has all its figures"
 	rm -rf calm killed

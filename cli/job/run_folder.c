@@ -339,7 +339,7 @@ static int no_such(const char *dir, const char *word, const struct run_list *all
 	for (size_t i = 0; i < all->n; i++)
 		name[i] = all->run[i].name;
 	name[all->n] = "latest";
-	near = diag_nearest(word, name, all->n + 1);
+	near = diag_nearest(word, name, all->n + (all->n > 0));
 	if (near)
 		err_set(e, -ERR_NO_INPUT, "there is no file `%s` and no run of this name in %s; did you mean `%s`?", word, dir, near);
 	else

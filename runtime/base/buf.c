@@ -144,7 +144,9 @@ void buf_real(struct buf *b, double v)
 
 void buf_json_f64(struct buf *b, double v)
 {
-	if (isfinite(v))
+	if (v == 0 && signbit(v))
+		buf_str(b, "-0.0"); /* -0 is an integer, which has no sign */
+	else if (isfinite(v))
 		buf_real(b, v);
 	else
 		buf_str(b, "null");

@@ -163,7 +163,8 @@ refused '[[csv]]' "one name, or a map from one name to its options"
 refused '3' "a map from names to options, or a list of such maps"
 refused '[checkpoint, {checkpoint: {keep: 3}}]' "checkpoint and checkpoint both write to saved/epoch-{epoch:04d}.bin"
 refused '[csv, {checkpoint: {path: training.csv}}]' "checkpoint and csv both write to training.csv"
-for own in weights.bin ./metrics.jsonl checkpoint/1.bin train/x history.csv; do
+refused '[{csv: {path: a/../t.csv}}, {checkpoint: {path: ./t.csv}}]' "checkpoint and csv both write to a/../t.csv"
+for own in weights.bin ./metrics.jsonl x/../run.json a/b/../.././train/x checkpoint/1.bin train/x history.csv; do
 	refused "{checkpoint: {path: $own}}" "$own is what the run itself writes in its folder"
 done
 refused '{csv: {path: run.json}}' "run.json is what the run itself writes"

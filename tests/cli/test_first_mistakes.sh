@@ -116,6 +116,8 @@ tap_exit 0 "it stands for a list of one" "$QCNN" config --set train.metrics=accu
 tap_ok "in the resolved configuration, too" grep -q 'metrics:.*\[accuracy\]' out
 tap_exit 78 "a wrong name alone" "$QCNN" train --set train.metrics=accurate table.yaml
 tap_has err 'did you mean `accuracy`?' "is found"
+(mkdir none && cd none && "$QCNN" run latest >out 2>../err)
+tap_has err 'and no run of this name in runs; `qcnn runs` lists the runs' "the latest run where there is none"
 echo >w.npz
 tap_exit 65 "weights for a model" "$QCNN" check w.npz
 tap_has err 'w.npz has numbers, not a model; give the model, and weights with --weights=w.npz' "says what to give"

@@ -19,6 +19,8 @@ for kind in npz json; do
 	tap_exit 0 "two without a model" "$QCNN" weights diff --model two.qcnn w.$kind w.json
 done
 
+tap_exit 0 "a zero with its sign" sh -c 'echo "{\"w\": [-0.0, 2], \"head.dense[0].kernel\": [[1], [2]], \"head.dense[0].bias\": [0]}" >z.json &&
+	"$0" weights convert --model two.qcnn z.json z.bin && "$0" weights convert z.bin zz.json && grep "\[-0.0, 2" zz.json' "$QCNN"
 tap_exit 2 "show a .npz" "$QCNN" weights show w.npz
 tap_has err 'w.npz has weights without a model' "says what it lacks"
 

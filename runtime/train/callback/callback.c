@@ -132,7 +132,24 @@ static int check_monitor(const struct train_job *j, enum callback_id id, const c
 	return code;
 }
 
-/* Does the path, relative to the run's folder, lead to what the run itself writes there? */
+/* As a/b for a/./c/../b; what leads out of the folder stays. */
+static void plain_path(const char *path, struct buf *out)
+{
+	for (size_t n; n = strcspn(path, "/"), *path; path += n + (path[n] == '/')) {
+		const char *slash = out->len ? strrchr(out->data, '/') : NULL,
+			   *last = slash ? slash + 1 : out->data;
+
+		if (n == 2 && !memcmp(path, "..", 2) && out->len && strcmp(last, "..")) {
+			out->len = slash ? (size_t)(slash - out->data) : 0;
+			out->data[out->len] = 0;
+		} else if (n && !(n == 1 && *path == '.')) {
+			buf_printf(out, "%s%.*s", out->len ? "/" : "", (int)n, path);
+		}
+	}
+	buf_str(out, "");
+}
+
+/* Does the plain path, relative to the run's folder, lead to what the run itself writes there? */
 static bool is_of_run(const char *path)
 {
 	static const char *const file[] = { "config.yaml", "model.qcnn", "weights.bin", "metrics.jsonl", "history.csv", "run.json",
@@ -140,8 +157,6 @@ static bool is_of_run(const char *path)
 	const char *const folder[] = { "checkpoint", event_folder_name(EVENTS_TRAIN),
 		event_folder_name(EVENTS_VALIDATION) };
 
-	while (path[0] == '.' && path[1] == '/')
-		path += 2;
 	size_t n = strcspn(path, "/");
 	for (size_t i = 0; i < sizeof file / sizeof *file; i++)
 		if (!strcmp(path, file[i]))
@@ -155,12 +170,13 @@ static bool is_of_run(const char *path)
 static int check_path(const struct train_job *j, enum callback_id id, const char *template, struct err *e)
 {
 	struct epoch_record r = { .restart = j->restarts - 1, .epoch = j->epochs };
-	buf_auto path = BUF_INIT;
+	buf_auto path = BUF_INIT, plain = BUF_INIT;
 	int code = callback_path(j, template, &r, 1, &path, e);
 
 	if (code)
 		err_prefix(e, "train.callbacks.%s.path", table[id].name);
-	else if (is_of_run(template))
+	plain_path(template, &plain);
+	if (!code && *template != '/' && is_of_run(plain.data))
 		code = err_set(e, -ERR_CONFIG,
 			"train.callbacks.%s.path: %s is what the run itself writes in its folder; give another name",
 			table[id].name, template);
@@ -228,11 +244,20 @@ static const char *path_of(const struct callback_choice *o)
 	return !o->enabled ? NULL : o->id == CALLBACK_checkpoint ? o->text[SAVE_PATH] : o->id == CALLBACK_csv ? o->text[CSV_PATH] : NULL;
 }
 
+static bool same_path(const char *a, const char *b)
+{
+	buf_auto x = BUF_INIT, y = BUF_INIT;
+
+	plain_path(a, &x);
+	plain_path(b, &y);
+	return (*a == '/') == (*b == '/') && !strcmp(x.data, y.data);
+}
+
 static int check_paths_differ(const struct callback_set *s, struct err *e)
 {
 	for (unsigned i = 0; i < s->n; i++)
 		for (unsigned k = 0; path_of(&s->of[i]) && k < i; k++)
-			if (path_of(&s->of[k]) && !strcmp(path_of(&s->of[i]), path_of(&s->of[k])))
+			if (path_of(&s->of[k]) && same_path(path_of(&s->of[i]), path_of(&s->of[k])))
 				return err_set(e, -ERR_CONFIG, "train.callbacks: %s and %s both write to %s; give each a path of its own",
 					table[s->of[k].id].name, table[s->of[i].id].name, path_of(&s->of[i]));
 	return 0;

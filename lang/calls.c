@@ -260,23 +260,52 @@ static void call_amplitudes(struct resolver *r, struct node *n)
 		diag_help(g, "write `amplitudes(x) w;`, with `++` if w is of several parts");
 }
 
-/* Words of noise channels in other languages. */
-static bool is_noise(const char *name)
-{
-	static const char *const word[] = { "depolar", "bit_flip", "bitflip", "phase_flip", "phaseflip", "amplitude_damp", "amplitudedamp",
-		"phase_damp", "phasedamp", "pauli_channel", "kraus", "thermal_relax", "noise" };
+#define NOISE \
+	"models have no noise: states are pure and gates are unitary; shots are drawn by `--shots` and `run.shots`"
+#define MATRIX "a gate cannot be given as a matrix; write a block of gates"
 
-	for (size_t i = 0; i < sizeof word / sizeof *word; i++)
-		if (!strncasecmp(name, word[i], strlen(word[i])))
-			return true;
-	return false;
+/* What there is instead of that which other languages call by names that begin so. */
+static const char *instead_of(const char *name)
+{
+	static const struct {
+		const char *word, *help;
+	} row[] = {
+		{ "depolar", NOISE },
+		{ "bit_flip", NOISE },
+		{ "bitflip", NOISE },
+		{ "phase_flip", NOISE },
+		{ "phaseflip", NOISE },
+		{ "amplitude_damp", NOISE },
+		{ "amplitudedamp", NOISE },
+		{ "phase_damp", NOISE },
+		{ "phasedamp", NOISE },
+		{ "pauli_channel", NOISE },
+		{ "kraus", NOISE },
+		{ "thermal_relax", NOISE },
+		{ "noise", NOISE },
+		{ "qubitunitary", MATRIX },
+		{ "unitary", MATRIX },
+		{ "multirz",
+			"on two and three qubits it is `rzz` and `rzzz`; on more, write cx from each of the others to the last one, `rz` on "
+			"that, and the cx again" },
+		{ "doubleexcitation",
+			"gates act on at most three qubits besides controls; write it as a block of cx, h and ry" },
+	};
+
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+		if (!strncasecmp(name, row[i].word, strlen(row[i].word)))
+			return row[i].help;
+	return NULL;
 }
+#undef NOISE
+#undef MATRIX
 
 static void unknown_callee(struct resolver *r, struct node *n)
 {
 	static const char *const amplitudes = "amplitudes";      /* called like a gate, but none */
 	const char *const *names;
 	size_t nname = gate_names(&names);
+	const char *instead = instead_of(n->name);
 	struct diag *g;
 
 	if (r->def && !strcmp(r->def->name, n->name)) {
@@ -295,8 +324,8 @@ static void unknown_callee(struct resolver *r, struct node *n)
 			diag_help(g, "a global phase is written `gphase(a);`");
 		return;
 	}
-	if (is_noise(n->name))
-		diag_help(g, "models have no noise: states are pure and gates are unitary; shots are drawn by `--shots` and `run.shots`");
+	if (instead)
+		diag_help(g, "%s", instead);
 	else if (diag_nearest(n->name, &amplitudes, 1))
 		diag_help(g, "did you mean `%s`?", amplitudes);
 	else

@@ -83,8 +83,14 @@ static const char *read_descr(const char *p, struct head *h, struct err *e)
 	/* One byte has no order; more bytes need one. */
 	if (h->kind && (h->order == '|') == (h->kind->nbytes == 1))
 		return p;
-	err_set(e, -ERR_BAD_DATA,
-		"numbers of type '%s' are not read; f4 f8 c8 c16 i1-i8 u1-u8 and b1 are", text);
+	if (text[1] && strchr("USO", text[1]))
+		err_set(e, -ERR_BAD_DATA,
+			"text and objects (type '%s') are not read; classes are numbers here, such as 0 and 1",
+			text);
+	else
+		err_set(e, -ERR_BAD_DATA,
+			"numbers of type '%s' are not read; f4 f8 c8 c16 i1-i8 u1-u8 and b1 are",
+			text);
 	return NULL;
 }
 

@@ -12,12 +12,28 @@
 #include "cli/training/train_preview.h"
 #include "cli/training/train_run.h"
 
+/* A name of another format would be taken for that by whatever reads the file. */
+static int check_ending(const struct cli *c, const char *path)
+{
+	static const char *const other[] = { ".npz", ".npy", ".json", ".jsonl", ".h5", ".hdf5",
+		".keras", ".csv", ".txt", ".yaml", ".yml", ".qcnn" };
+
+	for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+		if (path_ends(path, other[i]))
+			return cli_usage(c,
+				"--output=%s: what is written has the format of weights.bin; end the name in .bin or .safetensors, and let `qcnn weights convert` "
+				"write .npz, .json or .h5 from that file",
+				path);
+	return 0;
+}
+
 /* Where --output goes, looked at before hours are spent. */
 static int output_is_possible(const struct cli *c)
 {
 	const char *path = c->options.value[OPT_WEIGHTS_OUT];
+	int status = path ? cli_can_write(c, path) : 0;
 
-	return path ? cli_can_write(c, path) : 0;
+	return path && !status ? check_ending(c, path) : status;
 }
 
 /* With the workers of other hosts, where some are named. */

@@ -41,6 +41,14 @@ tap_ok "another seed, other bytes" sh -c '! cmp -s other.bin first.bin'
 "$QCNN" config --json runs/latest/config.yaml >again.json
 "$QCNN" config --json --set run.seed=8 config.yaml >now.json
 tap_same again.json now.json "the resolved configuration says what was done"
+for ending in npz json h5 hdf5 txt; do
+	tap_exit 2 "--output in another format: .$ending" "$QCNN" train -q -o w.$ending config.yaml
+done
+tap_has err "let \`qcnn weights convert\` write" "says what writes it"
+tap_is "$(ls w.* 2>/dev/null)" "" "before anything is written"
+tap_exit 0 "--output=FILE.safetensors" "$QCNN" train -q -o w.safetensors config.yaml
+tap_same w.safetensors first.bin "the same bytes"
+tap_exit 0 "--output with a plain name" "$QCNN" train -q -o weights config.yaml
 tap_exit 0 "several starts" "$QCNN" train --set train.restarts=3 -o starts.bin config.yaml
 tap_has err "best of 3 restarts" "the best is named"
 tap_exit 0 "several starts without progress" "$QCNN" train --no-progress --set train.restarts=3 -o starts.bin config.yaml

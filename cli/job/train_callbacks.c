@@ -199,6 +199,14 @@ static void say_stopped(struct train_callbacks *t, const struct train_event *v)
 	progress_note(t->progress, v->restart, b.data);
 }
 
+static void say_restored(struct train_callbacks *t, const struct train_event *v)
+{
+	struct metrics_line line;
+
+	epoch_record_line(&t->job->train, v->record, &line);
+	progress_restored(t->progress, v->best_epoch, &line);
+}
+
 int train_callbacks_event(struct train_callbacks *t, const struct train_event *v)
 {
 	switch (v->kind) {
@@ -206,7 +214,7 @@ int train_callbacks_event(struct train_callbacks *t, const struct train_event *v
 	case TRAIN_DROP: drop(t, v); break;
 	case TRAIN_RATE: say_rate(t, v); break;
 	case TRAIN_STOPPED: say_stopped(t, v); break;
-	case TRAIN_RESTORED: break;
+	case TRAIN_RESTORED: say_restored(t, v); break;
 	case TRAIN_CSV_FAILED: say_csv(t, v); break;
 	}
 	return 0;

@@ -349,6 +349,14 @@ void progress_step(struct progress *p, uint32_t restart, uint32_t epoch, uint32_
 
 /* ---- lines ---- */
 
+static void keep_values(struct progress *p, const struct metrics_line *values)
+{
+	buf_clear(&p->last);
+	buf_clear(&p->last_val);
+	add_values(values, METRICS_TRAINING, &p->last);
+	add_values(values, METRICS_VALIDATION, &p->last_val);
+}
+
 void progress_epoch(struct progress *p, uint32_t restart, uint32_t epoch, double seconds,
 	const struct metrics_line *values)
 {
@@ -357,10 +365,7 @@ void progress_epoch(struct progress *p, uint32_t restart, uint32_t epoch, double
 	if (p->o.quiet)
 		return;
 	add_epoch_point(p, restart, epoch, values);
-	buf_clear(&p->last);
-	buf_clear(&p->last_val);
-	add_values(values, METRICS_TRAINING, &p->last);
-	add_values(values, METRICS_VALIDATION, &p->last_val);
+	keep_values(p, values);
 	p->start_seconds += seconds;
 	if (p->o.restarts == 1 || seconds >= slow_epoch_seconds) {
 		add_epoch(p, restart, epoch, &head);
@@ -384,6 +389,16 @@ void progress_note(struct progress *p, uint32_t restart, const char *text)
 		buf_clear(&p->remark);
 		buf_str(&p->remark, text);
 	}
+}
+
+void progress_restored(struct progress *p, uint32_t epoch, const struct metrics_line *values)
+{
+	if (p->o.quiet || p->o.restarts == 1)
+		return;
+	keep_values(p, values);
+	if (epoch < p->o.epochs)
+		buf_printf(&p->remark, "%swith the weights of epoch %u", p->remark.len ? ", " : "",
+			epoch);
 }
 
 void progress_clear(struct progress *p)

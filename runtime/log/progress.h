@@ -41,6 +41,8 @@ void progress_past(struct progress *p, uint32_t restart, uint32_t epoch, double 
 	double validation);
 /* A line of its own (p may be NULL); with several restarts it goes behind that of the restart. */
 void progress_note(struct progress *p, uint32_t restart, const char *text);
+/* The restart ended with the weights of that epoch, whose values the line of several restarts shows. */
+void progress_restored(struct progress *p, uint32_t epoch, const struct metrics_line *values);
 /* Before others write to the same terminal (p may be NULL). */
 void progress_clear(struct progress *p);
 void progress_restart_done(struct progress *p, uint32_t restart, double final_loss);

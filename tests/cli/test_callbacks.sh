@@ -37,6 +37,12 @@ tap_exit 0 "in a pipe" train "$stop" --set=train.callbacks.early_stopping.restor
 "$QCNN" train --fresh "$stop" config.yaml 2>err
 tap_has err "epoch $n: stopped early, since val_loss is not better than" "a line of the progress says it too"
 
+"$QCNN" train --fresh "$stop" --set=train.restarts=3 config.yaml 2>err
+sed -n 's/^restart [1-3].3  loss \([0-9.]*\) .*/\1/p' err >got
+sed -n 's/.*"start_losses": \[\([^]]*\)\].*/\1/p' $run/run.json | tr ',' '\n' | awk '{ printf "%.4f\n", $1 }' >want
+tap_same got want "the lines of restarts have the losses of the weights that are kept"
+tap_ok "and name their epochs" grep -Eq "^restart .* stopped after epoch [0-9]+, with the weights of epoch [0-9]+$" err
+
 # What changes no result is not in weights.bin.
 tap_exit 0 "other files and programs" train "$stop" '--set=train.callbacks.csv={separator: ";"}' '--set=train.callbacks.command={run: ["true"]}' '--set=train.callbacks.checkpoint.path=x.bin'
 tap_same $run/weights.bin a.bin "the same bits"

@@ -356,21 +356,36 @@ static void test_notes(void)
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 	struct progress_options o = {
-		.out = out, .epochs = 2, .steps_per_epoch = 3, .restarts = 2, .loss = "mse"
+		.out = out, .epochs = 2, .steps_per_epoch = 3, .restarts = 4, .loss = "mse"
 	};
 	struct progress *p = progress_new(&o);
+	struct metrics_line last = values_of((const double[]){ 0.25, 1, 0.5, 0.5 });
+	struct metrics_line kept = values_of((const double[]){ 0.5, 0.75, 0.125, 1 });
 
 	progress_note(p, 0, "stopped after epoch 1");
 	progress_restart_done(p, 0, 0.5);
-	progress_restart_done(p, 1, 0.25);
+	progress_epoch(p, 1, 2, 0.25, &last);
+	progress_restored(p, 1, &kept);
+	progress_restart_done(p, 1, 0.5);
+	progress_epoch(p, 2, 2, 0.25, &last);
+	progress_note(p, 2, "stopped after epoch 2");
+	progress_restored(p, 1, &kept);
+	progress_restart_done(p, 2, 0.5);
+	progress_epoch(p, 3, 2, 0.25, &last);
+	progress_restored(p, 2, &last);
+	progress_restart_done(p, 3, 0.25);
 	progress_note(NULL, 0, "nobody hears");
 	progress_clear(NULL);
 	progress_free(p);
 	fclose(out);
 	tap_is_str(text,
-		"restart 1/2  loss 0.5000  0 ms  stopped after epoch 1\nrestart 2/2  loss 0.2500  0 ms\n"
-		"best of 2 restarts: restart 2  loss 0.2500\n",
-		"a note on a restart is behind its line");
+		"restart 1/4  loss 0.5000  0 ms  stopped after epoch 1\n"
+		"restart 2/4  loss 0.5000  sign_accuracy 0.7500  val_loss 0.1250  val_sign_accuracy 1.0000  250 ms  with the weights of epoch 1\n"
+		"restart 3/4  loss 0.5000  sign_accuracy 0.7500  val_loss 0.1250  val_sign_accuracy 1.0000  250 ms  stopped after epoch 2, with the "
+		"weights of epoch 1\n"
+		"restart 4/4  loss 0.2500  sign_accuracy 1.0000  val_loss 0.5000  val_sign_accuracy 0.5000  250 ms\n"
+		"best of 4 restarts: restart 4  loss 0.2500\n",
+		"a note on a restart is behind its line, which has the values of the weights that are kept");
 	free(text);
 }
 

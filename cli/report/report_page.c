@@ -60,16 +60,27 @@ static void run_title(const struct train_report *p, struct buf *out)
 		buf_add(out, base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
 }
 
+/* The number of the last epoch of the best restart, which may have gone on after the one whose weights are kept. */
+static uint32_t last_epoch(const struct train_report *p)
+{
+	const struct train_result *r = p->result;
+	uint32_t ended = p->job->train.initial_epoch + r->end[r->winner].epochs;
+
+	return ended > r->last.epoch ? ended : r->last.epoch;
+}
+
 static void sentence(const struct train_report *p, struct buf *out)
 {
 	const struct train_job *j = &p->job->train;
 	const struct program *g = p->job->model.program;
+	const uint32_t epochs = last_epoch(p);
 	char now[32];
 
 	clock_iso(now, sizeof now);
-	buf_printf(out, "<p class=\"sub\">%u qubit%s, %u weights, trained with %s on %u samples for %u epoch%s", program_nwire(g),
-		program_nwire(g) == 1 ? "" : "s", g->nweight, j->optimizer->name, j->train.nrow, p->result->last.epoch,
-		p->result->last.epoch == 1 ? "" : "s");
+	buf_printf(out,
+		"<p class=\"sub\">%u qubit%s, %u weights, trained with %s on %u samples for %u epoch%s",
+		program_nwire(g), program_nwire(g) == 1 ? "" : "s", g->nweight, j->optimizer->name,
+		j->train.nrow, epochs, epochs == 1 ? "" : "s");
 	if (j->restarts > 1)
 		buf_printf(out, "; the best of %u restarts", j->restarts);
 	buf_printf(out, ". %.10s %.5s UTC.</p>\n", now, now + 11);
@@ -118,7 +129,7 @@ static void cards(const struct train_report *p, struct buf *out)
 
 	measure_cards(p, part, sizeof part / sizeof *part, &c);
 	if (!isnan(p->best.epoch)) {
-		buf_printf(&b, "%.0f of %u", p->best.epoch, r->epoch);
+		buf_printf(&b, "%.0f of %u", p->best.epoch, last_epoch(p));
 		card(&c, b.data, strcmp(p->best.column, "loss") ? "best epoch, by validation loss" : "best epoch, by training loss");
 	}
 	buf_clear(&b);

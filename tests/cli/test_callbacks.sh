@@ -26,6 +26,8 @@ tap_has err "stopped early after epoch $n, since val_loss had not improved for 2
 tap_has $run/run.json "\"stopped_epochs\": [$n]" "and written down"
 tap_has $run/run.json "\"restored_epochs\": [$best]" "with the epoch that was the best"
 tap_has $run/report.html "stopped early after epoch $n" "the report says it"
+tap_has $run/report.html " for $n epochs." "with how many epochs were trained"
+tap_has $run/report.html "<b>$best of $n</b><span>best epoch" "and which of them was the best"
 values() { "$QCNN" weights show --json "$1" | sed 's/"metadata".*//'; }
 tap_is "$(values $run/all/$best.bin)" "$(values $run/weights.bin)" "its weights are the result"
 tap_ok "those of the last epoch are not" test "$(values $run/all/$n.bin)" != "$(values $run/weights.bin)"

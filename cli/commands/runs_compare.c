@@ -9,6 +9,11 @@
 #include "cli/job/run_config.h"
 #include "cli/job/run_metrics.h"
 #include "cli/output/table.h"
+#include "runtime/base/crypto/crypto.h"
+#include "runtime/base/source.h"
+#include "runtime/base/system/folder.h"
+
+enum { HASH_SHOWN = 12 };
 
 /* Add the values of a tree to `flat`, each under the names on its path joined by dots. */
 static void flatten(const json_t *v, const char *prefix, json_t *flat)
@@ -51,6 +56,48 @@ static void value_text(const json_t *v, struct buf *out)
 		buf_str(out, "-");
 }
 
+/* A row, if the values differ. */
+static void add_different(struct table *t, const char *key, const struct buf *text, size_t n)
+{
+	bool differ = false;
+
+	for (size_t i = 1; i < n; i++)
+		differ |= strcmp(text[i].data, text[0].data) != 0;
+	for (size_t i = 0; differ && i <= n; i++)
+		table_add(t, i ? text[i - 1].data : key);
+}
+
+/* The beginning of the SHA-256 of the model's text. */
+static void model_text(const struct run_folder *r, struct buf *out)
+{
+	buf_auto text = BUF_INIT;
+	uint8_t digest[SHA256_BYTES];
+	char hex[SHA256_HEX + 1];
+
+	buf_clear(out);
+	if (folder_read_in(&text, r->path, "model.qcnn", SOURCE_BYTES_MAX, NULL)) {
+		buf_char(out, '-');
+		return;
+	}
+	sha256_of(text.data ? text.data : "", text.len, digest);
+	sha256_hex(digest, hex);
+	buf_printf(out, "%.*s", HASH_SHOWN, hex);
+}
+
+static void compare_models(const struct run_list *l, struct table *t)
+{
+	struct buf text[RUNS_COMPARED_MAX] = { BUF_INIT };
+
+	for (size_t i = 0; i < l->n; i++)
+		model_text(&l->run[i], &text[i]);
+	add_different(t, "model", text, l->n);
+	for (size_t i = 0; i < l->n; i++)
+		value_text(json_object_get(l->run[i].record, "weights"), &text[i]);
+	add_different(t, "weights", text, l->n);
+	for (size_t i = 0; i < l->n; i++)
+		buf_release(&text[i]);
+}
+
 /* A row for each key whose values differ. */
 static void compare_configs(const struct run_list *l, struct table *t)
 {
@@ -62,14 +109,9 @@ static void compare_configs(const struct run_list *l, struct table *t)
 		config[i] = run_config(&l->run[i], NULL, NULL);
 	keys = flatten_all(config, l->n, flat);
 	json_object_foreach(keys, key, first) {
-		bool differ = false;
-
-		for (size_t i = 0; i < l->n; i++) {
+		for (size_t i = 0; i < l->n; i++)
 			value_text(json_object_get(flat[i], key), &text[i]);
-			differ |= strcmp(text[i].data, text[0].data) != 0;
-		}
-		for (size_t i = 0; differ && i <= l->n; i++)
-			table_add(t, i ? text[i - 1].data : key);
+		add_different(t, key, text, l->n);
 	}
 	for (size_t i = 0; i < l->n; i++) {
 		json_decref(config[i]);
@@ -181,6 +223,7 @@ int runs_compare_text(struct cli *c, const struct run_list *l)
 	table_add(t, "seconds");
 	for (size_t i = 0; i < l->n; i++)
 		table_add_number(t, run_number(&l->run[i], NULL, "seconds"), "%.3g");
+	compare_models(l, t);
 	compare_configs(l, t);
 	table_print(t, &c->out);
 	if (all.marked)

@@ -326,6 +326,7 @@ int record_run(struct run *run, const struct cli *c, const struct job *j, const 
 	json_object_set_new(all, "seconds", json_real(seconds));
 	json_object_set_new(all, "machine", machine_json(j));
 	json_object_set_new(all, "samples", samples_json(&j->samples));
+	json_object_set_new(all, "weights", json_integer(j->model.program->nweight));
 	if (j->profile_socket)
 		json_object_set_new(all, "profile_socket", json_string(j->profile_socket));
 	if (j->workers)

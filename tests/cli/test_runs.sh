@@ -61,7 +61,7 @@ tap_exit 0 "compare" "$QCNN" runs compare one "$two"
 tap_is "$(sed -n 1p out | awk '{ print NF }')" 2 "a column for each"
 tap_is "$(grep '^train.optimizer.adam.learning_rate' out | tr -s ' ')" "train.optimizer.adam.learning_rate 0.02 0.1" "what differs"
 tap_is "$(grep '^train.restarts' out | tr -s ' ')" "train.restarts 1 2" "this too"
-tap_is "$(grep -c '^train.epochs' out)" 0 "not what is equal"
+tap_is "$(grep -c -e '^train.epochs' -e '^model' -e '^weights' out)" 0 "not what is equal"
 tap_has out "val_loss" "the results"
 tap_exit 0 "compare as SVG" "$QCNN" runs compare --svg=c.svg one "$two"
 tap_is "$(grep -c '<path' c.svg)" 4 "training and validation of both"
@@ -73,6 +73,15 @@ tap_exit 2 "compare what no run has" "$QCNN" runs compare --metric=wit --svg=- o
 tap_exit 2 "compare one" "$QCNN" runs compare one
 tap_exit 2 "compare one with itself" "$QCNN" runs compare one one
 tap_has err "is named twice" "it says so"
+
+sed 's/layer conv /layer conv2 { param float u; ry(u) q[0]; } layer conv /' cluster.qcnn >wider.qcnn
+tap_exit 0 "another model" "$QCNN" train -q --set log.name=wider --set model.file=wider.qcnn --set log.dir=models config.yaml
+tap_exit 0 "compare with it" "$QCNN" runs compare one models/latest
+tap_is "$(grep '^model ' out | tr -s ' ')" "model $(sha256sum cluster.qcnn | cut -c1-12) $(sha256sum wider.qcnn | cut -c1-12)" "the digests of the models differ"
+tap_is "$(grep '^weights ' out | tr -s ' ')" "weights 5 6" "and the numbers of their weights"
+sed -i.bak 's/"weights": 6, //' models/wider-*/run.json
+tap_exit 0 "compare with a record without that number" "$QCNN" runs compare one "$(ls -d models/wider-*)"
+tap_is "$(grep '^weights ' out | tr -s ' ')" "weights 5 -" "which is left open"
 
 # TensorBoard follows links between folders: event files may have one path only.
 tap_is "$(find -L runs -name '*tfevents*' | wc -l | tr -d ' ')" "$(find runs -name '*tfevents*' | wc -l | tr -d ' ')" "event files are found once"

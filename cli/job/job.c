@@ -160,6 +160,16 @@ static int open_samples(struct cli *c, struct job *j)
 	return code ? cli_fail(c, &e) : 0;
 }
 
+static void say_other_restarts(const struct cli *c, const struct job *j)
+{
+	long long n = config_int(j->config, KEY_TRAIN_RESTARTS);
+
+	if (n > 1)
+		cli_note(c,
+			"train.init.from gives the weights with which restart 1 of %lld begins; the others begin with random weights",
+			n);
+}
+
 static int open_init(struct cli *c, struct job *j)
 {
 	const struct ynode *v = config_node(j->config, KEY_TRAIN_INIT);
@@ -181,6 +191,7 @@ static int open_init(struct cli *c, struct job *j)
 		err_set(&e, -ERR_CONFIG, "no memory for %u weights", n);
 	else if (!weights_import(j->model.program, path, false, j->init, &e)) {
 		weights_file_say_orders(c, path, j->model.program);
+		say_other_restarts(c, j);
 		return 0;
 	}
 	return cli_fail(c, &e);

@@ -210,6 +210,9 @@ tap_exit 0 "gate by gate" "$QCNN" compile -e circuit latest
 angle=$(sed -n 's/.*"last[^:]*: *\[.*, *\([^]]*\)\].*/\1/p' latest.json)
 tap_has out "rz(${angle:-no angle}) q[3]" "with its weights"
 tap_exit 0 "start from a run" "$QCNN" train -q --dry-run --set train.init.from=one config.yaml
+tap_exit 0 "with two restarts" "$QCNN" train --dry-run --set train.init.from=one --set train.restarts=2 config.yaml
+tap_has err "train.init.from gives the weights with which restart 1 of 2 begins; the others begin with random weights" "it says which of them"
+
 tap_exit 66 "infer on a run that was cut off" "$QCNN" infer cut
 tap_has err "the run runs/cut-1 (interrupted) has no weights.bin, since its training did not finish" "it says why"
 tap_exit 66 "a name that is near" "$QCNN" infer latst

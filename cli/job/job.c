@@ -170,6 +170,37 @@ static void say_other_restarts(const struct cli *c, const struct job *j)
 			n);
 }
 
+/* `latest` leads to another run soon: configuration and command name the run itself. */
+static void settle_init(const struct cli *c, struct job *j, const char *from, const char *path)
+{
+	static const char key[] = "train.init.from=";
+	const struct ynode *v = config_node(j->config, KEY_TRAIN_INIT);
+	buf_auto given = BUF_INIT;
+
+	if (!run_lasting_name(config_text(j->config, KEY_LOG_DIR), from, path, &j->init_name))
+		return;
+	buf_printf(&given, "%s%s", key, from);
+	j->init_at = 0;
+	while (j->init_at < c->argc && !path_ends(c->argv[j->init_at], given.data))
+		j->init_at++;
+	if (j->init_at < c->argc) {
+		const char *word = c->argv[j->init_at];
+
+		buf_add(&j->init_word, word, strlen(word) - strlen(from));
+	} else {
+		buf_printf(&j->init_word, "--set=%s", key);
+	}
+	buf_str(&j->init_word, j->init_name.data);
+	v->entry[0].value->text = j->init_name.data;
+}
+
+const char *job_word(const struct cli *c, const struct job *j, int i)
+{
+	if (j->init_word.len && i == j->init_at)
+		return j->init_word.data;
+	return i < c->argc ? c->argv[i] : NULL;
+}
+
 static int open_init(struct cli *c, struct job *j)
 {
 	const struct ynode *v = config_node(j->config, KEY_TRAIN_INIT);
@@ -179,9 +210,10 @@ static int open_init(struct cli *c, struct job *j)
 	if (!v || v->kind != YNODE_MAP)
 		return 0;
 	const char *from = v->entry[0].value->text;
-	const char *path = config_path(j->config, from);
+	const char *path = config_path(j->config, from), *named;
 	if (access(path, F_OK))
 		path = from;
+	named = path;
 	if (run_file(config_text(j->config, KEY_LOG_DIR), path, &j->init_path, &path, &e))
 		return cli_fail(c, &e);
 	if (path == from)
@@ -192,6 +224,7 @@ static int open_init(struct cli *c, struct job *j)
 	else if (!weights_import(j->model.program, path, false, j->init, &e)) {
 		weights_file_say_orders(c, path, j->model.program);
 		say_other_restarts(c, j);
+		settle_init(c, j, from, named);
 		return 0;
 	}
 	return cli_fail(c, &e);
@@ -311,6 +344,8 @@ void job_release(struct job *j)
 {
 	free(j->init);
 	buf_release(&j->init_path);
+	buf_release(&j->init_name);
+	buf_release(&j->init_word);
 	samples_release(&j->samples);
 	model_file_release(&j->model);
 	config_free(j->config);

@@ -25,11 +25,15 @@ struct job {
 	struct callback_set callbacks;       /* of train */
 	double *init;                /* (nweight), or NULL */
 	struct buf init_path;        /* path of their file, if train.init names a run */
+	struct buf init_name, init_word;
+	int init_at; /* what train.init stands for, if that can change; job_word */
 };
 
 /* Read configuration, model and data, and print errors: 0 or the exit status; release *out in any case. */
 int job_open(struct cli *c, const char *path, struct job *j);
 void job_release(struct job *j);
+/* Word i of the command that trains the same job later, when train.init may stand for other weights; NULL at the end. */
+const char *job_word(const struct cli *c, const struct job *j, int i);
 
 /* Compile options from --const (with a config, from model.const), --no-pass, --include.
  * The arrays live as long as the struct. */

@@ -176,12 +176,13 @@ void record_digest(const struct job *j, char hex[SHA256_HEX + 1])
 /* Arguments and paths may have bytes that are not UTF-8: json_write replaces them by U+FFFD. */
 static json_t *any_text(const char *s) { return json_string_nocheck(s); }
 
-static json_t *command_json(const struct cli *c)
+static json_t *command_json(const struct cli *c, const struct job *j)
 {
 	json_t *all = json_array();
+	const char *word;
 
-	for (int i = 0; i < c->argc; i++)
-		json_array_append_new(all, any_text(c->argv[i]));
+	for (int i = 0; (word = job_word(c, j, i)); i++)
+		json_array_append_new(all, any_text(word));
 	return all;
 }
 
@@ -318,7 +319,7 @@ int record_run(struct run *run, const struct cli *c, const struct job *j, const 
 	json_object_set_new(all, "state", json_string(state));
 	json_object_set_new(all, "version", json_string(PACKAGE_VERSION));
 	json_object_set_new(all, "numerical_version", json_integer(NUMERICAL_VERSION));
-	json_object_set_new(all, "command", command_json(c));
+	json_object_set_new(all, "command", command_json(c, j));
 	json_object_set_new(all, "config_sha256", json_string(hex));
 	json_object_set_new(all, "folder", folder_json("."));
 	json_object_set_new(all, "config_folder", folder_json(config_folder(j->config)));

@@ -376,6 +376,42 @@ int run_file(const char *dir, const char *word, struct buf *own, const char **ou
 	return code;
 }
 
+/* The component `latest` of a path, or NULL. */
+static const char *latest_in(const char *path)
+{
+	static const char latest[] = "latest";
+
+	for (const char *at = path; *at; at += *at == '/') {
+		size_t len = strcspn(at, "/");
+
+		if (len == strlen(latest) && !strncmp(at, latest, len))
+			return at;
+		at += len;
+	}
+	return NULL;
+}
+
+bool run_lasting_name(const char *dir, const char *word, const char *path, struct buf *out)
+{
+	const char *at = latest_in(word);
+	size_t base = strlen(path) - strlen(word);
+	buf_auto folder = BUF_INIT;
+	struct run_list l = { NULL, 0, 0 };
+
+	if (at)
+		buf_add(&folder, path, base + (size_t)(at - word) + strlen("latest"));
+	mem_auto char *real = at && latest_is(folder.data) ? latest_run(folder.data) : NULL;
+	if (real) {
+		bool away = name_run(real, &folder);
+
+		buf_printf(out, "%s%s", folder.data + (away ? 0 : base), at + strlen("latest"));
+	} else if (!strchr(word, '/') && access(path, F_OK) && !run_list_find(dir, word, &l, NULL)) {
+		buf_str(out, l.run[0].away ? l.run[0].path : l.run[0].name);
+	}
+	run_list_release(&l);
+	return out->len && strcmp(out->data, word) != 0;
+}
+
 void backup_file(unsigned slot, char file[BACKUP_FILE_MAX])
 {
 	snprintf(file, BACKUP_FILE_MAX, "checkpoint/%u.bin", slot);

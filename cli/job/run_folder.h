@@ -38,6 +38,10 @@ int run_remove(const struct run_folder *r, struct err *e);
  * otherwise -ERR_NO_INPUT or -ERR_USAGE. */
 int run_file(const char *dir, const char *word, struct buf *own, const char **out, struct err *e);
 
+/* Another text for `word`, which stands for the file or run at `path` or a run in dir: one that stays the same file when
+ * `latest` leads to another run, or when other runs have names that begin with the word.  false: the word itself is. */
+bool run_lasting_name(const char *dir, const char *word, const char *path, struct buf *out);
+
 /* Checkpoints are written alternately to these files of a run's folder, so that one of them is always complete. */
 enum { BACKUP_SLOTS = 2, BACKUP_FILE_MAX = 32 };
 void backup_file(unsigned slot, char file[BACKUP_FILE_MAX]);

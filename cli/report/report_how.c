@@ -32,6 +32,7 @@ static void again(const struct train_report *p, struct buf *out)
 {
 	mem_auto char *here = getcwd(NULL, 0);
 	buf_auto path = BUF_INIT;
+	const char *word;
 
 	buf_str(out, "<p>To run it again, to the same bits:</p>\n<pre>");
 	if (here) {
@@ -39,9 +40,9 @@ static void again(const struct train_report *p, struct buf *out)
 		shell_word(here, out);
 		buf_char(out, '\n');
 	}
-	for (int i = 0; i < p->cli->argc; i++) {
+	for (int i = 0; (word = job_word(p->cli, p->job, i)); i++) {
 		buf_str(out, i ? " " : "");
-		shell_word(p->cli->argv[i], out);
+		shell_word(word, out);
 	}
 	buf_str(out, "</pre>\n<p>To use the weights:</p>\n<pre>");
 	shell_word(p->cli->argv[0], out);

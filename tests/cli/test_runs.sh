@@ -213,6 +213,28 @@ tap_exit 0 "start from a run" "$QCNN" train -q --dry-run --set train.init.from=o
 tap_exit 0 "with two restarts" "$QCNN" train --dry-run --set train.init.from=one --set train.restarts=2 config.yaml
 tap_has err "train.init.from gives the weights with which restart 1 of 2 begins; the others begin with random weights" "it says which of them"
 
+# latest leads to another run soon: what is recorded does not.
+from() {   # NAME VALUE WORD...: trains with train.init.from=VALUE; the same command later, by its record, gives the same bits
+	name=$1 want=$2
+	shift 2
+	tap_exit 0 "start from $name" "$QCNN" train -q --fresh --set log.dir=from --set log.name=run "$@" config.yaml
+	tap_is "$(sed -n 's/^ *init: {from: \(.*\)}.*/\1/p' from/latest/config.yaml)" "$want" "the configuration names the run"
+	tap_has from/latest/run.json "train.init.from=$want" "so does the command"
+	tap_has from/latest/report.html "train.init.from=$want" "that the report shows"
+	cp from/latest/weights.bin first.bin
+	sed -n 's/.*"command": \[\([^]]*\)\].*/\1/p' from/latest/run.json | sed 's/", "/"\n"/g' | sed "s/'/'\\\\''/g;s/^\"\(.*\)\"$/'\1'/" | tr '\n' ' ' >again
+	tap_exit 0 "once more" sh ./again
+	tap_same from/latest/weights.bin first.bin "the same bits"
+}
+for n in 1 2; do "$QCNN" train -q --fresh --set log.dir=from --set log.name=run --set run.seed=$n config.yaml 2>/dev/null; done
+last() { basename "$(tap_run from)"; }
+run=$(last)
+from latest "$run" --set train.init.from=latest
+run=$(last)
+from "the path of latest" "from/$run/weights.bin" '--set=train.init={from: from/latest/weights.bin}'
+"$QCNN" train -q --fresh --set log.dir=from --set log.name=other config.yaml 2>/dev/null
+from "the beginning of a name" "$(last)" --set=train.init.from=oth
+
 tap_exit 66 "infer on a run that was cut off" "$QCNN" infer cut
 tap_has err "the run runs/cut-1 (interrupted) has no weights.bin, since its training did not finish" "it says why"
 tap_exit 66 "a name that is near" "$QCNN" infer latst

@@ -283,6 +283,26 @@ static int read_part(struct inference *f, enum sample_part k)
 	return 0;
 }
 
+/* Weights that were converted from a file without a model: the configuration, if one was given, describes data, but no parts
+ * with digests. */
+static int no_split(struct inference *f)
+{
+	const char *path = f->cli->options.operand[0];
+	const struct ynode *split = config_node(f->config, KEY_DATA_SPLIT);
+	bool part = split && (split->kind == YNODE_REAL || split->kind == YNODE_INT);
+
+	if (!config_has(f->config, KEY_DATA_TRAIN) && !config_has(f->config, KEY_DATA_GENERATE))
+		return cli_usage(f->cli,
+			"%s was not made by training and describes no data; give --data, or convert the weights with --model=CONFIG, "
+			"the configuration of their training, to evaluate its data",
+			path);
+	return cli_usage(f->cli,
+		"%s was not made by training and describes no data; give --data, or evaluate %s of its configuration: "
+		"--set data.split=%s%s",
+		path, part ? "the validation data" : "all samples", part ? split->text : "null",
+		part ? " --split=validation" : "");
+}
+
 static int open_described(struct inference *f)
 {
 	const char *text = weights_meta(f->weights, "split");
@@ -290,7 +310,7 @@ static int open_described(struct inference *f)
 	enum sample_part k;
 
 	if (!text)
-		return cli_usage(f->cli, "%s was not made by training and describes no data; give --data", f->cli->options.operand[0]);
+		return no_split(f);
 	if (!split)
 		return damaged(f, "split");
 	int status = choose_part(f, split, &k);

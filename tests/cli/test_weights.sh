@@ -57,7 +57,24 @@ tap_has out "w: shapes [2] and [3]" "is shown"
 # Into a weights.bin.
 tap_exit 0 "a model's weights become a weights.bin" "$QCNN" weights convert --model two.qcnn w.npz made.bin
 tap_exit 2 "infer wants data for it" "$QCNN" infer made.bin
-tap_has err "describes no data; give --data" "says so"
+tap_has err "describes no data; give --data, or convert the weights with --model=CONFIG" "says so"
+"$QCNN" weights convert cluster.bin cluster.npz
+tap_exit 0 "with the configuration" "$QCNN" weights convert --model config.yaml cluster.npz described.bin
+tap_exit 2 "infer wants to know which of its samples" "$QCNN" infer described.bin
+hint=$(sed -n 's/.*its configuration: //p' err)
+tap_is "$hint" "--set data.split=0.75 --split=validation" "and says what they are"
+tap_exit 0 "which is taken" "$QCNN" infer -q $hint described.bin
+cp out got
+"$QCNN" infer -q cluster.bin >want
+tap_same got want "the samples of the training's validation, to the same numbers"
+sed 's/, split: 0.75//' config.yaml >whole.yaml
+tap_exit 0 "with a configuration without parts" "$QCNN" weights convert --model whole.yaml cluster.npz whole.bin
+tap_exit 2 "infer" "$QCNN" infer whole.bin
+tap_has err "all samples of its configuration: --set data.split=null" "proposes all of its samples"
+cp w.bin edited.bin
+printf '\001\002\003' | dd of=edited.bin bs=1 seek=$(($(wc -c <edited.bin) - 3)) conv=notrunc 2>/dev/null
+tap_exit 65 "edited weights" "$QCNN" infer edited.bin
+tap_has err "edited.bin: changed or damaged: its SHA-256 is not the one it names; to edit weights, use \`qcnn weights convert\`" "says how to edit them"
 "$QCNN" run -q --data new.csv --weights w.bin --format csv two.qcnn | sed 's/^[0-9]*,//; 1d' >want
 tap_exit 0 "and evaluates them" "$QCNN" infer -q --data new.csv -o got.csv made.bin
 cut -d, -f2 got.csv | sed 1d >got

@@ -183,7 +183,10 @@ static int check_digest(struct reader *r)
 		return bad(r, "__metadata__.sha256: no digest of 64 digits");
 	weights_digest(&(struct file_parts){ .part = &whole, .npart = 1, .seal_at = place + 8, .seal_len = SHA256_HEX }, hex);
 	if (strcmp(hex, want))
-		return bad(r, "damaged: its SHA-256 is not the one it names");
+		return bad(r, "changed or damaged: its SHA-256 is not the one it names%s",
+			json_object_get(r->meta, "checkpoint")
+				? ""
+				: "; to edit weights, use `qcnn weights convert` to .npz, and back with --model");
 	return 0;
 }
 

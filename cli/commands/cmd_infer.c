@@ -415,6 +415,21 @@ static int start_workers(struct inference *f, struct evaluator_options *o, struc
 	return status ? status : cluster_start(&f->cluster, &w, remote);
 }
 
+/* For weights that no training wrote, the labels of the samples decide where nothing else does. */
+static void open_classes(struct inference *f)
+{
+	double value[CLASSES_MAX];
+	buf_auto labels = BUF_INIT;
+
+	classes_init(&f->p.classes, f->config, f->weights->program,
+		weights_meta(f->weights, "labels"));
+	if (weights_meta(f->weights, "split") || f->p.classes.rule
+		|| classes_distinct(&f->p.part, value) < 2)
+		return;
+	classes_labels(&f->p.part, &labels);
+	classes_init(&f->p.classes, f->config, f->weights->program, labels.data);
+}
+
 static int evaluate(struct inference *f)
 {
 	struct evaluator_options o;
@@ -474,7 +489,7 @@ static void check_samples(struct inference *f)
 
 	config_measures(f->config, &f->p.measures);
 	f->p.measures.labels = binary_labels(known, classes_known(labels, known));
-	classes_init(&f->p.classes, f->config, f->weights->program, labels);
+	open_classes(f);
 	sample_angles_check(f->weights->program, &f->p.part, (struct span){ 0, 0, 0 }, f->d);
 	sample_known_check(&f->p.classes, labels, &f->p.part, f->d);
 }

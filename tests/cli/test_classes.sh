@@ -149,4 +149,20 @@ tap_exit 0 'weights show' "$QCNN" weights show w.bin
 tap_has out '# labels: [-1,1]' 'lists the labels'
 tap_exit 0 'new data' "$QCNN" infer --data new.csv w.bin
 tap_has out 'class	score' 'have classes without label_map, metrics or labels'
+
+# Converted weights have no labels of a training: the samples have them.
+"$QCNN" weights convert w.bin w.npz
+"$QCNN" weights convert --model=base.yaml w.npz other.bin
+for data in signs bits; do
+	tap_exit 0 "converted weights, labels of $data" "$QCNN" infer --data $data.csv other.bin
+	tap_is "$(head -n 1 out)" "$(printf 'sample\toutput\tclass\tscore\tlabel')" 'classes'
+done
+tap_exit 0 'converted weights' "$QCNN" infer --data signs.csv other.bin
+"$QCNN" infer --data signs.csv w.bin >want
+tap_same out want 'the classes of the training'
+sed 's/,-1/,1/' signs.csv >same.csv
+for data in new same reals; do
+	tap_exit 0 "converted weights, $data" "$QCNN" infer --data $data.csv other.bin
+	tap_is "$(head -n 1 out | cut -f 1-3 | grep -c class)" 0 'no classes'
+done
 tap_done

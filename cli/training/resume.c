@@ -18,6 +18,7 @@ struct search {
 	struct job *job;
 	struct resume *r;
 	bool named;                  /* by --resume */
+	char file[BACKUP_FILE_MAX];  /* the checkpoint of the run that is read */
 	char device[16];             /* of the run, where --device names another; "": none */
 	struct record_texts texts;
 };
@@ -59,8 +60,10 @@ static int other_configuration(struct search *s, const char *theirs)
 
 	if (!first_difference(a, b, &path, &text))
 		buf_str(&text, "it has more keys");
-	return cli_error(s->cli, -ERR_CONFIG, "%s has another configuration: %s",
-		run_path(s->r->run), text.data);
+	return cli_error(s->cli, -ERR_CONFIG,
+		"%s has another configuration: %s; it is resumed with its own, or, in place of --resume, `--set train.init.from=%s/%s` begins a new run "
+		"with its weights and with a new optimizer state",
+		run_path(s->r->run), text.data, run_path(s->r->run), s->file);
 }
 
 /* Which part of the data, and where it is from. */
@@ -202,6 +205,7 @@ static int open_newest(struct search *s)
 			json_decref(r->note);
 			r->weights = w;
 			r->note = note;
+			backup_file(k, s->file);
 		} else if (w) {
 			weights_free(w);
 			json_decref(note);

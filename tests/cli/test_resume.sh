@@ -80,6 +80,8 @@ again 2 "--fresh and --resume" --fresh --resume=x
 again 66 "no such run" --resume=nothing
 again 78 "another configuration is named" --resume=cluster --set=train.epochs=3
 tap_has err "train.epochs is 3 here and 1000000 there" "with what differs"
+hint=$(sed -n 's/.*`--set \(train.init.from=[^`]*\)` begins a new run with its weights.*/\1/p' err)
+again 0 "which its checkpoint can begin" --fresh --set=train.epochs=3 --set="$hint" --set=log.dir=further
 again 0 "another configuration begins a new run" --set=train.epochs=3
 tap_is "$(ls -d stopped/cluster-* | wc -l | tr -d ' ')" 2 "in a folder of its own"
 finished=$(basename "$(tap_run stopped)")

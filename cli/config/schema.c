@@ -376,6 +376,18 @@ static bool check_inputs(const struct check *c, const struct ynode *v)
 				    : check_wrong_kind(c, v, "a map from inputs to columns");
 }
 
+static bool named_class(const struct check *c, const struct ynode *key)
+{
+	struct diag *g = diag_at(c->d, DIAG_CONFIG_KIND, key->at,
+		"`%s` takes a map from numbers to numbers", c->what);
+
+	diag_label(g, "this is %s", ynode_kind_text(key->kind));
+	diag_help(g,
+		"a class is given by the number that data.label_map gives its name, for example `%s: %s`",
+		c->row->path, c->row->example);
+	return false;
+}
+
 static bool number_map(const struct check *c, const struct ynode *v, double low, double high)
 {
 	bool well = true;
@@ -387,7 +399,7 @@ static bool number_map(const struct check *c, const struct ynode *v, double low,
 
 		yaml_resolve(&key, key.text);
 		if (key.kind == YNODE_TEXT)
-			well = check_wrong_kind(c, &key, "a map from numbers to numbers");
+			well = named_class(c, &key);
 		else
 			well &= check_number(c, &key, -DBL_MAX, DBL_MAX)
 				&& check_number(c, v->entry[i].value, low, high);

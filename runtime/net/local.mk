@@ -80,8 +80,6 @@ libnet_a_SOURCES = \
 	runtime/net/protocol/wire.h \
 	runtime/net/protocol/wire_parts.c \
 	runtime/net/protocol/wire_parts.h \
-	runtime/net/protocol/wire_profile.c \
-	runtime/net/protocol/wire_work.c \
 	runtime/net/scheduler/assign.c \
 	runtime/net/scheduler/ledger.c \
 	runtime/net/scheduler/ledger.h \

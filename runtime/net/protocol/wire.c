@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Messages before work: one pair of functions a message, fields in order of qcnn-wire(7). */
+ * One function a message, which writes or reads its fields in order of qcnn-wire(7). */
 #include "runtime/net/protocol/wire_parts.h"
 
 #include <string.h>
 
-static const char boot_magic[8] = "QCNNBOOT", hello_magic[8] = "QCNNWIRE";
+#include "runtime/base/profile/profile.h"
 
 const char *wire_name(int type)
 {
@@ -16,268 +16,342 @@ const char *wire_name(int type)
 	return "?";
 }
 
-void wire_put_boot(struct buf *b, const struct wire_boot *m)
+/* ---- messages before work ---- */
+
+static void magic(struct fields *p, const char *word)
 {
-	buf_u8(b, WIRE_BOOT);
-	buf_add(b, boot_magic, sizeof boot_magic);
-	buf_u16(b, m->version);
-	buf_add(b, m->key, sizeof m->key);
-	buf_u32(b, m->rank);
-	buf_add(b, m->job, sizeof m->job);
-	buf_u8(b, m->transport);
-	buf_u32(b, m->naddress);
-	for (uint32_t i = 0; i < m->naddress; i++)
-		part_put_text(b, m->address[i]);
+	char here[8];
+
+	memcpy(here, word, sizeof here);
+	field_bytes(p, here, sizeof here);
+	field_check(p, !memcmp(here, word, sizeof here));
 }
 
-bool wire_get_boot(const uint8_t *p, size_t len, struct wire_boot *m)
+/* Of another version nothing else is read. */
+static void boot_fields(struct fields *p, struct wire_boot *m)
 {
-	struct rd r = part_begin(p, len, WIRE_BOOT);
-	char magic[8];
-
-	memset(m, 0, sizeof *m);
-	part_bytes(&r, magic, sizeof magic);
-	m->version = rd_u16(&r);
-	if (r.bad || memcmp(magic, boot_magic, sizeof magic))
-		return false;
-	if (m->version != WIRE_VERSION)
-		return true;
-	part_bytes(&r, m->key, sizeof m->key);
-	m->rank = rd_u32(&r);
-	part_bytes(&r, m->job, sizeof m->job);
-	m->transport = rd_u8(&r);
-	m->naddress = rd_u32(&r);
-	if (r.bad || m->transport > TRANSPORT_STDIO || (m->naddress == 0) != (m->transport == TRANSPORT_STDIO) || m->naddress > WIRE_ADDRESSES_MAX)
-		return false;
-	for (uint32_t i = 0; i < m->naddress; i++)
-		part_text(&r, m->address[i], sizeof m->address[i]);
-	return part_whole(&r);
+	magic(p, "QCNNBOOT");
+	field_u16(p, &m->version);
+	if (!p->out && m->version != WIRE_VERSION) {
+		p->in.at = p->in.len;
+		return;
+	}
+	field_bytes(p, m->key, sizeof m->key);
+	field_u32(p, &m->rank);
+	field_bytes(p, m->job, sizeof m->job);
+	field_u8(p, &m->transport);
+	field_u32(p, &m->naddress);
+	field_check(p,
+		m->transport <= TRANSPORT_STDIO
+			&& (m->naddress == 0) == (m->transport == TRANSPORT_STDIO)
+			&& m->naddress <= WIRE_ADDRESSES_MAX);
+	for (uint32_t i = 0; i < m->naddress && !p->in.bad; i++)
+		field_text(p, m->address[i], sizeof m->address[i]);
 }
 
-void wire_put_hello(struct buf *b, const struct wire_hello *m)
+static void hello_fields(struct fields *p, struct wire_hello *m)
 {
-	buf_u8(b, WIRE_HELLO);
-	buf_add(b, hello_magic, sizeof hello_magic);
-	buf_u16(b, m->version);
-	buf_u32(b, m->numerical);
-	buf_u32(b, m->rank);
-	buf_u8(b, m->aes);
-	buf_add(b, m->public, sizeof m->public);
-	buf_add(b, m->proof, sizeof m->proof);
+	magic(p, "QCNNWIRE");
+	field_u16(p, &m->version);
+	field_u32(p, &m->numerical);
+	field_u32(p, &m->rank);
+	field_bool(p, &m->aes);
+	field_bytes(p, m->public, sizeof m->public);
+	field_bytes(p, m->proof, sizeof m->proof);
 }
 
-bool wire_get_hello(const uint8_t *p, size_t len, struct wire_hello *m)
+static void challenge_fields(struct fields *p, struct wire_challenge *m)
 {
-	struct rd r = part_begin(p, len, WIRE_HELLO);
-	char magic[8];
-
-	part_bytes(&r, magic, sizeof magic);
-	m->version = rd_u16(&r);
-	m->numerical = rd_u32(&r);
-	m->rank = rd_u32(&r);
-	uint8_t aes = rd_u8(&r);
-	m->aes = aes;
-	part_bytes(&r, m->public, sizeof m->public);
-	part_bytes(&r, m->proof, sizeof m->proof);
-	return part_whole(&r) && aes <= 1 && !memcmp(magic, hello_magic, sizeof magic);
+	field_bool(p, &m->encrypt);
+	field_bool(p, &m->aes);
+	field_bytes(p, m->public, sizeof m->public);
+	field_bytes(p, m->proof, sizeof m->proof);
 }
 
-void wire_put_challenge(struct buf *b, const struct wire_challenge *m)
+static void proof_fields(struct fields *p, struct wire_proof *m)
 {
-	buf_u8(b, WIRE_CHALLENGE);
-	buf_u8(b, m->encrypt);
-	buf_u8(b, m->aes);
-	buf_add(b, m->public, sizeof m->public);
-	buf_add(b, m->proof, sizeof m->proof);
+	field_bytes(p, m->proof, sizeof m->proof);
 }
 
-bool wire_get_challenge(const uint8_t *p, size_t len, struct wire_challenge *m)
+static void about_fields(struct fields *p, struct wire_about *m)
 {
-	struct rd r = part_begin(p, len, WIRE_CHALLENGE);
-	uint8_t encrypt = rd_u8(&r), aes = rd_u8(&r);
-
-	m->encrypt = encrypt;
-	m->aes = aes;
-	part_bytes(&r, m->public, sizeof m->public);
-	part_bytes(&r, m->proof, sizeof m->proof);
-	return part_whole(&r) && encrypt <= 1 && aes <= 1;
+	field_text(p, m->kernels, sizeof m->kernels);
+	field_u32(p, &m->threads);
+	field_u64(p, &m->memory);
+	field_u64(p, &m->pid);
+	field_u64(p, &m->maths);
+	field_text(p, m->version, sizeof m->version);
+	field_text(p, m->host, sizeof m->host);
+	field_text(p, m->processor, sizeof m->processor);
 }
 
-void wire_put_proof(struct buf *b, const struct wire_proof *m)
+static void file_fields(struct fields *p, struct wire_file *f)
 {
-	buf_u8(b, WIRE_PROOF);
-	buf_add(b, m->proof, sizeof m->proof);
+	field_bytes(p, f->digest, sizeof f->digest);
+	field_u32(p, &f->nrow);
+	field_u32(p, &f->nx);
+	field_long_text(p, &f->path, &f->npath);
+	field_long_text(p, &f->spec, &f->nspec);
+	field_long_text(p, &f->through, &f->nthrough);
+	field_check(p,
+		!p->in.bad && f->npath && f->npath <= WIRE_PATH_MAX && !memchr(f->path, 0, f->npath));
 }
 
-bool wire_get_proof(const uint8_t *p, size_t len, struct wire_proof *m)
+static void job_fields(struct fields *p, struct wire_job *m)
 {
-	struct rd r = part_begin(p, len, WIRE_PROOF);
-
-	part_bytes(&r, m->proof, sizeof m->proof);
-	return part_whole(&r);
+	field_text(p, m->device, sizeof m->device);
+	field_text(p, m->kernels, sizeof m->kernels);
+	field_u8(p, &m->precision);
+	field_u8(p, &m->gradient);
+	field_u8(p, &m->again);
+	field_u8(p, &m->forward);
+	field_u32(p, &m->share);
+	field_u32(p, &m->place);
+	field_u32(p, &m->threads);
+	field_u32(p, &m->nlabel);
+	field_u32(p, &m->optimisations);
+	field_u32(p, &m->split);
+	field_u32(p, &m->shots);
+	field_u32(p, &m->nrank);
+	field_long_text(p, &m->places, &m->nplaces);
+	field_text(p, m->loss, sizeof m->loss);
+	field_u32(p, &m->noption);
+	field_check(p, m->noption <= WIRE_OPTIONS_MAX);
+	field_doubles(p, m->option, m->noption);
+	field_u64(p, &m->nprogram);
+	field_blob(p, &m->program, m->nprogram);
+	field_u32(p, &m->nfile);
+	field_check(p, m->nfile <= WIRE_FILES_MAX);
+	for (uint32_t i = 0; i < m->nfile && !p->in.bad; i++)
+		file_fields(p, &m->file[i]);
 }
 
-void wire_put_about(struct buf *b, const struct wire_about *m)
+static void ready_fields(struct fields *p, struct wire_ready *m)
 {
-	buf_u8(b, WIRE_ABOUT);
-	part_put_text(b, m->kernels);
-	buf_u32(b, m->threads);
-	buf_u64(b, m->memory);
-	buf_u64(b, m->pid);
-	buf_u64(b, m->maths);
-	part_put_text(b, m->version);
-	part_put_text(b, m->host);
-	part_put_text(b, m->processor);
+	field_u32(p, &m->width);
+	field_u32(p, &m->nvector);
+	field_u32(p, &m->nout);
+	field_u32(p, &m->nthread);
+	field_bytes(p, m->digest, sizeof m->digest);
 }
 
-bool wire_get_about(const uint8_t *p, size_t len, struct wire_about *m)
-{
-	struct rd r = part_begin(p, len, WIRE_ABOUT);
+/* ---- work ---- */
 
-	part_text(&r, m->kernels, sizeof m->kernels);
-	m->threads = rd_u32(&r);
-	m->memory = rd_u64(&r);
-	m->pid = rd_u64(&r);
-	m->maths = rd_u64(&r);
-	part_text(&r, m->version, sizeof m->version);
-	part_text(&r, m->host, sizeof m->host);
-	part_text(&r, m->processor, sizeof m->processor);
-	return part_whole(&r);
+static void weights_fields(struct fields *p, struct wire_weights *m)
+{
+	field_u64(p, &m->version);
+	field_u32(p, &m->n);
+	field_array(p, &m->value, m->n, sizeof(double));
 }
 
-static void put_long_text(struct buf *b, const char *text, uint32_t len)
+static void data_fields(struct fields *p, struct wire_data *m)
 {
-	buf_u32(b, len);
-	buf_add(b, text, len);
+	field_u32(p, &m->set);
+	field_u32(p, &m->nrow);
+	field_u32(p, &m->nx);
+	field_u32(p, &m->n);
+	field_array(p, &m->row, m->n, sizeof(uint32_t));
+	field_array(p, &m->value, (uint64_t)m->n * m->nx, sizeof(double));
+	field_check(p, m->set < WIRE_SETS_MAX && m->nx && m->n);
+	for (uint32_t k = 0; !p->out && !p->in.bad && k < m->n; k++)
+		field_check(p,
+			wire_row(m->row, k) < m->nrow
+				&& (!k || wire_row(m->row, k) > wire_row(m->row, k - 1)));
 }
 
-static void get_long_text(struct rd *r, const char **text, uint32_t *len)
+static void work_fields(struct fields *p, struct wire_work *m)
 {
-	*len = rd_u32(r);
-	*text = (const char *)part_array(r, *len, 1);
+	field_u64(p, &m->step);
+	field_u64(p, &m->weights);
+	field_bool(p, &m->gradient);
+	field_u64(p, &m->draw_key);
+	field_u32(p, &m->draw_first);
+	field_units(p, &m->units);
+	field_u32(p, &m->nsample);
+	field_u32(p, &m->nin);
+	field_u32(p, &m->nkept);
+	if (m->nkept) {
+		field_u32(p, &m->set);
+		field_array(p, &m->row, m->nsample, sizeof(uint32_t));
+	}
+	field_check(p,
+		m->nkept <= m->nin && m->set < (uint32_t)WIRE_SETS_MAX + WIRE_FILES_MAX && m->nsample);
+	field_array(p, &m->value, (uint64_t)m->nsample * (m->nin - m->nkept), sizeof(double));
 }
 
-static void put_file(struct buf *b, const struct wire_file *f)
+static void result_fields(struct fields *p, struct wire_result *m)
 {
-	buf_add(b, f->digest, sizeof f->digest);
-	buf_u32(b, f->nrow);
-	buf_u32(b, f->nx);
-	put_long_text(b, f->path, f->npath);
-	put_long_text(b, f->spec, f->nspec);
-	put_long_text(b, f->through, f->nthrough);
+	field_u64(p, &m->step);
+	field_f64(p, &m->seconds);
+	field_units(p, &m->units);
+	field_u32(p, &m->nsample);
+	field_u32(p, &m->nout);
+	field_u32(p, &m->n);
+	field_array(p, &m->value, (uint64_t)m->nsample * m->nout, sizeof(double));
+	field_array(p, &m->vector, m->n, sizeof(struct fixed));
+	field_check(p, m->nsample);
 }
 
-static void get_file(struct rd *r, struct wire_file *f)
+static void failed_fields(struct fields *p, struct wire_failed *m)
 {
-	part_bytes(r, f->digest, sizeof f->digest);
-	f->nrow = rd_u32(r);
-	f->nx = rd_u32(r);
-	get_long_text(r, &f->path, &f->npath);
-	get_long_text(r, &f->spec, &f->nspec);
-	get_long_text(r, &f->through, &f->nthrough);
-	if (!r->bad && (!f->npath || f->npath > WIRE_PATH_MAX || memchr(f->path, 0, f->npath)))
-		r->bad = 1;
+	field_u64(p, &m->step);
+	field_units(p, &m->units);
+	field_u32(p, (uint32_t *)&m->code);
+	field_text(p, m->text, sizeof m->text);
 }
 
-void wire_put_job(struct buf *b, const struct wire_job *m)
+static void heartbeat_fields(struct fields *p, struct wire_heartbeat *m)
 {
-	buf_u8(b, WIRE_JOB);
-	part_put_text(b, m->device);
-	part_put_text(b, m->kernels);
-	buf_u8(b, m->precision);
-	buf_u8(b, m->gradient);
-	buf_u8(b, m->again);
-	buf_u8(b, m->forward);
-	buf_u32(b, m->share);
-	buf_u32(b, m->place);
-	buf_u32(b, m->threads);
-	buf_u32(b, m->nlabel);
-	buf_u32(b, m->optimisations);
-	buf_u32(b, m->split);
-	buf_u32(b, m->shots);
-	buf_u32(b, m->nrank);
-	put_long_text(b, m->places, m->nplaces);
-	part_put_text(b, m->loss);
-	buf_u32(b, m->noption);
-	buf_f64s(b, m->option, m->noption);
-	buf_u64(b, m->nprogram);
-	buf_add(b, m->program, m->nprogram);
-	buf_u32(b, m->nfile);
-	for (uint32_t i = 0; i < m->nfile; i++)
-		put_file(b, &m->file[i]);
+	field_u64(p, &m->nunit);
 }
 
-bool wire_get_job(const uint8_t *p, size_t len, struct wire_job *m)
+static void bye_fields(struct fields *p, struct wire_bye *m)
 {
-	struct rd r = part_begin(p, len, WIRE_JOB);
-
-	memset(m, 0, sizeof *m);
-	part_text(&r, m->device, sizeof m->device);
-	part_text(&r, m->kernels, sizeof m->kernels);
-	m->precision = rd_u8(&r);
-	m->gradient = rd_u8(&r);
-	m->again = rd_u8(&r);
-	m->forward = rd_u8(&r);
-	m->share = rd_u32(&r);
-	m->place = rd_u32(&r);
-	m->threads = rd_u32(&r);
-	m->nlabel = rd_u32(&r);
-	m->optimisations = rd_u32(&r);
-	m->split = rd_u32(&r);
-	m->shots = rd_u32(&r);
-	m->nrank = rd_u32(&r);
-	get_long_text(&r, &m->places, &m->nplaces);
-	part_text(&r, m->loss, sizeof m->loss);
-	m->noption = rd_u32(&r);
-	if (r.bad || m->noption > WIRE_OPTIONS_MAX)
-		return false;
-	const uint8_t *option = part_array(&r, m->noption, sizeof(double));
-	if (option)
-		wire_doubles(option, m->noption, m->option);
-	m->nprogram = rd_u64(&r);
-	m->program = part_array(&r, m->nprogram, 1);
-	m->nfile = rd_u32(&r);
-	if (r.bad || m->nfile > WIRE_FILES_MAX)
-		return false;
-	for (uint32_t i = 0; i < m->nfile; i++)
-		get_file(&r, &m->file[i]);
-	return part_whole(&r);
+	field_u32(p, (uint32_t *)&m->code);
+	field_text(p, m->text, sizeof m->text);
 }
 
-void wire_put_ready(struct buf *b, const struct wire_ready *m)
+/* ---- profiles ---- */
+
+static void profile_fields(struct fields *p, struct wire_profile *m)
 {
-	buf_u8(b, WIRE_READY);
-	buf_u32(b, m->width);
-	buf_u32(b, m->nvector);
-	buf_u32(b, m->nout);
-	buf_u32(b, m->nthread);
-	buf_add(b, m->digest, sizeof m->digest);
+	field_u8(p, &m->level);
+	field_u8(p, &m->label);
+	field_u32(p, &m->capture);
+	field_u64(p, &m->bytes);
+	field_u32(p, &m->text_max);
+	field_check(p,
+		m->level < PROFILE_LEVELS && m->bytes <= INT64_MAX && m->text_max <= WIRE_PROFILE_MAX);
 }
 
-bool wire_get_ready(const uint8_t *p, size_t len, struct wire_ready *m)
+static void profiled_fields(struct fields *p, struct wire_profiled *m)
 {
-	struct rd r = part_begin(p, len, WIRE_READY);
+	field_u32(p, &m->capture);
+	field_u32(p, &m->total);
+	field_u32(p, &m->at);
+	field_u32(p, &m->n);
+	field_blob(p, &m->text, m->n);
+	field_check(p,
+		m->total <= WIRE_PROFILE_MAX && m->at <= m->total && m->n <= m->total - m->at
+			&& (m->n || !m->total));
+}
 
-	m->width = rd_u32(&r);
-	m->nvector = rd_u32(&r);
-	m->nout = rd_u32(&r);
-	m->nthread = rd_u32(&r);
-	part_bytes(&r, m->digest, sizeof m->digest);
-	return part_whole(&r);
+static void clock_fields(struct fields *p, struct wire_clock *m)
+{
+	field_u64(p, (uint64_t *)&m->sent);
+	field_u64(p, (uint64_t *)&m->received);
+	field_u64(p, (uint64_t *)&m->answered);
+	field_check(p, m->received <= m->answered);
+}
+
+/* ---- bodies ---- */
+
+/* What writes leaves *m as it is. */
+#define PUT(name, type) \
+	void wire_put_##name(struct buf *b, const struct wire_##name *m) \
+	{ \
+		struct fields p = field_write(b, type); \
+\
+		name##_fields(&p, (struct wire_##name *)(uintptr_t)m); \
+	}
+#define GET(name, type) \
+	bool wire_get_##name(const uint8_t *body, size_t len, struct wire_##name *m) \
+	{ \
+		struct fields p = field_read(body, len, type); \
+\
+		memset(m, 0, sizeof *m); \
+		name##_fields(&p, m); \
+		return field_whole(&p); \
+	}
+#define PUT_AND_GET(name, type) PUT(name, type) GET(name, type)
+
+PUT_AND_GET(boot, WIRE_BOOT)
+PUT_AND_GET(hello, WIRE_HELLO)
+PUT_AND_GET(challenge, WIRE_CHALLENGE)
+PUT_AND_GET(proof, WIRE_PROOF)
+PUT_AND_GET(about, WIRE_ABOUT)
+PUT_AND_GET(job, WIRE_JOB)
+PUT_AND_GET(ready, WIRE_READY)
+GET(weights, WIRE_WEIGHTS)
+GET(data, WIRE_DATA)
+PUT_AND_GET(work, WIRE_WORK)
+GET(result, WIRE_RESULT)
+PUT_AND_GET(failed, WIRE_FAILED)
+PUT_AND_GET(heartbeat, WIRE_HEARTBEAT)
+PUT_AND_GET(bye, WIRE_BYE)
+PUT_AND_GET(profile, WIRE_PROFILE)
+PUT_AND_GET(profiled, WIRE_PROFILED)
+PUT_AND_GET(clock, WIRE_CLOCK)
+
+void wire_put_weights(struct buf *b, uint64_t version, const double *value, uint32_t n)
+{
+	struct fields p = field_write(b, WIRE_WEIGHTS);
+
+	weights_fields(&p, &(struct wire_weights){ .version = version, .n = n });
+	buf_f64s(b, value, n);
+}
+
+void wire_put_data(struct buf *b, const struct wire_data *m, const uint32_t *row)
+{
+	struct fields p = field_write(b, WIRE_DATA);
+
+	data_fields(&p, (struct wire_data *)(uintptr_t)m);
+	for (uint32_t k = 0; k < m->n; k++)
+		wire_put_row(b, row[k]);
+}
+
+void wire_put_result(struct buf *b, const struct wire_result *m, const double *value,
+	const struct fixed *vector)
+{
+	struct fields p = field_write(b, WIRE_RESULT);
+
+	result_fields(&p, (struct wire_result *)(uintptr_t)m);
+	buf_f64s(b, value, (size_t)m->nsample * m->nout);
+	field_put_fixed(b, vector, m->n);
+}
+
+void wire_put_row(struct buf *b, uint32_t row) { buf_u32(b, row); }
+
+uint32_t wire_row(const uint8_t *row, uint32_t k)
+{
+	struct rd r = { .p = row + (size_t)k * sizeof k, .len = sizeof k };
+
+	return rd_u32(&r);
+}
+
+static void put_text(struct buf *b, enum wire_type type, const char *text, uint32_t n)
+{
+	struct fields p = field_write(b, type);
+
+	field_long_text(&p, &text, &n);
+}
+
+static bool get_text(const uint8_t *p, size_t len, enum wire_type type, const uint8_t **text,
+	uint32_t *n)
+{
+	struct fields r = field_read(p, len, type);
+
+	field_u32(&r, n);
+	field_blob(&r, text, *n);
+	return field_whole(&r) && *n;
+}
+
+void wire_put_attach(struct buf *b, const char *text, uint32_t n)
+{
+	put_text(b, WIRE_ATTACH, text, n);
+}
+
+bool wire_get_attach(const uint8_t *p, size_t len, const uint8_t **text, uint32_t *n)
+{
+	return get_text(p, len, WIRE_ATTACH, text, n);
 }
 
 void wire_put_group(struct buf *b, const void *bytes, uint32_t n)
 {
-	buf_u8(b, WIRE_GROUP);
-	buf_u32(b, n);
-	buf_add(b, bytes, n);
+	put_text(b, WIRE_GROUP, bytes, n);
 }
 
 bool wire_get_group(const uint8_t *p, size_t len, const uint8_t **bytes, uint32_t *n)
 {
-	struct rd r = part_begin(p, len, WIRE_GROUP);
-
-	*n = rd_u32(&r);
-	*bytes = part_array(&r, *n, 1);
-	return part_whole(&r) && *n && *n <= WIRE_GROUP_MAX;
+	return get_text(p, len, WIRE_GROUP, bytes, n) && *n <= WIRE_GROUP_MAX;
 }

@@ -101,7 +101,8 @@ struct wire_job {
 	const char *places; /* (nplaces) where it starts the others: a text of cli/hosts/worker_groups.h */
 	uint32_t nplaces;
 	char loss[64]; uint32_t noption; double option[WIRE_OPTIONS_MAX];
-	const uint8_t *program; size_t nprogram;
+	const uint8_t *program;
+	uint64_t nprogram;
 	uint32_t nfile; struct wire_file file[WIRE_FILES_MAX];
 };
 struct wire_ready { uint32_t width, nvector, nout, nthread; uint8_t digest[WIRE_DIGEST]; };

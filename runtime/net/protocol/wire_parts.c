@@ -4,77 +4,121 @@
 
 #include <string.h>
 
-void part_put_text(struct buf *b, const char *text)
+struct fields field_write(struct buf *b, enum wire_type type)
 {
-	size_t len = strlen(text);
-
-	buf_u16(b, (uint16_t)len);
-	buf_add(b, text, len);
+	buf_u8(b, (uint8_t)type);
+	return (struct fields){ .out = b };
 }
 
-void part_text(struct rd *r, char *out, size_t size)
+struct fields field_read(const uint8_t *p, size_t len, enum wire_type type)
 {
-	size_t len = rd_u16(r);
-	const uint8_t *p = rd_bytes(r, len);
+	struct fields r = { .in = { .p = p, .len = len } };
 
-	out[0] = 0;
-	if (r->bad || len >= size || memchr(p, 0, len)) {
-		r->bad = 1;
-		return;
-	}
-	memcpy(out, p, len);
-	out[len] = 0;
-}
-
-void part_bytes(struct rd *r, void *out, size_t len)
-{
-	const uint8_t *p = rd_bytes(r, len);
-
-	if (p)
-		memcpy(out, p, len);
-	else
-		memset(out, 0, len);
-}
-
-const uint8_t *part_array(struct rd *r, uint64_t n, size_t size)
-{
-	if (n > WIRE_BODY_MAX / size) {
-		r->bad = 1;
-		return NULL;
-	}
-	return rd_bytes(r, (size_t)n * size);
-}
-
-struct rd part_begin(const uint8_t *p, size_t len, enum wire_type type)
-{
-	struct rd r = { .p = p, .len = len };
-
-	if (rd_u8(&r) != type)
-		r.bad = 1;
+	field_check(&r, rd_u8(&r.in) == type);
 	return r;
 }
 
-bool part_whole(const struct rd *r) { return !r->bad && r->at == r->len; }
+bool field_whole(const struct fields *p) { return !p->in.bad && p->in.at == p->in.len; }
 
-void part_put_units(struct buf *b, const struct wire_units *u)
+void field_check(struct fields *p, bool holds)
 {
-	buf_u32(b, u->first);
-	buf_u32(b, u->nbit);
-	buf_add(b, u->bit, WIRE_MAP_BYTES(u->nbit));
+	if (!p->out && !holds)
+		p->in.bad = 1;
 }
 
-void part_units(struct rd *r, struct wire_units *u)
-{
-	u->first = rd_u32(r);
-	u->nbit = rd_u32(r);
-	if (r->bad || !u->nbit || u->nbit > WIRE_UNITS_MAX || u->first > WIRE_UNITS_MAX - u->nbit) {
-		r->bad = 1;
-		return;
+#define NUMBER(name, type) \
+	void field_##name(struct fields *p, type *v) \
+	{ \
+		if (p->out) \
+			buf_##name(p->out, *v); \
+		else \
+			*v = rd_##name(&p->in); \
 	}
+NUMBER(u8, uint8_t)
+NUMBER(u16, uint16_t)
+NUMBER(u32, uint32_t)
+NUMBER(u64, uint64_t)
+NUMBER(f64, double)
+
+void field_bool(struct fields *p, bool *v)
+{
+	uint8_t byte = p->out ? *v : 0;
+
+	field_u8(p, &byte);
+	field_check(p, byte <= 1);
+	if (!p->out)
+		*v = byte;
+}
+
+void field_text(struct fields *p, char *text, size_t size)
+{
+	uint16_t len = p->out ? (uint16_t)strlen(text) : 0;
+
+	field_u16(p, &len);
+	field_check(p, len < size);
+	if (p->in.bad)
+		len = 0;
+	field_bytes(p, text, len);
+	field_check(p, !memchr(text, 0, len));
+	if (!p->out)
+		text[len] = 0;
+}
+
+void field_bytes(struct fields *p, void *bytes, size_t len)
+{
+	const uint8_t *from = p->out ? NULL : rd_bytes(&p->in, len);
+
+	if (p->out)
+		buf_add(p->out, bytes, len);
+	else if (from)
+		memcpy(bytes, from, len);
+}
+
+void field_doubles(struct fields *p, double *v, uint32_t n)
+{
+	const uint8_t *from = NULL;
+
+	field_array(p, &from, n, sizeof *v);
+	if (p->out)
+		buf_f64s(p->out, v, n);
+	else if (from)
+		wire_doubles(from, n, v);
+}
+
+void field_blob(struct fields *p, const uint8_t **bytes, uint64_t n)
+{
+	if (p->out)
+		buf_add(p->out, *bytes, n);
+	field_array(p, bytes, n, 1);
+}
+
+void field_long_text(struct fields *p, const char **text, uint32_t *n)
+{
+	const uint8_t *bytes = p->out ? (const uint8_t *)*text : NULL;
+
+	field_u32(p, n);
+	field_blob(p, &bytes, *n);
+	if (!p->out)
+		*text = (const char *)bytes;
+}
+
+void field_array(struct fields *p, const uint8_t **elements, uint64_t n, size_t size)
+{
+	if (p->out)
+		return;
+	field_check(p, n <= WIRE_BODY_MAX / size);
+	*elements = rd_bytes(&p->in, (size_t)n * size);
+}
+
+void field_units(struct fields *p, struct wire_units *u)
+{
+	field_u32(p, &u->first);
+	field_u32(p, &u->nbit);
+	field_check(p, u->nbit && u->nbit <= WIRE_UNITS_MAX && u->first <= WIRE_UNITS_MAX - u->nbit);
 	size_t nbyte = WIRE_MAP_BYTES(u->nbit);
-	u->bit = rd_bytes(r, nbyte);
-	if (!u->bit || !(u->bit[0] & 1) || (u->bit[nbyte - 1] >> ((u->nbit - 1) & 7)) != 1)
-		r->bad = 1;
+	field_blob(p, &u->bit, nbyte);
+	if (!p->out && !p->in.bad)
+		field_check(p, (u->bit[0] & 1) && u->bit[nbyte - 1] >> ((u->nbit - 1) & 7) == 1);
 }
 
 uint32_t wire_units_list(const struct wire_units *u, uint32_t *id)
@@ -128,7 +172,7 @@ void wire_fixed(const uint8_t *p, size_t n, struct fixed *out)
 #endif
 }
 
-void part_put_fixed(struct buf *b, const struct fixed *v, size_t n)
+void field_put_fixed(struct buf *b, const struct fixed *v, size_t n)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 	buf_add(b, v, n * sizeof *v);

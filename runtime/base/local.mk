@@ -72,5 +72,7 @@ libbase_a_SOURCES = \
 	runtime/base/system/spawn.h \
 	runtime/base/system/temporary_file.c \
 	runtime/base/system/temporary_file.h \
+	runtime/base/system/threads.c \
+	runtime/base/system/threads.h \
 	runtime/base/visible.c \
 	runtime/base/visible.h

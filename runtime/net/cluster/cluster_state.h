@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include "runtime/base/profile/recorder.h"
+#include "runtime/base/system/threads.h"
 #include "runtime/net/cluster/clock_offset.h"
 #include "runtime/net/cluster/coordinator.h"
 #include "runtime/net/cluster/worker_state.h"

@@ -18,10 +18,10 @@ struct pool *coordinator_pool(struct coordinator *c) { return &c->pool; }
 
 void coordinator_on_profiler(struct coordinator *c, void (*fn)(void *ctx, struct peer *p), void *ctx)
 {
-	pthread_mutex_lock(&c->loop.lock);
+	mutex_auto held = mutex_hold(&c->loop.lock);
+
 	c->on_profiler = fn;
 	c->profiler_ctx = ctx;
-	pthread_mutex_unlock(&c->loop.lock);
 }
 
 /* NULL: there are no more. */
@@ -39,12 +39,11 @@ bool coordinator_worker(struct coordinator *c, unsigned n, struct coordinator_wo
 
 	if (!w)
 		return false;
-	pthread_mutex_lock(&c->loop.lock);
+	mutex_auto held = mutex_hold(&c->loop.lock);
 	struct scheduler_stats done = scheduler_stats(c->scheduler, w->rank);
 	*out = (struct coordinator_worker){ w->name, done.nunit, done.seconds, w->ready.nthread,
 		w->state == WORKER_LOST, w->nrestart, done.nsample, worker_traffic(w).sent,
 		w->peer.fd < 0 ? -1 : clock_seconds() - w->heard };
-	pthread_mutex_unlock(&c->loop.lock);
 	return true;
 }
 
@@ -294,7 +293,8 @@ void workers_forget_job(struct coordinator *c)
 
 int coordinator_job(struct coordinator *c, const struct wire_job *job, const struct wire_ready *own, struct err *e)
 {
-	pthread_mutex_lock(&c->loop.lock);
+	mutex_auto held = mutex_hold(&c->loop.lock);
+
 	workers_forget_job(c);
 	int code = job_keep(c, job, e);
 	for (unsigned i = 0; i < c->nworker && !code; i++)
@@ -305,7 +305,6 @@ int coordinator_job(struct coordinator *c, const struct wire_job *job, const str
 	if (!code)
 		code = same_answers(c, own, e);
 	c->liveness.started = !code;
-	pthread_mutex_unlock(&c->loop.lock);
 	return code;
 }
 

@@ -12,11 +12,8 @@ struct coordinator_rank coordinator_rank(struct coordinator *c, unsigned k)
 {
 	const struct worker *w = &c->worker[k];
 
-	pthread_mutex_lock(&c->loop.lock);
-	struct coordinator_rank r =
-		(struct coordinator_rank){ w->about.host, w->about.threads, w->on_this_host };
-	pthread_mutex_unlock(&c->loop.lock);
-	return r;
+	mutex_auto held = mutex_hold(&c->loop.lock);
+	return (struct coordinator_rank){ w->about.host, w->about.threads, w->on_this_host };
 }
 
 /* An end of its connection, as a number; not 0: it has none. */
@@ -49,10 +46,8 @@ static int not_connected(const struct worker *w, struct err *e)
 int coordinator_own_address(struct coordinator *c, unsigned k, char out[OWN_ADDRESS_MAX],
 	struct err *e)
 {
-	pthread_mutex_lock(&c->loop.lock);
-	int code = own_address(&c->worker[k], out) ? not_connected(&c->worker[k], e) : 0;
-	pthread_mutex_unlock(&c->loop.lock);
-	return code;
+	mutex_auto held = mutex_hold(&c->loop.lock);
+	return own_address(&c->worker[k], out) ? not_connected(&c->worker[k], e) : 0;
 }
 
 static bool is_same_host(const struct worker *v, const struct worker *w)
@@ -67,48 +62,42 @@ static bool is_same_host(const struct worker *v, const struct worker *w)
 
 bool coordinator_same_host(struct coordinator *c, unsigned a, unsigned b)
 {
-	pthread_mutex_lock(&c->loop.lock);
-	bool same = is_same_host(&c->worker[a], &c->worker[b]);
-	pthread_mutex_unlock(&c->loop.lock);
-	return same;
+	mutex_auto held = mutex_hold(&c->loop.lock);
+	return is_same_host(&c->worker[a], &c->worker[b]);
 }
 
 int coordinator_address_for(struct coordinator *c, unsigned a, unsigned b,
 	char out[OWN_ADDRESS_MAX], struct err *e)
 {
 	const struct worker *v = &c->worker[a], *w = &c->worker[b];
-	int code;
 
-	pthread_mutex_lock(&c->loop.lock);
+	mutex_auto held = mutex_hold(&c->loop.lock);
 	if (w->on_this_host)
-		code = own_address(v, out) ? not_connected(v, e) : 0;
-	else
-		code = peer_address(w, out) ? not_connected(w, e) : 0;
-	pthread_mutex_unlock(&c->loop.lock);
-	return code;
+		return own_address(v, out) ? not_connected(v, e) : 0;
+	return peer_address(w, out) ? not_connected(w, e) : 0;
 }
 
 void coordinator_group_follows(struct coordinator *c, unsigned k, uint32_t nthread)
 {
-	pthread_mutex_lock(&c->loop.lock);
+	mutex_auto held = mutex_hold(&c->loop.lock);
+
 	c->worker[k].follows = true;
 	c->worker[k].ready.nthread = nthread;
-	pthread_mutex_unlock(&c->loop.lock);
 }
 
 void coordinator_group_begin(struct coordinator *c)
 {
-	pthread_mutex_lock(&c->loop.lock);
+	mutex_auto held = mutex_hold(&c->loop.lock);
+
 	workers_forget_job(c);
 	c->grouped = true;
-	pthread_mutex_unlock(&c->loop.lock);
 }
 
 void coordinator_group_send(struct coordinator *c, unsigned k, const void *bytes, uint32_t n)
 {
 	struct worker *w = &c->worker[k];
 
-	pthread_mutex_lock(&c->loop.lock);
+	mutex_auto held = mutex_hold(&c->loop.lock);
 	buf_clear(&c->body);
 	wire_put_group(&c->body, bytes, n);
 	if (w->state == WORKER_DESCRIBED)
@@ -117,7 +106,6 @@ void coordinator_group_send(struct coordinator *c, unsigned k, const void *bytes
 		peer_put(&w->peer, &c->body);
 	worker_flush(w);
 	crypto_wipe(c->body.data, c->body.len);
-	pthread_mutex_unlock(&c->loop.lock);
 }
 
 bool group_take_address(struct coordinator *c, struct worker *w, const uint8_t *body, size_t len)
@@ -142,10 +130,10 @@ bool group_keeps_quiet(const struct coordinator *c, const struct worker *w)
 
 int coordinator_group_addresses(struct coordinator *c, const char **address, struct err *e)
 {
-	pthread_mutex_lock(&c->loop.lock);
+	mutex_auto held = mutex_hold(&c->loop.lock);
 	int code = workers_wait(c, WORKER_READY, "given its address", e);
+
 	for (unsigned k = 0; k < c->nworker; k++)
 		address[k] = c->worker[k].address;
-	pthread_mutex_unlock(&c->loop.lock);
 	return code;
 }

@@ -3,7 +3,6 @@
 #include "runtime/net/cluster/cluster_state.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "runtime/base/arena.h"
 #include "runtime/base/system/clock.h"
@@ -137,31 +136,19 @@ static void *keep(void *arg)
 {
 	struct coordinator *c = arg;
 
-	pthread_mutex_lock(&c->loop.lock);
+	mutex_auto held = mutex_hold(&c->loop.lock);
 	while (!c->loop.stopping) {
-		struct timespec until;
-
-		clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_nsec += KEEPER_MS * 1000000L;
-		until.tv_sec += until.tv_nsec / 1000000000L;
-		until.tv_nsec %= 1000000000L;
-		pthread_cond_timedwait(&c->loop.stop, &c->loop.lock, &until);
+		cond_wait_for(&c->loop.stop, &c->loop.lock, KEEPER_MS / 1e3);
 		if (!c->loop.stopping)
 			loop_turn(c, 0);
 	}
-	pthread_mutex_unlock(&c->loop.lock);
 	return NULL;
 }
 
 void loop_init(struct coordinator *c)
 {
-	pthread_condattr_t steady;
-
 	pthread_mutex_init(&c->loop.lock, NULL);
-	pthread_condattr_init(&steady);
-	pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
-	pthread_cond_init(&c->loop.stop, &steady);
-	pthread_condattr_destroy(&steady);
+	cond_init(&c->loop.stop);
 }
 
 void loop_keep(struct coordinator *c)

@@ -8,17 +8,15 @@ static int begin(struct pool *p, const struct pool_step *step, uint32_t nunit, s
 {
 	struct coordinator *c = coordinator_of(p);
 
-	pthread_mutex_lock(&c->loop.lock);
-	int code = scheduler_begin(c->scheduler, step, nunit, n, e);
-	pthread_mutex_unlock(&c->loop.lock);
-	return code;
+	mutex_auto held = mutex_hold(&c->loop.lock);
+	return scheduler_begin(c->scheduler, step, nunit, n, e);
 }
 
 static int end(struct pool *p, struct fixed *sum, struct err *e)
 {
 	struct coordinator *c = coordinator_of(p);
 
-	pthread_mutex_lock(&c->loop.lock);
+	mutex_auto held = mutex_hold(&c->loop.lock);
 	loop_allow_spin(c, true);
 	c->loop.stepping = true;
 	while (!scheduler_done(c->scheduler)) {
@@ -31,9 +29,7 @@ static int end(struct pool *p, struct fixed *sum, struct err *e)
 	}
 	c->loop.stepping = false;
 	loop_allow_spin(c, false);
-	int code = scheduler_end(c->scheduler, sum, e);
-	pthread_mutex_unlock(&c->loop.lock);
-	return code;
+	return scheduler_end(c->scheduler, sum, e);
 }
 
 static int record(struct pool *p, int level, uint64_t bytes_max, struct err *e)

@@ -229,11 +229,9 @@ int worker_profile_record(struct coordinator *c, int level, uint64_t bytes_max, 
 	if (level <= PROFILE_OFF || level >= PROFILE_LEVELS)
 		return err_set(e, -ERR_CONFIG, "a profile has a level from 1 to %d",
 			PROFILE_LEVELS - 1);
-	pthread_mutex_lock(&c->loop.lock);
-	if (now->on) {
-		pthread_mutex_unlock(&c->loop.lock);
+	mutex_auto held = mutex_hold(&c->loop.lock);
+	if (now->on)
 		return err_set(e, -ERR_CONFIG, "a profile of the workers is being taken already");
-	}
 	most = most < WIRE_PROFILE_MAX ? most : WIRE_PROFILE_MAX;
 	now->on = true;
 	now->number++;
@@ -251,7 +249,6 @@ int worker_profile_record(struct coordinator *c, int level, uint64_t bytes_max, 
 	for (unsigned i = 0; i < c->nworker; i++)
 		if (c->worker[i].profile.state == RECORD_COMPARE)
 			begin(c, &c->worker[i]);
-	pthread_mutex_unlock(&c->loop.lock);
 	return 0;
 }
 

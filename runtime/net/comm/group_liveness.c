@@ -2,34 +2,21 @@
  * A thread of each rank sends heartbeats; the others note when they have last changed. */
 #include "runtime/net/comm/group_liveness.h"
 
-#include <signal.h>
-#include <time.h>
+#include "runtime/base/system/threads.h"
 
 enum { INTERVAL_MS = 250, INTERVALS = 8 /* in a deadline */ };
 /* Between two looks: this process did not wait all that time, or did not run. */
 static const double AWAY_S = 1;
 
-static void wait_ms(struct group_liveness *l, unsigned ms)
-{
-	struct timespec until;
-
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += ms * 1000000L;
-	until.tv_sec += until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
-	pthread_cond_timedwait(&l->ending, &l->lock, &until);
-}
-
 static void *show(void *ctx)
 {
 	struct group_liveness *l = ctx;
 
-	pthread_mutex_lock(&l->lock);
+	mutex_auto held = mutex_hold(&l->lock);
 	while (!l->ends) {
 		l->transport->heartbeat(l->t);
-		wait_ms(l, l->interval_ms);
+		cond_wait_for(&l->ending, &l->lock, l->interval_ms / 1e3);
 	}
-	pthread_mutex_unlock(&l->lock);
 	return NULL;
 }
 
@@ -37,19 +24,16 @@ int group_liveness_start(struct group_liveness *l, const struct group_transport 
 	unsigned size, unsigned deadline_ms, struct err *e)
 {
 	unsigned ms = deadline_ms / INTERVALS + 1;
-	sigset_t all, before;
 
 	*l = (struct group_liveness){ .transport = transport,
 		.t = t,
 		.size = size,
 		.interval_ms = ms < INTERVAL_MS ? ms : INTERVAL_MS };
 	pthread_mutex_init(&l->lock, NULL);
-	pthread_cond_init(&l->ending, NULL);
-	sigfillset(&all); /* signals are for the other threads */
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	int failed = pthread_create(&l->thread, NULL, show, l);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return failed ? err_set(e, -ERR_CONFIG, "the system has no thread for a group of ranks") : 0;
+	cond_init(&l->ending);
+	return thread_start(&l->thread, show, l)
+		? 0
+		: err_set(e, -ERR_CONFIG, "the system has no thread for a group of ranks");
 }
 
 void group_liveness_stop(struct group_liveness *l)

@@ -149,8 +149,7 @@ bool mpi_turn(struct mpi *t, unsigned first, const uint8_t *key)
 
 bool mpi_turn_all(struct mpi *t, const uint8_t *key)
 {
-	lock(t);
-	bool moved = mpi_turn(t, 0, key);
-	unlock(t);
-	return moved;
+	mutex_auto held = mpi_hold(t);
+
+	return mpi_turn(t, 0, key);
 }

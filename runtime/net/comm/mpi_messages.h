@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "runtime/base/crypto/crypto_session.h"
+#include "runtime/base/system/threads.h"
 #include "runtime/net/comm/mpi_process.h"
 #include "runtime/net/comm/transport.h"
 #include "runtime/net/protocol/protocol.h"
@@ -89,8 +90,7 @@ static inline struct chunk *chunk_of(const struct mpi *t, unsigned slot)
 	return (struct chunk *)(void *)(t->chunk + slot * t->nbyte_slot);
 }
 
-static inline void lock(struct mpi *t) { pthread_mutex_lock(&t->process->lock); }
-static inline void unlock(struct mpi *t) { pthread_mutex_unlock(&t->process->lock); }
+static inline pthread_mutex_t *mpi_hold(struct mpi *t) { return mutex_hold(&t->process->lock); }
 
 /* ---- messages ---- */
 

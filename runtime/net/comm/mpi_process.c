@@ -2,7 +2,6 @@
  * MPI wants to be ended by the thread that has started it: that thread sleeps between the two. */
 #include "runtime/net/comm/mpi_process.h"
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "runtime/base/system/clock.h"
+#include "runtime/base/system/threads.h"
 
 enum stage {
 	STAGE_NONE = 0,
@@ -31,7 +31,7 @@ static struct {
 	char text[MPI_TEXT_MAX]; /* why it failed to start */
 	bool lost, leads;        /* a group has lost a rank, and this process leads it */
 	pid_t pid;
-} now = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
+} now = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* With now.lock. */
 static void set(enum stage s)
@@ -64,43 +64,20 @@ static void await(enum stage s, double until)
 {
 	double left;
 
-	while (now.stage == s && (left = until - clock_seconds()) > 0) {
-		struct timespec t;
-
-		clock_gettime(CLOCK_REALTIME, &t);
-		t.tv_sec += (time_t)left;
-		t.tv_nsec += (long)((left - (double)(time_t)left) * 1e9);
-		t.tv_sec += t.tv_nsec / 1000000000;
-		t.tv_nsec %= 1000000000;
-		pthread_cond_timedwait(&now.changed, &now.lock, &t);
-	}
-}
-
-/* Signals are for the other threads. */
-static bool start_thread(void)
-{
-	sigset_t all, before;
-	pthread_t thread;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	int failed = pthread_create(&thread, NULL, run, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (!failed)
-		pthread_detach(thread);
-	return !failed;
+	while (now.stage == s && (left = until - clock_seconds()) > 0)
+		cond_wait_for(&now.changed, &now.lock, left);
 }
 
 /* ---- exit ---- */
 
 static void end(double until, int status)
 {
-	pthread_mutex_lock(&now.lock);
+	mutex_auto held = mutex_hold(&now.lock);
+
 	set(STAGE_ENDING);
 	await(STAGE_ENDING, until);
 	if (now.stage == STAGE_ENDING) /* MPI is still at it: nothing of it may be taken away */
 		_exit(status);
-	pthread_mutex_unlock(&now.lock);
 }
 
 /* A launcher ends the others when a process exits without having ended MPI. */
@@ -120,14 +97,14 @@ static void leave_job(int status, void *ctx)
 
 void mpi_process_fail(bool leads)
 {
-	pthread_mutex_lock(&now.lock);
-	if (now.stage == STAGE_STARTED) {
-		snprintf(now.text, sizeof now.text, "an earlier group has lost a rank");
-		now.lost = true;
-		now.leads = leads;
-		set(STAGE_FAILED);
-	}
-	pthread_mutex_unlock(&now.lock);
+	mutex_auto held = mutex_hold(&now.lock);
+
+	if (now.stage != STAGE_STARTED)
+		return;
+	snprintf(now.text, sizeof now.text, "an earlier group has lost a rank");
+	now.lost = true;
+	now.leads = leads;
+	set(STAGE_FAILED);
 }
 
 /* ---- start ---- */
@@ -136,16 +113,19 @@ void mpi_process_fail(bool leads)
 static int begin(const struct mpi_library *l, double until, struct err *e)
 {
 	double since = clock_seconds();
+	pthread_t thread;
 	int code = mpi_load(l, &process.module, e);
 
 	if (code)
 		return code;
-	set(STAGE_STARTING);
+	cond_init(&now.changed);
+	now.stage = STAGE_STARTING;
 	now.pid = getpid();
-	if (on_exit(leave_job, NULL) || !start_thread()) {
-		set(STAGE_NONE);
+	if (on_exit(leave_job, NULL) || !thread_start(&thread, run, NULL)) {
+		now.stage = STAGE_NONE;
 		return err_set(e, -ERR_CONFIG, "the system has no thread for MPI");
 	}
+	pthread_detach(thread);
 	await(STAGE_STARTING, until);
 	if (now.stage != STAGE_STARTING)
 		return 0;
@@ -159,14 +139,13 @@ static int begin(const struct mpi_library *l, double until, struct err *e)
 int mpi_process_start(const struct mpi_library *l, double until, struct mpi_process **out,
 	struct err *e)
 {
+	mutex_auto held = mutex_hold(&now.lock);
 	int code = 0;
 
-	pthread_mutex_lock(&now.lock);
 	if (now.stage == STAGE_NONE)
 		code = begin(l, until, e);
 	if (!code && now.stage != STAGE_STARTED)
 		code = err_set(e, -ERR_CONFIG, "%s cannot be used: %s", l->title, now.text);
-	pthread_mutex_unlock(&now.lock);
 	if (!code)
 		*out = &process;
 	return code;

@@ -17,6 +17,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/system/clock.h"
+#include "runtime/base/system/threads.h"
 #include "runtime/net/comm/group_liveness.h"
 
 /* The body of a frame begins on a cache line. */
@@ -92,11 +93,9 @@ static void seal(struct tcp_link *l, struct frame *f, uint32_t nbyte)
 
 struct chunk *link_reserve(struct tcp_link *l)
 {
-	pthread_mutex_lock(&l->lock);
-	struct chunk *c =
-		l->nout < LINK_CHUNKS ? chunk_of(frame_at(l->out, l->first_out + l->nout)) : NULL;
-	pthread_mutex_unlock(&l->lock);
-	return c;
+	mutex_auto held = mutex_hold(&l->lock);
+
+	return l->nout < LINK_CHUNKS ? chunk_of(frame_at(l->out, l->first_out + l->nout)) : NULL;
 }
 
 void link_say_ready(struct tcp_link *l)
@@ -158,40 +157,38 @@ static bool flush(struct tcp_link *l)
 
 bool link_flush(struct tcp_link *l)
 {
-	pthread_mutex_lock(&l->lock);
-	bool moved = flush(l);
-	pthread_mutex_unlock(&l->lock);
-	return moved;
+	mutex_auto held = mutex_hold(&l->lock);
+
+	return flush(l);
 }
 
 void link_send(struct tcp_link *l)
 {
-	pthread_mutex_lock(&l->lock);
+	mutex_auto held = mutex_hold(&l->lock);
 	struct frame *f = frame_at(l->out, l->first_out + l->nout++);
+
 	seal(l, f, chunk_of(f)->nbyte);
 	flush(l);
-	pthread_mutex_unlock(&l->lock);
 }
 
 bool link_is_flushed(struct tcp_link *l)
 {
-	pthread_mutex_lock(&l->lock);
-	bool flushed = !l->nout;
-	pthread_mutex_unlock(&l->lock);
-	return flushed;
+	mutex_auto held = mutex_hold(&l->lock);
+
+	return !l->nout;
 }
 
 /* What the other side has not taken yet tells it as much as a heartbeat. */
 void link_heartbeat(struct tcp_link *l)
 {
-	pthread_mutex_lock(&l->lock);
+	mutex_auto held = mutex_hold(&l->lock);
+
 	if (l->peer.fd >= 0 && !l->ended && !l->quiet && !leaving(l)) {
 		*chunk_of(&l->heartbeat) = (struct chunk){ .kind = KIND_HEARTBEAT };
 		seal(l, &l->heartbeat, 0);
 	}
 	if (l->peer.fd >= 0)
 		flush(l);
-	pthread_mutex_unlock(&l->lock);
 }
 
 /* ---- in ---- */
@@ -286,10 +283,9 @@ static bool fill(struct tcp_link *l)
 
 bool link_fill(struct tcp_link *l)
 {
-	pthread_mutex_lock(&l->lock);
-	bool moved = fill(l);
-	pthread_mutex_unlock(&l->lock);
-	return moved;
+	mutex_auto held = mutex_hold(&l->lock);
+
+	return fill(l);
 }
 
 bool link_has_early(const struct tcp_link *l)
@@ -299,14 +295,13 @@ bool link_has_early(const struct tcp_link *l)
 
 short link_events(struct tcp_link *l)
 {
+	mutex_auto held = mutex_hold(&l->lock);
 	short events = 0;
 
-	pthread_mutex_lock(&l->lock);
 	if (l->peer.fd >= 0 && !l->ended) {
 		events |= l->nin < LINK_CHUNKS && !l->damaged ? POLLIN : 0;
 		events |= leaving(l) && !l->peer.fault ? POLLOUT : 0;
 	}
-	pthread_mutex_unlock(&l->lock);
 	return events;
 }
 
@@ -327,11 +322,10 @@ static void put_last(struct tcp_link *l, unsigned rank, const char *reason)
 	n = n < GROUP_REASON_MAX ? n : GROUP_REASON_MAX - 1;
 	*c = (struct chunk){ .call = rank, .kind = KIND_ABORT, .nbyte = (uint32_t)n };
 	memcpy(c->byte, reason, n);
-	pthread_mutex_lock(&l->lock);
+	mutex_auto held = mutex_hold(&l->lock);
 	l->quiet = true;
 	seal(l, &l->last, c->nbyte);
 	close_flushed(l);
-	pthread_mutex_unlock(&l->lock);
 }
 
 /* Takes bytes off the connection: the other side need not wait before it reads, and closing a connection with bytes that
@@ -408,10 +402,9 @@ void links_leave(struct tcp_link *l, unsigned size, double silent_s)
 
 	for (unsigned r = 0; r < size; r++)
 		if (is_open(&l[r])) {
-			pthread_mutex_lock(&l[r].lock);
+			mutex_auto held = mutex_hold(&l[r].lock);
 			l[r].quiet = true;
 			close_flushed(&l[r]);
-			pthread_mutex_unlock(&l[r].lock);
 		}
 	while (drain_links(l, size, true, CONFIRM_S)) {
 		group_liveness_look(&peers, clock_seconds());

@@ -10,6 +10,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/system/clock.h"
 #include "runtime/base/system/cpus.h"
+#include "runtime/net/comm/group_liveness.h"
 #include "runtime/net/comm/mpi_messages.h"
 
 enum {
@@ -140,6 +141,7 @@ static int get_memory(struct mpi *t, const struct group_opening *g, struct err *
 
 static void begin(struct mpi *t, const uint8_t key[GROUP_KEY])
 {
+	mutex_auto held = mpi_hold(t);
 	struct note hello = { .kind = NOTE_HELLO, .rank = t->rank, .nbyte_chunk = t->nbyte_chunk };
 
 	for (unsigned r = 0; r < t->size; r++) {
@@ -169,9 +171,7 @@ static int join(struct mpi *t, const struct group_opening *g, const uint8_t key[
 	double seconds = g->options.deadline_ms / 1e3;
 	unsigned us = NAP_US;
 
-	lock(t);
 	begin(t, key);
-	unlock(t);
 	while (missing(t) < t->size && !t->failed.code && clock_seconds() < g->until)
 		if (!mpi_turn_all(t, key))
 			nap(&us);
@@ -222,10 +222,8 @@ static struct chunk *mpi_reserve(void *p, unsigned rank)
 	struct mpi *t = p;
 	unsigned slot = out_slot(rank, t->other[rank].nsent);
 
-	lock(t);
-	bool busy = t->slot[slot].busy;
-	unlock(t);
-	return busy ? NULL : chunk_of(t, slot);
+	mutex_auto held = mpi_hold(t);
+	return t->slot[slot].busy ? NULL : chunk_of(t, slot);
 }
 
 static void mpi_send(void *p, unsigned rank)
@@ -234,10 +232,9 @@ static void mpi_send(void *p, unsigned rank)
 	unsigned slot = out_slot(rank, t->other[rank].nsent);
 	const struct chunk *c = chunk_of(t, slot);
 
-	lock(t);
+	mutex_auto held = mpi_hold(t);
 	mpi_begin_send(t, slot, rank, t->tag, c, sizeof *c + c->nbyte);
 	t->other[rank].nsent++;
-	unlock(t);
 }
 
 /* MPI has taken them all, or the rank has left with them. */
@@ -256,11 +253,9 @@ static bool is_flushed(const struct mpi *t, unsigned rank)
 static bool mpi_flushed(void *p, unsigned rank)
 {
 	struct mpi *t = p;
+	mutex_auto held = mpi_hold(t);
 
-	lock(t);
-	bool flushed = is_flushed(t, rank);
-	unlock(t);
-	return flushed;
+	return is_flushed(t, rank);
 }
 
 static const struct chunk *mpi_next(void *p, unsigned rank)
@@ -269,22 +264,20 @@ static const struct chunk *mpi_next(void *p, unsigned rank)
 	unsigned slot = in_slot(t, rank, t->other[rank].ntaken);
 	const struct chunk *c = chunk_of(t, slot);
 
-	lock(t);
+	mutex_auto held = mpi_hold(t);
 	bool has = t->slot[slot].ended && !t->other[rank].damaged;
 	if (has && (t->slot[slot].nbyte < sizeof *c || t->slot[slot].nbyte - sizeof *c != c->nbyte))
 		has = !(t->other[rank].damaged = true);
-	unlock(t);
 	return has ? c : NULL;
 }
 
 static void mpi_release(void *p, unsigned rank)
 {
 	struct mpi *t = p;
+	mutex_auto held = mpi_hold(t);
 
-	lock(t);
 	mpi_receive_chunk(t, rank, t->other[rank].ntaken);
 	t->other[rank].ntaken++;
-	unlock(t);
 }
 
 /* ---- waiting ---- */
@@ -308,21 +301,25 @@ static bool find_fault(const struct mpi *t, const bool *needed, struct group_fau
 	return false;
 }
 
+/* Whether there is no more to wait for. */
+static bool look(struct mpi *t, const bool *needed, unsigned ms, struct group_fault *fault)
+{
+	mutex_auto held = mpi_hold(t);
+	bool moved = mpi_turn(t, 0, NULL) || t->changed;
+
+	t->changed = false;
+	return moved || !ms || find_fault(t, needed, fault);
+}
+
 static void mpi_wait(void *p, const bool *needed, unsigned ms, struct group_fault *fault)
 {
 	struct mpi *t = p;
 
-	lock(t);
-	bool moved = mpi_turn(t, 0, NULL) || t->changed;
-	t->changed = false;
-	bool found = moved || !ms ? t->failed.code : find_fault(t, needed, fault);
-	unlock(t);
-	if (!moved && !found && ms)
+	if (!look(t, needed, ms, fault))
 		turn_within(t, ms);
-	lock(t);
+	mutex_auto held = mpi_hold(t);
 	if (t->failed.code)
 		*fault = t->failed;
-	unlock(t);
 }
 
 /* ---- liveness and aborts ---- */
@@ -332,12 +329,11 @@ static void mpi_heartbeat(void *p)
 	struct mpi *t = p;
 	struct note heartbeat = { .kind = NOTE_HEARTBEAT, .rank = t->rank };
 
-	lock(t);
+	mutex_auto held = mpi_hold(t);
 	for (unsigned r = 0; r < t->size; r++)
 		if (r != t->rank)
 			mpi_send_note(t, r, &heartbeat);
 	t->changed |= mpi_turn(t, first_note(t), NULL);
-	unlock(t);
 }
 
 static uint32_t mpi_heartbeats(void *p, unsigned rank)
@@ -373,12 +369,11 @@ static void mpi_abort(void *p, unsigned rank, const char *reason)
 	snprintf(n.text, sizeof n.text, "%s", reason);
 	if (!t->requests)
 		return;
-	lock(t);
+	mutex_auto held = mpi_hold(t);
 	for (unsigned r = 0; r < t->size; r++)
 		if (r != t->rank)
 			mpi_send_note(t, r, &n);
 	mpi_turn(t, first_note(t), NULL);
-	unlock(t);
 }
 
 /* ---- closing ---- */
@@ -395,24 +390,18 @@ static bool has_left(const struct mpi *t, unsigned rank) { return t->other[rank]
 /* Until it is so for all others; false: one was silent for the deadline, or the group has failed. No other rank sends heartbeats any more. */
 static bool await(struct mpi *t, mpi_rank_fn is)
 {
-	double now = clock_seconds(), beaten = now, heard[GROUP_RANKS_MAX];
-	uint32_t heartbeats[GROUP_RANKS_MAX];
+	struct group_liveness others = { .transport = &transport_mpi, .t = t, .size = t->size };
+	double now = clock_seconds(), beaten = now;
 	unsigned us = NAP_US, waits = t->size;
 
-	for (unsigned r = 0; r < t->size; r++) {
-		heard[r] = now;
-		heartbeats[r] = mpi_heartbeats(t, r);
-	}
 	for (; waits && !t->failed.code; now = clock_seconds()) {
 		waits = 0;
+		group_liveness_look(&others, now);
 		for (unsigned r = 0; r < t->size; r++) {
 			if (r == t->rank || is(t, r))
 				continue;
 			waits++;
-			if (mpi_heartbeats(t, r) != heartbeats[r])
-				heard[r] = now;
-			heartbeats[r] = mpi_heartbeats(t, r);
-			if (now - heard[r] > t->silent_s)
+			if (now - others.seen[r] > t->silent_s)
 				return false;
 		}
 		if (now - beaten > BEAT_MS / 1e3) {
@@ -425,12 +414,10 @@ static bool await(struct mpi *t, mpi_rank_fn is)
 	return !t->failed.code;
 }
 
-/* The others have what was handed over, and have left, too: MPI ends with no message on its way. */
-static bool leave(struct mpi *t)
+static void say_leave(struct mpi *t)
 {
-	if (!await(t, has_taken))
-		return false;
-	lock(t);
+	mutex_auto held = mpi_hold(t);
+
 	for (unsigned r = 0; r < t->size; r++)
 		if (r != t->rank)
 			mpi_send_note(t, r,
@@ -438,18 +425,25 @@ static bool leave(struct mpi *t)
 					.rank = t->rank,
 					.nsent = t->other[r].nsent,
 					.ntaken = t->other[r].ntaken });
-	unlock(t);
+}
+
+/* The others have what was handed over, and have left, too: MPI ends with no message on its way. */
+static bool leave(struct mpi *t)
+{
+	if (!await(t, has_taken))
+		return false;
+	say_leave(t);
 	return await(t, has_left);
 }
 
 /* Of chunks that nobody sends. */
 static void cancel_receives(struct mpi *t)
 {
-	lock(t);
+	mutex_auto held = mpi_hold(t);
+
 	for (unsigned slot = in_slot(t, 0, 0); slot < first_note(t); slot++)
 		if (t->slot[slot].busy)
 			t->process->module->cancel(t->requests, slot);
-	unlock(t);
 }
 
 static void release(struct mpi *t)

@@ -2,11 +2,11 @@
  * A ledger behind one mutex. */
 #include "runtime/net/scheduler/pool_threads.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/base/system/threads.h"
 #include "runtime/net/scheduler/ledger.h"
 
 struct pool_threads {
@@ -34,13 +34,9 @@ static int pool_threads_begin(struct pool *p, const struct pool_step *step, uint
 static int64_t pool_threads_pull(struct pool *p, unsigned worker)
 {
 	struct pool_threads *t = pool_threads_of(p);
-	int64_t id = -1;
+	mutex_auto held = mutex_hold(&t->lock);
 
-	pthread_mutex_lock(&t->lock);
-	if (!t->fault.code && worker < t->nworker)
-		id = ledger_take(&t->ledger, worker);
-	pthread_mutex_unlock(&t->lock);
-	return id;
+	return !t->fault.code && worker < t->nworker ? ledger_take(&t->ledger, worker) : -1;
 }
 
 static void give_up(struct pool_threads *t, int code, const char *text)
@@ -50,9 +46,11 @@ static void give_up(struct pool_threads *t, int code, const char *text)
 	pthread_cond_broadcast(&t->over);
 }
 
-/* With the lock held. */
-static int count_unit(struct pool_threads *t, unsigned worker, uint32_t id, const struct fixed *v)
+static int pool_threads_push(struct pool *p, unsigned worker, uint32_t id, const struct fixed *v)
 {
+	struct pool_threads *t = pool_threads_of(p);
+	mutex_auto held = mutex_hold(&t->lock);
+
 	if (t->fault.code)
 		return t->fault.code;
 	int result = ledger_put(&t->ledger, worker, &id, 1, v);
@@ -65,30 +63,20 @@ static int count_unit(struct pool_threads *t, unsigned worker, uint32_t id, cons
 	return 1;
 }
 
-static int pool_threads_push(struct pool *p, unsigned worker, uint32_t id, const struct fixed *v)
-{
-	struct pool_threads *t = pool_threads_of(p);
-
-	pthread_mutex_lock(&t->lock);
-	int result = count_unit(t, worker, id, v);
-	pthread_mutex_unlock(&t->lock);
-	return result;
-}
-
 static void pool_threads_abort(struct pool *p, const struct err *e)
 {
 	struct pool_threads *t = pool_threads_of(p);
+	mutex_auto held = mutex_hold(&t->lock);
 
-	pthread_mutex_lock(&t->lock);
-	give_up(t, e && e->code ? e->code : -ERR_STOPPED, e && e->code ? e->text : "the step was given up");
-	pthread_mutex_unlock(&t->lock);
+	give_up(t, e && e->code ? e->code : -ERR_STOPPED,
+		e && e->code ? e->text : "the step was given up");
 }
 
 static int pool_threads_end(struct pool *p, struct fixed *sum, struct err *e)
 {
 	struct pool_threads *t = pool_threads_of(p);
+	mutex_auto held = mutex_hold(&t->lock);
 
-	pthread_mutex_lock(&t->lock);
 	while (!t->fault.code && t->ledger.ndone < t->ledger.nunit)
 		pthread_cond_wait(&t->over, &t->lock);
 	int code = t->fault.code;
@@ -97,7 +85,6 @@ static int pool_threads_end(struct pool *p, struct fixed *sum, struct err *e)
 	else if (t->ledger.n)
 		memcpy(sum, t->ledger.sum, t->ledger.n * sizeof *sum);
 	ledger_close(&t->ledger);
-	pthread_mutex_unlock(&t->lock);
 	return code;
 }
 

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/base/numerical_version.h"
 #include "runtime/base/profile/recorder.h"
 #include "runtime/base/system/clock.h"
 #include "runtime/base/system/cpus.h"
@@ -132,36 +131,13 @@ static int await_welcome(struct worker_process *w, double until, struct err *e)
 
 static int shake_hands(struct worker_process *w, const struct wire_boot *boot, double until, struct err *e)
 {
-	struct handshake *h = crypto_secret_new(sizeof *h);
-	buf_auto b = BUF_INIT;
-	const uint8_t *body;
-	size_t len;
+	char no_key[128];
 
-	if (!h)
-		return err_set(e, -ERR_CONFIG, "no memory for keys");
-	h->rank = boot->rank;
-	h->numerical = NUMERICAL_VERSION;
-	h->aes = crypto_has_aes();
-	memcpy(h->key, boot->key, sizeof h->key);
-	memcpy(h->job, boot->job, sizeof h->job);
-	handshake_hello(h, &b);
-	int code = send_body(w, &b, e);
-	if (!code && next_body(w, &body, &len, until, NULL))
-		code = err_set(e, -ERR_AUTH,
-			"the coordinator did not accept this worker's proof of the job's key");
-	if (!code && !handshake_answer(h, body, len, &b))
-		code = err_set(e, -ERR_AUTH,
-			"the process that answers%s%s does not have the "
-			"job's key",
-			boot->naddress ? " at " : "", boot->naddress ? boot->address[0] : "");
-	if (!code)
-		code = send_body(w, &b, e);
-	if (!code && !peer_trust(&w->peer, h))
-		code = err_set(e, -ERR_CONFIG, "no memory for keys");
-	if (!code)
-		code = await_welcome(w, until, e);
-	crypto_secret_free(h, sizeof *h);
-	return code;
+	snprintf(no_key, sizeof no_key, "the process that answers%s%s does not have the job's key",
+		boot->naddress ? " at " : "", boot->naddress ? boot->address[0] : "");
+	int code = connect_prove(&w->peer, boot, until,
+		"the coordinator did not accept this worker's proof of the job's key", no_key, e);
+	return code ? code : await_welcome(w, until, e);
 }
 
 /* Connect through the standard input and output, where no other connections compete. */

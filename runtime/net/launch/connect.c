@@ -209,7 +209,7 @@ int connect_resolve(const char *host, uint16_t port, struct wire_boot *boot, con
 	return 0;
 }
 
-/* ---- a profiler ---- */
+/* ---- the handshake ---- */
 
 /* The next message, or -ERR_UNREACHABLE: the other side closed or says nothing. */
 static int await_body(struct peer *p, const uint8_t **body, size_t *len, double until)
@@ -222,27 +222,40 @@ static int await_body(struct peer *p, const uint8_t **body, size_t *len, double 
 	return n < 0 ? n : 0;
 }
 
-static int prove(struct peer *p, struct handshake *h, struct buf *b, struct err *e)
+int connect_prove(struct peer *p, const struct wire_boot *boot, double until, const char *refused,
+	const char *no_key, struct err *e)
 {
-	double until = clock_seconds() + CONNECT_MS / 1000.0;
+	struct handshake *h = crypto_secret_new(sizeof *h);
+	buf_auto b = BUF_INIT;
 	const uint8_t *body;
 	size_t len;
 
-	handshake_hello(h, b);
-	peer_put(p, b);
-	if (peer_flush(p, NULL) || await_body(p, &body, &len, until))
-		return err_set(e, -ERR_AUTH,
-			"the process that listens there does not accept this key: it is not the "
-			"job's key, or the job runs another version of qcnn (this is %s)",
-			PACKAGE_VERSION);
-	buf_clear(b);
-	if (!handshake_answer(h, body, len, b))
-		return err_set(e, -ERR_AUTH, "the process that answers there does not have the key");
-	peer_put(p, b);
-	if (peer_flush(p, NULL))
-		return err_set(e, -ERR_UNREACHABLE, "the job has closed the connection");
-	return peer_trust(p, h) ? 0 : err_set(e, -ERR_CONFIG, "no memory for keys");
+	if (!h)
+		return err_set(e, -ERR_CONFIG, "no memory for keys");
+	h->rank = boot->rank;
+	h->numerical = NUMERICAL_VERSION;
+	h->aes = crypto_has_aes();
+	memcpy(h->key, boot->key, sizeof h->key);
+	memcpy(h->job, boot->job, sizeof h->job);
+	handshake_hello(h, &b);
+	peer_put(p, &b);
+	int code = peer_flush(p, e);
+	if (!code && await_body(p, &body, &len, until))
+		code = err_set(e, -ERR_AUTH, "%s", refused);
+	buf_clear(&b);
+	if (!code && !handshake_answer(h, body, len, &b))
+		code = err_set(e, -ERR_AUTH, "%s", no_key);
+	if (!code) {
+		peer_put(p, &b);
+		code = peer_flush(p, e);
+	}
+	if (!code && !peer_trust(p, h))
+		code = err_set(e, -ERR_CONFIG, "no memory for keys");
+	crypto_secret_free(h, sizeof *h);
+	return code;
 }
+
+/* ---- a profiler ---- */
 
 /* A host that is gone is noticed after 20 s. */
 static void notice_silence(int fd)
@@ -255,26 +268,19 @@ static void notice_silence(int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
 }
 
-int connect_profiler(const struct wire_boot *boot, struct peer *out, struct err *e)
+int connect_profiler(struct wire_boot *boot, struct peer *out, struct err *e)
 {
-	struct handshake *h;
-	struct buf b = BUF_INIT;
-	int fd = connect_coordinator(boot, e), code;
+	int fd = connect_coordinator(boot, e);
 
 	if (fd < 0)
 		return -ERR_UNREACHABLE;
 	notice_silence(fd);
 	peer_init(out, fd);
-	h = crypto_secret_new(sizeof *h);
-	if (h) {
-		h->rank = WIRE_RANK_PROFILER;
-		h->numerical = NUMERICAL_VERSION;
-		h->aes = crypto_has_aes();
-		memcpy(h->key, boot->key, sizeof h->key);
-	}
-	code = h ? prove(out, h, &b, e) : err_set(e, -ERR_CONFIG, "no memory for keys");
-	crypto_secret_free(h, sizeof *h);
-	buf_release(&b);
+	boot->rank = WIRE_RANK_PROFILER;
+	int code = connect_prove(out, boot, clock_seconds() + CONNECT_MS / 1000.0,
+		"the process that listens there does not accept this key: it is not the "
+		"job's key, or the job runs another version of qcnn (this is " PACKAGE_VERSION ")",
+		"the process that answers there does not have the key", e);
 	if (code)
 		peer_close(out);
 	return code;

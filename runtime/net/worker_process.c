@@ -38,8 +38,8 @@ struct worker_process {
 	struct peer peer;
 	struct spin spin;
 	pthread_mutex_t out;         /* of the peer's sending half */
-	const struct worker_ops *ops; void *ctx;
-	double *weight; size_t weight_cap;
+	const struct worker_ops *ops;
+	void *ctx;
 	uint64_t version;            /* of the weights */
 	uint64_t nunit;
 	uint32_t ncore;              /* of this machine that it may use */
@@ -241,15 +241,6 @@ static void *keep_alive(void *arg)
 
 /* ---- work ---- */
 
-static void *reserve(void *p, size_t *cap, size_t n, size_t size)
-{
-	if (n <= *cap && p)
-		return p;
-	free(p);
-	*cap = n;
-	return mem_try(n, size);
-}
-
 static int wrong(struct err *e, int type)
 {
 	return err_set(e, -ERR_PROTOCOL, "the coordinator sent a malformed %s message (%d)", wire_name(type), type);
@@ -277,13 +268,9 @@ static int take_weights(struct worker_process *w, const uint8_t *body, size_t le
 
 	if (!wire_get_weights(body, len, &m))
 		return wrong(e, WIRE_WEIGHTS);
-	w->weight = reserve(w->weight, &w->weight_cap, m.n + (size_t)1, sizeof *w->weight);
-	if (!w->weight)
-		return err_set(e, -ERR_CONFIG, "no memory for %u weights", m.n);
-	wire_doubles(m.value, m.n, w->weight);
 	w->version = m.version;
 	record_receipt(w);
-	return w->ops->weights(w->ctx, w->weight, m.n, e);
+	return w->ops->weights(w->ctx, &m, e);
 }
 
 static int take_data(struct worker_process *w, const uint8_t *body, size_t len, struct err *e)

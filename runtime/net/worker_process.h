@@ -15,7 +15,7 @@ struct worker_ops {
 	int (*open)(void *ctx, const struct wire_job *job, struct wire_ready *out, struct err *e);
 	/* Keep rows of data for later units; NULL: this worker keeps none. */
 	int (*data)(void *ctx, const struct wire_data *d, struct err *e);
-	int (*weights)(void *ctx, const double *weight, uint32_t n, struct err *e);
+	int (*weights)(void *ctx, const struct wire_weights *m, struct err *e);
 	/* Compute units: *value (nsample, nout) and *vector (nvector; empty without a gradient) are the
 	 * callee's until the next call. */
 	int (*work)(void *ctx, const struct wire_work *w, const double **value, uint32_t *nout,

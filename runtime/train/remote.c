@@ -282,16 +282,16 @@ static int open_job(void *ctx, const struct wire_job *job, struct wire_ready *ou
 	return w->weight ? 0 : err_set(e, -ERR_CONFIG, "no memory for %u weights", w->program->nweight);
 }
 
-static int take_weights(void *ctx, const double *weight, uint32_t n, struct err *e)
+static int take_weights(void *ctx, const struct wire_weights *m, struct err *e)
 {
 	struct remote_worker *w = ctx;
 
-	if (!w->ev || n != w->program->nweight)
+	if (!w->ev || m->n != w->program->nweight)
 		return err_set(e, -ERR_PROTOCOL,
 			"the coordinator sent %u weights, which is not "
 			"the number of weights of the model",
-			n);
-	memcpy(w->weight, weight, n * sizeof *weight);
+			m->n);
+	wire_doubles(m->value, m->n, w->weight);
 	return evaluator_weights(w->ev, w->weight, e);
 }
 

@@ -61,12 +61,11 @@ static int open_job(void *ctx, const struct wire_job *job, struct wire_ready *ou
 	return 0;
 }
 
-static int take_weights(void *ctx, const double *weight, uint32_t n, struct err *e)
+static int take_weights(void *ctx, const struct wire_weights *m, struct err *e)
 {
 	struct sleeper *s = ctx;
 
-	(void)weight;
-	return n == s->nweight ? 0 : err_set(e, -ERR_PROTOCOL, "%u weights", n);
+	return m->n == s->nweight ? 0 : err_set(e, -ERR_PROTOCOL, "%u weights", m->n);
 }
 
 static void turn(double seconds)

@@ -34,11 +34,10 @@ static int open_job(void *ctx, const struct wire_job *job, struct wire_ready *ou
 	return 0;
 }
 
-static int take_weights(void *ctx, const double *weight, uint32_t n, struct err *e)
+static int take_weights(void *ctx, const struct wire_weights *m, struct err *e)
 {
 	(void)ctx;
-	(void)weight;
-	(void)n;
+	(void)m;
 	(void)e;
 	return 0;
 }

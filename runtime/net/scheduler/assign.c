@@ -125,8 +125,8 @@ static bool put_work(struct scheduler *s, struct queue *q, const uint32_t *id, u
 		.draw_key = step->draw_key,
 		.draw_first = step->draw_first };
 
-	if (!SCHEDULER_RESERVE(s->bit, s->bit_cap, WIRE_MAP_BYTES(id[nid - 1] - id[0] + 1))
-			|| !SCHEDULER_RESERVE(s->number, s->number_cap, step->nin + 1))
+	if (!ARRAY_RESERVE(s->bit, s->bit_cap, WIRE_MAP_BYTES(id[nid - 1] - id[0] + 1))
+		|| !ARRAY_RESERVE(s->number, s->number_cap, step->nin + 1))
 		return false;
 	w.units = wire_units_of(id, nid, s->bit);
 	for (uint32_t k = 0; k < nid; k++)
@@ -159,7 +159,7 @@ static void assign(struct scheduler *s, struct queue *q, uint32_t n)
 	int64_t unit;
 
 	n = n > most ? most ? (uint32_t)most : 1 : n;
-	if (!SCHEDULER_RESERVE(s->id, s->id_cap, n)) {
+	if (!ARRAY_RESERVE(s->id, s->id_cap, n)) {
 		scheduler_no_memory(s);
 		return;
 	}

@@ -10,17 +10,16 @@
 /* A unit's word: UNIT_TAKEN + w means that worker w has it. */
 enum unit_state { UNIT_OPEN = 0, UNIT_DONE, UNIT_TAKEN };
 
-/* Memory for n elements, whose old contents are lost; NULL: none. */
-static void *reserve(void *old, size_t *cap, size_t n, size_t size)
+bool array_renew(void **p, size_t *cap, size_t n, size_t size)
 {
-	if (n <= *cap && old)
-		return old;
-	void *p = mem_try(n, size);
-	if (!p)
-		return NULL;
-	free(old);
-	*cap = n;
-	return p;
+	void *more = mem_try(n + n / 2, size);
+
+	if (!more)
+		return false;
+	free(*p);
+	*p = more;
+	*cap = n + n / 2;
+	return true;
 }
 
 int ledger_begin(struct ledger *l, uint32_t nunit, size_t n, struct err *e)
@@ -28,13 +27,8 @@ int ledger_begin(struct ledger *l, uint32_t nunit, size_t n, struct err *e)
 	if (nunit > FIXED_TERMS_MAX)
 		return err_set(e, -ERR_CONFIG, "a step has %u work units; at most %d can be summed exactly",
 			nunit, FIXED_TERMS_MAX);
-	void *state = reserve(l->state, &l->state_cap, nunit, sizeof *l->state);
-	if (state)
-		l->state = state;
-	void *sum = reserve(l->sum, &l->sum_cap, n, sizeof *l->sum);
-	if (sum)
-		l->sum = sum;
-	if (!state || !sum)
+	if (!ARRAY_RESERVE(l->state, l->state_cap, nunit + (size_t)1)
+		|| !ARRAY_RESERVE(l->sum, l->sum_cap, n + 1))
 		return err_set(e, -ERR_CONFIG, "no memory for the sums of %zu numbers over %u work units", n, nunit);
 	memset(l->state, 0, nunit * sizeof *l->state);
 	memset(l->sum, 0, n * sizeof *l->sum);

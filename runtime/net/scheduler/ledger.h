@@ -12,6 +12,11 @@
 
 enum { LEDGER_WORKERS_MAX = 1 << 16 };
 
+/* Grow an array to n elements and discard its contents; false: no memory. */
+#define ARRAY_RESERVE(p, cap, n) \
+	((n) <= (cap) || array_renew((void **)&(p), &(cap), (n), sizeof *(p)))
+bool array_renew(void **p, size_t *cap, size_t n, size_t size);
+
 struct ledger {
 	uint32_t *state;             /* (nunit) see ledger.c */
 	size_t state_cap;

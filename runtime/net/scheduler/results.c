@@ -12,7 +12,7 @@ static int64_t units_listed(struct scheduler *s, uint64_t step, const struct wir
 {
 	if (step != s->nstep || !s->step)
 		return step > s->nstep ? -1 : 0;
-	if (u->first + u->nbit > s->ledger.nunit || !SCHEDULER_RESERVE(s->id, s->id_cap, u->nbit))
+	if (u->first + u->nbit > s->ledger.nunit || !ARRAY_RESERVE(s->id, s->id_cap, u->nbit))
 		return -1;
 	return wire_units_list(u, s->id);
 }
@@ -65,7 +65,8 @@ int scheduler_result(struct scheduler *s, unsigned worker, const uint8_t *body, 
 	if (r.nsample != nsample || r.nout != s->step->nout || r.n != s->ledger.n)
 		return err_set(e, -ERR_PROTOCOL,
 			"it sent a RESULT message with a wrong number of sums");
-	if (!SCHEDULER_RESERVE(s->vector, s->vector_cap, r.n + 1) || !SCHEDULER_RESERVE(s->number, s->number_cap, r.nout + 1)) {
+	if (!ARRAY_RESERVE(s->vector, s->vector_cap, r.n + 1)
+		|| !ARRAY_RESERVE(s->number, s->number_cap, r.nout + 1)) {
 		scheduler_no_memory(s);
 		return 0;
 	}
@@ -93,7 +94,7 @@ int scheduler_failed(struct scheduler *s, unsigned worker, const uint8_t *body, 
 	int64_t nid = units_listed(s, f.step, &f.units);
 	if (nid <= 0)
 		return nid == 0 ? 0 : malformed(e, "set of units");
-	if (!SCHEDULER_RESERVE(s->vector, s->vector_cap, s->ledger.n + 1)) {
+	if (!ARRAY_RESERVE(s->vector, s->vector_cap, s->ledger.n + 1)) {
 		scheduler_no_memory(s);
 		return 0;
 	}

@@ -36,18 +36,6 @@ void scheduler_free(struct scheduler *s)
 	free(s);
 }
 
-bool scheduler_grow(void **p, size_t *cap, size_t n, size_t size)
-{
-	void *more = mem_try(n + n / 2, size);
-
-	if (!more)
-		return false;
-	free(*p);
-	*p = more;
-	*cap = n + n / 2;
-	return true;
-}
-
 void scheduler_no_memory(struct scheduler *s)
 {
 	if (!s->fault.code)

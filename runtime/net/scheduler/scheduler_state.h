@@ -45,9 +45,6 @@ void scheduler_put(struct scheduler *s, struct queue *q, int64_t began);
 /* Samples of a unit; the last unit may have fewer than others. */
 uint32_t step_samples(const struct pool_step *s, uint32_t unit);
 void scheduler_no_memory(struct scheduler *s);
-/* Grow one of the scheduler's arrays to n elements and discard its contents; false: no memory. */
-#define SCHEDULER_RESERVE(p, cap, n) ((n) <= (cap) || scheduler_grow((void **)&(p), &(cap), (n), sizeof *(p)))
-bool scheduler_grow(void **p, size_t *cap, size_t n, size_t size);
 
 /* shard.c.  True: the samples of the units are rows of *set that the worker keeps; rows that it lacked have been sent. */
 bool shard_rows(struct scheduler *s, struct queue *q, const uint32_t *id, uint32_t nid, uint32_t *set);

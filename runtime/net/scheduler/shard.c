@@ -82,7 +82,7 @@ bool shard_rows(struct scheduler *s, struct queue *q, const uint32_t *id, uint32
 		*set = WIRE_SETS_MAX + step->file - 1;
 		return true;
 	}
-	if (!kept || !SCHEDULER_RESERVE(s->row, s->row_cap, (size_t)nid * step->width))
+	if (!kept || !ARRAY_RESERVE(s->row, s->row_cap, (size_t)nid * step->width))
 		return false;
 	uint32_t n = missing(s, kept, id, nid);
 	each = step->nx * sizeof(double);

@@ -124,14 +124,8 @@ struct capture {
 	enum profile_level level;
 	uint64_t bytes; /* memory for the events of a worker */
 	uint32_t text_max;
-	struct traffic traffic; /* of all workers, when it began */
-	struct capture_loss {
-		unsigned rank;
-		uint32_t pid;
-		int64_t begin, end;
-		uint64_t nunit;
-		struct traffic traffic;
-	} * lost;
+	struct traffic traffic;       /* of all workers, when it began */
+	struct profile_process *lost; /* what is known of processes that were lost */
 	size_t nlost, lost_cap;
 };
 /* coordinator_loop.c */
@@ -170,6 +164,8 @@ struct coordinator {
 	void (*on_profiler)(void *ctx, struct peer *p);
 	void *profiler_ctx;
 };
+/* pool is the first member. */
+static inline struct coordinator *coordinator_of(struct pool *p) { return (struct coordinator *)p; }
 
 /* descriptors.c.  Without the lock.  Raise the limit on open files if it is too low; -ERR_CONFIG if that fails. */
 int descriptors_reserve(unsigned nworker, struct err *e);
@@ -219,9 +215,6 @@ int job_keep(struct coordinator *c, const struct wire_job *job, struct err *e);
 void job_send(struct coordinator *c, struct worker *w);
 /* Whether the worker's READY is equal to that of the others. */
 bool job_same_answer(const struct coordinator *c, const struct worker *w, struct err *why);
-/* A worker that connected after the start has sent ABOUT; READY. */
-bool job_late_described(struct coordinator *c, struct worker *w, struct err *why);
-bool job_late_ready(struct coordinator *c, struct worker *w, struct err *why);
 
 /* coordinator.c */
 /* Turn the loop until all workers have reached a state; the loss of one is an error, and so is one that is late to have
@@ -251,8 +244,8 @@ bool worker_profile_part(struct coordinator *c, struct worker *w, const uint8_t 
 bool worker_profile_clock(struct coordinator *c, struct worker *w, const uint8_t *body, size_t len);
 void worker_profile_release(struct coordinator *c);
 /* Members of pool_ops. They take the lock themselves. */
-int worker_profile_record(struct coordinator *c, int level, uint64_t bytes_max, struct err *e);
-int worker_profile_recorded(struct coordinator *c, struct profile *into, struct err *e);
+int worker_profile_record(struct pool *p, int level, uint64_t bytes_max, struct err *e);
+int worker_profile_recorded(struct pool *p, struct profile *into, struct err *e);
 
 /* worker_messages.c.  Read and handle all received messages. */
 void worker_read(struct coordinator *c, struct worker *w, double now);

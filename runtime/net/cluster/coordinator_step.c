@@ -2,8 +2,6 @@
  * The coordinator as a pool: a step is computed by the workers. */
 #include "runtime/net/cluster/cluster_state.h"
 
-static struct coordinator *coordinator_of(struct pool *p) { return (struct coordinator *)p; }
-
 static int begin(struct pool *p, const struct pool_step *step, uint32_t nunit, size_t n, struct err *e)
 {
 	struct coordinator *c = coordinator_of(p);
@@ -32,18 +30,12 @@ static int end(struct pool *p, struct fixed *sum, struct err *e)
 	return scheduler_end(c->scheduler, sum, e);
 }
 
-static int record(struct pool *p, int level, uint64_t bytes_max, struct err *e)
-{
-	return worker_profile_record(coordinator_of(p), level, bytes_max, e);
-}
-
-static int recorded(struct pool *p, struct profile *into, struct err *e)
-{
-	return worker_profile_recorded(coordinator_of(p), into, e);
-}
-
 static void free_pool(struct pool *p) { coordinator_free(coordinator_of(p)); }
 
 const struct pool_ops coordinator_ops = {
-	.begin = begin, .end = end, .record = record, .recorded = recorded, .free = free_pool
+	.begin = begin,
+	.end = end,
+	.record = worker_profile_record,
+	.recorded = worker_profile_recorded,
+	.free = free_pool,
 };

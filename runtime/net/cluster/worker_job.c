@@ -56,21 +56,3 @@ bool job_same_answer(const struct coordinator *c, const struct worker *w, struct
 		c->job.right_name, w->about.processor);
 	return false;
 }
-
-bool job_late_described(struct coordinator *c, struct worker *w, struct err *why)
-{
-	if (!worker_has_kernels(&w->about, c->job.message.kernels)) {
-		err_set(why, -ERR_PROTOCOL, "it lacks the instruction set that the others use");
-		return false;
-	}
-	job_send(c, w);
-	return true;
-}
-
-bool job_late_ready(struct coordinator *c, struct worker *w, struct err *why)
-{
-	if (!job_same_answer(c, w, why))
-		return false;
-	coordinator_say(c, NULL, "%s has been restarted", w->name);
-	return true;
-}

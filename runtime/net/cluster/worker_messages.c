@@ -56,7 +56,14 @@ static bool take_about(struct coordinator *c, struct worker *w, const uint8_t *b
 		coordinator_say(c, NULL, "%s is qcnn %.40s, and this is qcnn %s; both have numerical version %d, so the bits are the same",
 			w->name, w->about.version, PACKAGE_VERSION, NUMERICAL_VERSION);
 	worker_set_state(w, WORKER_DESCRIBED);
-	return !c->liveness.started || job_late_described(c, w, why);
+	if (!c->liveness.started)
+		return true;
+	if (!worker_has_kernels(&w->about, c->job.message.kernels)) {
+		err_set(why, -ERR_PROTOCOL, "it lacks the instruction set that the others use");
+		return false;
+	}
+	job_send(c, w);
+	return true;
 }
 
 static bool take_ready(struct coordinator *c, struct worker *w, const uint8_t *body, size_t len, struct err *why)
@@ -65,8 +72,10 @@ static bool take_ready(struct coordinator *c, struct worker *w, const uint8_t *b
 		return malformed(why, "READY message");
 	worker_set_state(w, WORKER_READY);
 	scheduler_join(c->scheduler, w->rank, &(struct scheduler_worker){ &w->peer, w->ready.nthread, w->about.memory, w->share });
-	if (c->liveness.started && !job_late_ready(c, w, why))
+	if (c->liveness.started && !job_same_answer(c, w, why))
 		return false;
+	if (c->liveness.started)
+		coordinator_say(c, NULL, "%s has been restarted", w->name);
 	worker_profile_ready(c, w);
 	return true;
 }

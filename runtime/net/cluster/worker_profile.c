@@ -221,8 +221,9 @@ void worker_profile_ready(struct coordinator *c, struct worker *w)
 		ask_clock(c, w);
 }
 
-int worker_profile_record(struct coordinator *c, int level, uint64_t bytes_max, struct err *e)
+int worker_profile_record(struct pool *pool, int level, uint64_t bytes_max, struct err *e)
 {
+	struct coordinator *c = coordinator_of(pool);
 	struct capture *now = &c->capture;
 	uint64_t most = TEXTS_MAX / (c->nworker + 1);
 
@@ -284,17 +285,32 @@ bool worker_profile_part(struct coordinator *c, struct worker *w, const uint8_t 
 	return true;
 }
 
+static struct profile_process lost_process(const struct worker *w, int64_t begin, int64_t end)
+{
+	return (struct profile_process){ .host = w->about.host,
+		.role = "worker",
+		.rank = w->rank + 1,
+		.pid = (uint32_t)w->about.pid,
+		.begin = begin,
+		.end = end,
+		.lost = true,
+		.wall_ns[PHASE_NONE] = (uint64_t)(end - begin) };
+}
+
 static void note_loss(struct coordinator *c, const struct worker *w)
 {
 	struct capture *now = &c->capture;
+	struct traffic t = traffic_since(worker_traffic(w), &w->profile.traffic);
+	struct profile_process p = lost_process(w, w->profile.began, recorder_clock());
 
 	if (now->nlost == LOSSES_MAX)
 		return;
+	p.units = scheduler_stats(c->scheduler, w->rank).nunit - w->profile.nunit;
+	p.bytes_sent = t.received;
+	p.bytes_received = t.sent;
+	p.messages = t.messages;
 	mem_reserve(now->lost, now->nlost, now->lost_cap);
-	now->lost[now->nlost++] = (struct capture_loss){ w->rank, (uint32_t)w->about.pid,
-		w->profile.began, recorder_clock(),
-		scheduler_stats(c->scheduler, w->rank).nunit - w->profile.nunit,
-		traffic_since(worker_traffic(w), &w->profile.traffic) };
+	now->lost[now->nlost++] = p;
 }
 
 void worker_profile_lost(struct coordinator *c, struct worker *w)
@@ -398,25 +414,6 @@ static int add_answer(struct profile *into, const struct worker *w,
 	return code;
 }
 
-static void add_lost(struct profile *into, const struct worker *w, const struct capture_loss *l)
-{
-	struct profile_process process = { .host = w->about.host,
-		.role = "worker",
-		.rank = l->rank + 1,
-		.pid = l->pid,
-		.begin = l->begin,
-		.end = l->end,
-		.lost = true,
-		.units = l->nunit,
-		.bytes_sent = l->traffic.received,
-		.bytes_received = l->traffic.sent,
-		.messages = l->traffic.messages };
-	struct profile part = { .nprocess = 1, .process = &process };
-
-	process.wall_ns[PHASE_NONE] = (uint64_t)(l->end - l->begin);
-	profile_merge(into, &part, NULL);
-}
-
 /* The answer leaves the worker, so that it is read without the lock. */
 static struct worker_profile take_answer(struct worker *w)
 {
@@ -429,37 +426,35 @@ static struct worker_profile take_answer(struct worker *w)
 	return p;
 }
 
-static struct capture_loss loss_of(const struct worker *w, const struct worker_profile *p)
+static void add_lost(struct profile *into, struct profile_process process)
 {
-	return (struct capture_loss){ .rank = w->rank,
-		.pid = (uint32_t)w->about.pid,
-		.begin = p->began,
-		.end = p->asked_at > p->began ? p->asked_at : p->began };
+	profile_merge(into, &(struct profile){ .nprocess = 1, .process = &process }, NULL);
 }
 
 static void add_all(struct coordinator *c, struct profile *into, struct worker_profile *answer,
-	const struct capture_loss *lost, size_t nlost)
+	const struct profile_process *lost, size_t nlost)
 {
 	for (unsigned i = 0; i < c->nworker; i++) {
 		const struct worker *w = &c->worker[i];
 		struct err why = { 0, "" };
 
 		for (size_t k = 0; k < nlost; k++)
-			if (lost[k].rank == i)
-				add_lost(into, w, &lost[k]);
+			if (lost[k].rank == i + 1)
+				add_lost(into, lost[k]);
 		if (answer[i].state == RECORD_COMPLETE && add_answer(into, w, &answer[i], &why)) {
-			struct capture_loss l = loss_of(w, &answer[i]);
+			int64_t begin = answer[i].began, asked = answer[i].asked_at;
 
 			coordinator_say(c, NULL, "the profile of %s is left out: %s", w->name,
 				why.text);
-			add_lost(into, w, &l);
+			add_lost(into, lost_process(w, begin, asked > begin ? asked : begin));
 		}
 		buf_release(&answer[i].text);
 	}
 }
 
-int worker_profile_recorded(struct coordinator *c, struct profile *into, struct err *e)
+int worker_profile_recorded(struct pool *pool, struct profile *into, struct err *e)
 {
+	struct coordinator *c = coordinator_of(pool);
 	struct worker_profile *answer;
 
 	pthread_mutex_lock(&c->loop.lock);
@@ -472,7 +467,7 @@ int worker_profile_recorded(struct coordinator *c, struct profile *into, struct 
 	answer = mem_alloc(c->nworker + 1, sizeof *answer);
 	for (unsigned i = 0; i < c->nworker; i++)
 		answer[i] = take_answer(&c->worker[i]);
-	mem_auto struct capture_loss *lost = c->capture.lost;
+	mem_auto struct profile_process *lost = c->capture.lost;
 	size_t nlost = c->capture.nlost;
 	c->capture = (struct capture){ .number = c->capture.number };
 	pthread_mutex_unlock(&c->loop.lock);

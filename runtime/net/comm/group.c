@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/base/arena.h"
 #include "runtime/base/crypto/crypto_session.h"
@@ -27,12 +28,6 @@ enum { NTRANSPORT = sizeof transports / sizeof *transports };
 const char *const group_transports[] = { "shm", "tcp", NULL };
 
 static const struct comm_ops group_ops;
-
-struct group_offer {
-	const struct group_transport *transport;
-	void *offer;
-	struct group_options options; /* the key is the transport's alone */
-};
 
 struct group {
 	struct comm comm;
@@ -74,29 +69,31 @@ int group_offer(const char *transport, const struct group_options *o, struct gro
 			"ranks do not communicate by `%s`; there are shm, tcp and mpi", transport);
 	if (!crypto_start())
 		return err_set(e, -ERR_CONFIG, "the system has no random numbers");
-	offer = mem_alloc(1, sizeof *offer);
+	offer = crypto_secret_new(sizeof *offer);
+	if (!offer)
+		return err_set(e, -ERR_CONFIG, "no memory for a key");
 	offer->transport = row;
 	offer->options = *o;
-	crypto_wipe(offer->options.key, sizeof offer->options.key);
-	offer->options.bind = NULL;
+	offer->listener = -1;
 	if (!offer->options.deadline_ms)
 		offer->options.deadline_ms = GROUP_DEADLINE_MS;
 	if (!offer->options.buffer_bytes)
 		offer->options.buffer_bytes = GROUP_BUFFER_BYTES;
-	int code = row->offer(o, &offer->offer, address, e);
+	int code = row->offer(offer, address, e);
 	if (code) {
-		free(offer);
+		group_offer_free(offer);
 		return code;
 	}
+	offer->options.bind = NULL;
 	*out = offer;
 	return 0;
 }
 
 void group_offer_free(struct group_offer *offer)
 {
-	if (offer)
-		offer->transport->withdraw(offer->offer);
-	free(offer);
+	if (offer && offer->listener >= 0)
+		close(offer->listener);
+	crypto_secret_free(offer, sizeof *offer);
 }
 
 /* The chunks in flight with all others fit the buffers, but for the least size of a chunk. */
@@ -111,10 +108,9 @@ static size_t chunk_bytes(const struct group_transport *t, size_t buffer_bytes, 
 int group_open(struct group_offer *offer, unsigned rank, unsigned size, const char *const *address,
 	struct comm **out, struct err *e)
 {
-	struct group_opening g = {
-		.options = offer->options, .rank = rank, .size = size, .address = address
-	};
+	struct group_opening g = { .offer = offer, .rank = rank, .size = size, .address = address };
 	const struct group_transport *transport = offer->transport;
+	const unsigned deadline_ms = offer->options.deadline_ms;
 	struct group *c;
 	int code;
 
@@ -124,21 +120,21 @@ int group_open(struct group_offer *offer, unsigned rank, unsigned size, const ch
 			"a group has 1 to %d ranks: rank %u of %u is none of one", GROUP_RANKS_MAX,
 			rank, size);
 	}
-	g.nbyte_chunk = chunk_bytes(transport, g.options.buffer_bytes, size);
-	g.until = clock_seconds() + g.options.deadline_ms / 1e3;
+	g.nbyte_chunk = chunk_bytes(transport, offer->options.buffer_bytes, size);
+	g.until = clock_seconds() + deadline_ms / 1e3;
 	c = mem_alloc(1, sizeof *c);
 	*c = (struct group){ .comm = { .ops = &group_ops,
 				     .rank = rank,
 				     .size = size,
-				     .checks = !g.options.no_digest,
-				     .deadline_s = g.options.deadline_ms / 1e3 },
+				     .checks = !offer->options.no_digest,
+				     .deadline_s = deadline_ms / 1e3 },
 		.transport = transport,
 		.nbyte_chunk = g.nbyte_chunk,
-		.digests = !g.options.no_digest && !transport->seals };
-	code = transport->open(offer->offer, &g, &c->t, e);
-	free(offer);
+		.digests = !offer->options.no_digest && !transport->seals };
+	code = transport->open(&g, &c->t, e);
+	group_offer_free(offer);
 	if (!code) {
-		code = group_liveness_start(&c->live, transport, c->t, size, g.options.deadline_ms, e);
+		code = group_liveness_start(&c->live, transport, c->t, size, deadline_ms, e);
 		if (code) {
 			transport->abort(c->t, rank, e->text);
 			transport->close(c->t);

@@ -93,7 +93,7 @@ static int receive_with(int fd, void *p, size_t len, int *pass, unsigned npass)
 	return (int)n;
 }
 
-static void prove(const struct shm_offer *o, const uint8_t name[NAME], const char *label,
+static void prove(const struct group_offer *o, const uint8_t name[NAME], const char *label,
 	const struct joining *j, uint8_t out[CRYPTO_MAC])
 {
 	uint8_t said[LABEL + NAME + offsetof(struct joining, proof)] = { 0 };
@@ -101,7 +101,7 @@ static void prove(const struct shm_offer *o, const uint8_t name[NAME], const cha
 	memcpy(said, label, strlen(label));
 	memcpy(said + LABEL, name, NAME);
 	memcpy(said + LABEL + NAME, j, offsetof(struct joining, proof));
-	crypto_mac(o->key, said, sizeof said, out);
+	crypto_mac(o->options.key, said, sizeof said, out);
 }
 
 /* ---- offers ---- */
@@ -131,36 +131,19 @@ static bool name_of(const char *address, uint8_t name[NAME])
 	return ok;
 }
 
-int shm_offer(const struct group_options *o, void **out, char address[GROUP_ADDRESS_MAX],
-	struct err *e)
+int shm_offer(struct group_offer *o, char address[GROUP_ADDRESS_MAX], struct err *e)
 {
-	struct shm_offer *offer = crypto_secret_new(sizeof *offer);
 	socklen_t len;
 
-	if (!offer)
-		return err_set(e, -ERR_CONFIG, "no memory for a key");
-	memcpy(offer->key, o->key, sizeof offer->key);
-	crypto_random(offer->name, sizeof offer->name);
-	struct sockaddr_un a = address_of(offer->name, &len);
-	offer->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (offer->listener < 0 || bind(offer->listener, (struct sockaddr *)&a, len)
-		|| listen(offer->listener, GROUP_RANKS_MAX)) {
-		err_set(e, -ERR_CONFIG, "cannot make a socket for shared memory: %s", strerror(errno));
-		shm_withdraw(offer);
-		return -ERR_CONFIG;
-	}
+	crypto_random(o->name, sizeof o->name);
+	struct sockaddr_un a = address_of(o->name, &len);
+	o->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (o->listener < 0 || bind(o->listener, (struct sockaddr *)&a, len)
+		|| listen(o->listener, GROUP_RANKS_MAX))
+		return err_set(e, -ERR_CONFIG, "cannot make a socket for shared memory: %s",
+			strerror(errno));
 	snprintf(address, GROUP_ADDRESS_MAX, "%s%s", prefix, a.sun_path + 1);
-	*out = offer;
 	return 0;
-}
-
-void shm_withdraw(void *offer)
-{
-	struct shm_offer *o = offer;
-
-	if (o && o->listener >= 0)
-		close(o->listener);
-	crypto_secret_free(o, sizeof *o);
 }
 
 /* Abstract sockets have no mode, so the user at the other end is asked for. */
@@ -182,7 +165,6 @@ static int milliseconds_until(double until)
 /* ---- rank 0 ---- */
 
 struct host {
-	const struct shm_offer *offer;
 	const struct group_opening *g;
 	struct {
 		int fd;
@@ -203,7 +185,7 @@ static void drop_pending(struct host *h, unsigned i)
 
 static void take_connection(struct host *h)
 {
-	int fd = accept4(h->offer->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int fd = accept4(h->g->offer->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	if (fd < 0)
 		return;
@@ -237,7 +219,7 @@ static void take_joining(struct host *h, unsigned i)
 	int alive, fd = h->pending[i].fd, n = receive_with(fd, &j, sizeof j, &alive, 1);
 
 	if (n == 1) {
-		prove(h->offer, h->offer->name, "qcnn shm join", &j, right);
+		prove(h->g->offer, h->g->offer->name, "qcnn shm join", &j, right);
 		if (j.magic == MAGIC && crypto_equal(right, j.proof, sizeof right) && j.rank
 			&& j.rank < h->g->size && h->member[j.rank] < 0) {
 			h->pending[i] = h->pending[--h->npending];
@@ -261,7 +243,7 @@ static int host_late(const struct host *h, struct err *e)
 	while (h->member[r] >= 0)
 		r++;
 	err_set(e, -ERR_UNREACHABLE, "rank %u has not joined the group within %.1f s", r,
-		h->g->options.deadline_ms / 1e3);
+		h->g->offer->options.deadline_ms / 1e3);
 	if (h->nrefused)
 		err_set(e, -ERR_UNREACHABLE, "%s; %u connections without the group's key were refused",
 			e ? e->text : "", h->nrefused);
@@ -274,7 +256,7 @@ static int host_turn(struct host *h, struct err *e)
 	struct pollfd f[1 + PENDING_MAX + GROUP_RANKS_MAX];
 	unsigned npending = h->npending, n = 0;
 
-	f[n++] = (struct pollfd){ .fd = h->offer->listener, .events = POLLIN };
+	f[n++] = (struct pollfd){ .fd = h->g->offer->listener, .events = POLLIN };
 	for (unsigned i = 0; i < npending; i++)
 		f[n++] = (struct pollfd){ .fd = h->pending[i].fd, .events = POLLIN };
 	for (unsigned r = 0; r < h->g->size; r++)
@@ -329,7 +311,7 @@ static int answer_all(struct host *h, int memory, const char *failed, struct err
 	for (unsigned r = 1; r < h->g->size; r++) {
 		if (h->member[r] < 0)
 			continue;
-		prove(h->offer, h->offer->name, "qcnn shm joined", &h->said[r], a.proof);
+		prove(h->g->offer, h->g->offer->name, "qcnn shm joined", &h->said[r], a.proof);
 		if (!send_with(h->member[r], &a, sizeof a, pass, failed ? 0 : 1 + h->g->size)
 			&& !failed && !code)
 			code = err_set(e, -ERR_UNREACHABLE,
@@ -338,13 +320,12 @@ static int answer_all(struct host *h, int memory, const char *failed, struct err
 	return code;
 }
 
-static int host_group(const struct shm_offer *offer, const struct group_opening *g, size_t nbyte,
-	int own_alive, struct shm_group *out, struct err *e)
+static int host_group(const struct group_opening *g, size_t nbyte, int own_alive,
+	struct shm_group *out, struct err *e)
 {
 	mem_auto struct host *h = mem_alloc(1, sizeof *h);
 	struct err why = { 0 };
 
-	h->offer = offer;
 	h->g = g;
 	memset(h->member, 0xff, sizeof h->member);
 	memset(h->alive, 0xff, sizeof h->alive);
@@ -417,9 +398,8 @@ static bool memory_is(int fd, size_t nbyte)
 		&& (fcntl(fd, F_GET_SEALS) & F_SEAL_SHRINK);
 }
 
-static int take_answer(int fd, const struct shm_offer *o, const uint8_t name[NAME],
-	const struct joining *j, const struct group_opening *g, size_t nbyte, struct shm_group *out,
-	struct err *e)
+static int take_answer(int fd, const uint8_t name[NAME], const struct joining *j,
+	const struct group_opening *g, size_t nbyte, struct shm_group *out, struct err *e)
 {
 	struct pollfd f = { .fd = fd, .events = POLLIN };
 	struct joined a;
@@ -431,7 +411,7 @@ static int take_answer(int fd, const struct shm_offer *o, const uint8_t name[NAM
 			char what[80];
 
 			snprintf(what, sizeof what, "has not opened it within %.1f s",
-				g->options.deadline_ms / 1e3);
+				g->offer->options.deadline_ms / 1e3);
 			return gone(e, what);
 		}
 	n = receive_with(fd, &a, sizeof a, pass, 1 + g->size);
@@ -442,7 +422,7 @@ static int take_answer(int fd, const struct shm_offer *o, const uint8_t name[NAM
 			: err_set(e, -ERR_AUTH,
 				"rank 0 has refused rank %u: it has ended, or the group's key is another one",
 				j->rank);
-	prove(o, name, "qcnn shm joined", j, right);
+	prove(g->offer, name, "qcnn shm joined", j, right);
 	a.text[sizeof a.text - 1] = 0;
 	if (a.magic != MAGIC || !crypto_equal(right, a.proof, sizeof right)
 		|| (!a.failed && (unsigned)n != 1 + g->size)
@@ -459,8 +439,8 @@ static int take_answer(int fd, const struct shm_offer *o, const uint8_t name[NAM
 	return 0;
 }
 
-static int join_group(const struct shm_offer *o, const struct group_opening *g, size_t nbyte,
-	int own_alive, struct shm_group *out, struct err *e)
+static int join_group(const struct group_opening *g, size_t nbyte, int own_alive,
+	struct shm_group *out, struct err *e)
 {
 	struct joining j = {
 		.magic = MAGIC, .rank = g->rank, .size = g->size, .nbyte_chunk = g->nbyte_chunk
@@ -470,31 +450,27 @@ static int join_group(const struct shm_offer *o, const struct group_opening *g, 
 
 	if (code)
 		return code;
-	prove(o, name, "qcnn shm join", &j, j.proof);
+	prove(g->offer, name, "qcnn shm join", &j, j.proof);
 	code = send_with(fd, &j, sizeof j, &own_alive, 1)
-		? take_answer(fd, o, name, &j, g, nbyte, out, e)
+		? take_answer(fd, name, &j, g, nbyte, out, e)
 		: gone(e, "has ended");
 	close(fd);
 	return code;
 }
 
-int shm_meet(struct shm_offer *offer, const struct group_opening *g, size_t nbyte,
-	struct shm_group *out, struct err *e)
+int shm_meet(const struct group_opening *g, size_t nbyte, struct shm_group *out, struct err *e)
 {
 	struct shm_group s = { .memory = -1 };
-	int ends[2], code;
+	int ends[2];
 
 	memset(s.alive, 0xff, sizeof s.alive);
-	if (pipe2(ends, O_CLOEXEC)) {
-		shm_withdraw(offer);
+	if (pipe2(ends, O_CLOEXEC))
 		return err_set(e, -ERR_CONFIG, "cannot make a pipe: %s", strerror(errno));
-	}
 	s.own = ends[1];
-	code = g->rank ? join_group(offer, g, nbyte, ends[0], &s, e)
-		       : host_group(offer, g, nbyte, ends[0], &s, e);
+	int code = g->rank ? join_group(g, nbyte, ends[0], &s, e)
+			   : host_group(g, nbyte, ends[0], &s, e);
 	close(ends[0]);
 	s.alive[g->rank] = -1;
-	shm_withdraw(offer);
 	if (code) {
 		memset(s.alive, 0xff, sizeof s.alive);
 		shm_group_close(&s, g->size);

@@ -19,12 +19,6 @@ enum { INCOMING_MAX = 64, JOINING_MAX = GROUP_RANKS_MAX + INCOMING_MAX };
 static const double PENDING_S = 2; /* for a connection that has to prove the key */
 static const char prefix[] = "tcp:";
 
-struct tcp_offer {
-	int listener;
-	bool encrypt;
-	uint8_t key[GROUP_KEY];
-};
-
 /* A connection whose other side is not known yet. */
 struct joining {
 	enum {
@@ -41,7 +35,6 @@ struct joining {
 };
 
 struct join {
-	const struct tcp_offer *offer;
 	const struct group_opening *g;
 	struct tcp_link *link;
 	struct joining at[JOINING_MAX];
@@ -91,45 +84,20 @@ static bool say_address(int fd, char address[GROUP_ADDRESS_MAX])
 	return true;
 }
 
-int tcp_offer(const struct group_options *o, void **out, char address[GROUP_ADDRESS_MAX],
-	struct err *e)
+int tcp_offer(struct group_offer *o, char address[GROUP_ADDRESS_MAX], struct err *e)
 {
-	const char *host = o->bind ? o->bind : "127.0.0.1";
+	const char *host = o->options.bind ? o->options.bind : "127.0.0.1";
 	struct addrinfo *found = resolve(host, "0", AI_PASSIVE);
-	struct tcp_offer *offer = crypto_secret_new(sizeof *offer);
 	int code = 0;
 
 	if (!found)
-		code = err_set(e, -ERR_CONFIG, "\"%s\" is no numeric address", host);
-	else if (!offer)
-		code = err_set(e, -ERR_CONFIG, "no memory for a key");
-	if (!code) {
-		offer->encrypt = o->encrypt;
-		memcpy(offer->key, o->key, sizeof offer->key);
-		offer->listener =
-			socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-		if (offer->listener < 0 || bind(offer->listener, found->ai_addr, found->ai_addrlen)
-			|| listen(offer->listener, GROUP_RANKS_MAX)
-			|| !say_address(offer->listener, address))
-			code = err_set(e, -ERR_CONFIG, "cannot listen on %s: %s", host,
-				strerror(errno));
-	}
-	if (found)
-		freeaddrinfo(found);
-	if (code)
-		tcp_withdraw(offer);
-	else
-		*out = offer;
+		return err_set(e, -ERR_CONFIG, "\"%s\" is no numeric address", host);
+	o->listener = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (o->listener < 0 || bind(o->listener, found->ai_addr, found->ai_addrlen)
+		|| listen(o->listener, GROUP_RANKS_MAX) || !say_address(o->listener, address))
+		code = err_set(e, -ERR_CONFIG, "cannot listen on %s: %s", host, strerror(errno));
+	freeaddrinfo(found);
 	return code;
-}
-
-void tcp_withdraw(void *offer)
-{
-	struct tcp_offer *o = offer;
-
-	if (o && o->listener >= 0)
-		close(o->listener);
-	crypto_secret_free(o, sizeof *o);
 }
 
 /* ---- connections ---- */
@@ -147,6 +115,7 @@ static void joining_end(struct join *j, unsigned i)
 /* What both sides of a connection know of the group, so that no proof is good for another rank or size. */
 static bool joining_begin(struct join *j, int fd, int state, unsigned connected_to, unsigned rank)
 {
+	const struct group_options *o = &j->g->offer->options;
 	struct joining *at = &j->at[j->n++];
 	char what[64];
 	int n = snprintf(what, sizeof what, "qcnn group to rank %u of %u", connected_to, j->g->size);
@@ -156,11 +125,11 @@ static bool joining_begin(struct join *j, int fd, int state, unsigned connected_
 	at->h = crypto_secret_new(sizeof *at->h);
 	if (!at->h)
 		return false;
-	memcpy(at->h->key, j->offer->key, sizeof at->h->key);
-	crypto_mac(j->offer->key, what, (size_t)n, at->h->job);
+	memcpy(at->h->key, o->key, sizeof at->h->key);
+	crypto_mac(o->key, what, (size_t)n, at->h->job);
 	at->h->rank = j->g->rank;
 	at->h->numerical = (uint32_t)j->g->nbyte_chunk;
-	at->h->encrypt = j->offer->encrypt;
+	at->h->encrypt = o->encrypt;
 	at->h->aes = crypto_has_aes();
 	return true;
 }
@@ -198,7 +167,7 @@ static int connect_to(struct join *j, unsigned rank, struct err *e)
 
 static int take_connection(struct join *j, struct err *e)
 {
-	int fd = accept4(j->offer->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int fd = accept4(j->g->offer->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	unsigned i = 0;
 
 	if (fd < 0)
@@ -282,13 +251,14 @@ static int take_challenge(struct join *j, unsigned i, const uint8_t *body, size_
 	struct buf *b, struct err *e)
 {
 	struct joining *at = &j->at[i];
+	bool encrypt = j->g->offer->options.encrypt;
 
 	if (!handshake_answer(at->h, body, len, b))
 		return err_set(e, -ERR_AUTH, "rank %u does not hold the group's key", at->rank);
-	if (at->h->encrypt != j->offer->encrypt)
+	if (at->h->encrypt != encrypt)
 		return err_set(e, -ERR_PROTOCOL,
 			"rank %u joins with other options than rank %u: encryption %s", j->g->rank,
-			at->rank, j->offer->encrypt ? "on" : "off");
+			at->rank, encrypt ? "on" : "off");
 	at->state = JOIN_WELCOME;
 	put(at, b);
 	if (!peer_trust(&at->peer, at->h))
@@ -384,7 +354,7 @@ static int late(const struct join *j, struct err *e)
 		snprintf(refused, sizeof refused,
 			"; %u connections without the group's key were refused", j->nrefused);
 	return err_set(e, -ERR_UNREACHABLE, "rank %u has not joined the group within %.1f s%s",
-		first_missing(j), j->g->options.deadline_ms / 1e3, refused);
+		first_missing(j), j->g->offer->options.deadline_ms / 1e3, refused);
 }
 
 /* Ranks that are ready may have begun a call, or given up in one: that is found in the next call here.  One that ended is a
@@ -412,7 +382,7 @@ static int join_turn(struct join *j, struct err *e)
 
 	if (left <= 0)
 		return late(j, e);
-	f[0] = (struct pollfd){ .fd = j->offer->listener, .events = POLLIN };
+	f[0] = (struct pollfd){ .fd = j->g->offer->listener, .events = POLLIN };
 	for (unsigned i = 0; i < n; i++)
 		f[1 + i] = (struct pollfd){ .fd = j->at[i].peer.fd,
 			.events = j->at[i].state == JOIN_CONNECTS ? POLLOUT : POLLIN };
@@ -453,12 +423,12 @@ static int join_all(struct join *j, struct err *e)
 	return code;
 }
 
-int tcp_join(void *offer, const struct group_opening *g, struct tcp_link *link, struct err *e)
+int tcp_join(const struct group_opening *g, struct tcp_link *link, struct err *e)
 {
 	struct join *j = mem_alloc(1, sizeof *j);
 	struct err why = { 0 };
 
-	*j = (struct join){ .offer = offer, .g = g, .link = link };
+	*j = (struct join){ .g = g, .link = link };
 	for (unsigned r = 0; r < g->size; r++)
 		link[r] = (struct tcp_link){ .peer.fd = -1 };
 	int code = join_all(j, &why);
@@ -473,7 +443,6 @@ int tcp_join(void *offer, const struct group_opening *g, struct tcp_link *link, 
 		joining_end(j, j->n - 1);
 	for (unsigned r = 0; r < g->size && code; r++)
 		link_close(&link[r]);
-	tcp_withdraw(offer);
 	free(j);
 	return code;
 }

@@ -5,9 +5,6 @@
 
 #include "runtime/net/comm/tcp_link.h"
 
-int tcp_offer(const struct group_options *o, void **out, char address[GROUP_ADDRESS_MAX],
-	struct err *e);
-void tcp_withdraw(void *offer);
-/* The offer is consumed.  link[size]: all but the own are open; on failure none is, and those that were have been sent
- * the reason. */
-int tcp_join(void *offer, const struct group_opening *g, struct tcp_link *link, struct err *e);
+int tcp_offer(struct group_offer *o, char address[GROUP_ADDRESS_MAX], struct err *e);
+/* link[size]: all but the own are open; on failure none is, and those that were have been sent the reason. */
+int tcp_join(const struct group_opening *g, struct tcp_link *link, struct err *e);

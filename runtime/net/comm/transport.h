@@ -20,9 +20,17 @@ struct chunk {
 };
 _Static_assert(sizeof(struct chunk) == 64, "the bytes of a chunk begin on a cache line");
 
+/* What a rank has offered; in memory for keys. */
+struct group_offer {
+	const struct group_transport *transport;
+	struct group_options options; /* without zeros; bind: while the offer is made */
+	int listener;                 /* of the transport; -1: none */
+	uint8_t name[16]; /* shm: random, the listener's name is its hexadecimal digits */
+};
+
 /* A group that is being opened. */
 struct group_opening {
-	struct group_options options; /* without zeros */
+	const struct group_offer *offer;
 	unsigned rank, size;
 	size_t nbyte_chunk; /* bytes of a chunk at most, without its header: the same for all ranks */
 	const char *const *address;
@@ -32,13 +40,15 @@ struct group_opening {
 /* Milliseconds to wait for an event until open looks again, and what the caller knows then. */
 static inline int group_opening_ms(const struct group_opening *g, double now)
 {
-	double left = (g->until - now) * 1e3, most = g->options.watch ? 200 : 1000;
+	double left = (g->until - now) * 1e3, most = g->offer->options.watch ? 200 : 1000;
 
 	return left <= 0 ? 0 : left > most ? (int)most : (int)left + 1;
 }
 static inline int group_opening_watch(const struct group_opening *g, struct err *e)
 {
-	return g->options.watch ? g->options.watch(g->options.watch_ctx, e) : 0;
+	const struct group_options *o = &g->offer->options;
+
+	return o->watch ? o->watch(o->watch_ctx, e) : 0;
 }
 
 enum { GROUP_REASON_MAX = 256 }; /* bytes of the reason of an abort, its NUL included */
@@ -57,11 +67,10 @@ struct group_transport {
 	bool seals;         /* a chunk that arrives is what was sent: no digests */
 	size_t nbyte_chunk; /* bytes of a chunk that serve it best */
 
-	int (*offer)(const struct group_options *o, void **out, char address[GROUP_ADDRESS_MAX],
-		struct err *e);
-	void (*withdraw)(void *offer);
-	/* Joins the group; the offer is consumed in any case. */
-	int (*open)(void *offer, const struct group_opening *g, void **out, struct err *e);
+	/* Sets what follows the options of an offer, also where it fails. */
+	int (*offer)(struct group_offer *o, char address[GROUP_ADDRESS_MAX], struct err *e);
+	/* Joins the group; the offer ends then. */
+	int (*open)(const struct group_opening *g, void **out, struct err *e);
 	/* Frees, after the others have what was handed over or were silent for the deadline: at once after an abort. */
 	void (*close)(void *t);
 

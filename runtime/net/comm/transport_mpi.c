@@ -23,11 +23,6 @@ enum {
 };
 static const char prefix[] = "mpi:";
 
-struct mpi_offer {
-	struct mpi_launch launch;
-	uint8_t key[GROUP_KEY];
-};
-
 /* ---- turns ---- */
 
 static void nap(unsigned *us)
@@ -55,32 +50,21 @@ static void turn_within(struct mpi *t, unsigned ms)
 
 /* ---- opening ---- */
 
-static int mpi_offer(const struct group_options *o, void **out, char address[GROUP_ADDRESS_MAX],
-	struct err *e)
+static int mpi_offer(struct group_offer *o, char address[GROUP_ADDRESS_MAX], struct err *e)
 {
-	struct mpi_offer *offer;
 	const struct mpi_module *m;
 	struct mpi_launch l;
 	char host[128] = "";
 	int code = mpi_launched(&l, e);
 
+	(void)o;
 	if (!code)
 		code = mpi_load(l.library, &m, e);
 	if (code)
 		return code;
 	gethostname(host, sizeof host - 1);
-	offer = mem_alloc(1, sizeof *offer);
-	offer->launch = l;
-	memcpy(offer->key, o->key, sizeof offer->key);
 	snprintf(address, GROUP_ADDRESS_MAX, "%s%s:%u:%s", prefix, l.library->name, l.rank, host);
-	*out = offer;
 	return 0;
-}
-
-static void mpi_withdraw(void *offer)
-{
-	crypto_wipe(offer, sizeof(struct mpi_offer));
-	free(offer);
 }
 
 /* The host in an address; NULL: it is none of this MPI. */
@@ -165,10 +149,10 @@ static unsigned missing(const struct mpi *t)
 	return r;
 }
 
-static int join(struct mpi *t, const struct group_opening *g, const uint8_t key[GROUP_KEY],
-	struct err *e)
+static int join(struct mpi *t, const struct group_opening *g, struct err *e)
 {
-	double seconds = g->options.deadline_ms / 1e3;
+	const uint8_t *key = g->offer->options.key;
+	double seconds = g->offer->options.deadline_ms / 1e3;
 	unsigned us = NAP_US;
 
 	begin(t, key);
@@ -187,23 +171,26 @@ static int join(struct mpi *t, const struct group_opening *g, const uint8_t key[
 static void mpi_abort(void *p, unsigned rank, const char *reason);
 static void mpi_close(void *p);
 
-static int mpi_open(void *p, const struct group_opening *g, void **out, struct err *e)
+static int mpi_open(const struct group_opening *g, void **out, struct err *e)
 {
-	struct mpi_offer *offer = p;
+	struct mpi_launch l;
 	struct mpi *t = mem_alloc(1, sizeof *t);
 
-	*t = (struct mpi){ .rank = g->rank, .size = g->size, .silent_s = g->options.deadline_ms / 1e3 };
+	*t = (struct mpi){
+		.rank = g->rank, .size = g->size, .silent_s = g->offer->options.deadline_ms / 1e3
+	};
 	t->other = mem_alloc(g->size, sizeof *t->other);
-	int code = mpi_process_start(offer->launch.library, g->until, &t->process, e);
+	int code = mpi_launched(&l, e);
+	if (!code)
+		code = mpi_process_start(l.library, g->until, &t->process, e);
 	if (!code)
 		t->tag = (int)(2 * (t->process->ngroup++ % TAG_PAIRS));
 	if (!code)
-		code = read_addresses(t, g, offer->launch.library, e);
+		code = read_addresses(t, g, l.library, e);
 	if (!code)
 		code = get_memory(t, g, e);
 	if (!code)
-		code = join(t, g, offer->key, e);
-	mpi_withdraw(offer);
+		code = join(t, g, e);
 	if (code && t->process) {
 		mpi_abort(t, g->rank, e ? e->text : "it cannot join");
 		mpi_close(t);
@@ -482,7 +469,6 @@ const struct group_transport transport_mpi = {
 	.name = "mpi",
 	.nbyte_chunk = 256 << 10,
 	.offer = mpi_offer,
-	.withdraw = mpi_withdraw,
 	.open = mpi_open,
 	.close = mpi_close,
 	.reserve = mpi_reserve,

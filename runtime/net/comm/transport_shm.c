@@ -90,7 +90,7 @@ static void shm_close(void *t)
 	free(s);
 }
 
-static int shm_open_group(void *offer, const struct group_opening *g, void **out, struct err *e)
+static int shm_open_group(const struct group_opening *g, void **out, struct err *e)
 {
 	struct shm *s = mem_alloc(1, sizeof *s);
 	const char *rule;
@@ -99,7 +99,7 @@ static int shm_open_group(void *offer, const struct group_opening *g, void **out
 	s->nbyte_slot = up(sizeof(struct chunk) + g->nbyte_chunk, PAGE);
 	s->nbyte = chunks_at(g->size) + (size_t)g->size * g->size * CHUNKS_IN_FLIGHT * s->nbyte_slot;
 	s->spin.allowed = g->size <= cpus_threads(&rule);
-	int code = shm_meet(offer, g, s->nbyte, &s->group, e);
+	int code = shm_meet(g, s->nbyte, &s->group, e);
 	if (code) {
 		free(s);
 		return code;
@@ -278,7 +278,6 @@ const struct group_transport transport_shm = {
 	.name = "shm",
 	.nbyte_chunk = 256 << 10,
 	.offer = shm_offer,
-	.withdraw = shm_withdraw,
 	.open = shm_open_group,
 	.close = shm_close,
 	.reserve = shm_reserve,

@@ -19,16 +19,16 @@ struct tcp {
 	struct tcp_link link[GROUP_RANKS_MAX];
 };
 
-static int tcp_open(void *offer, const struct group_opening *g, void **out, struct err *e)
+static int tcp_open(const struct group_opening *g, void **out, struct err *e)
 {
 	struct tcp *t = mem_alloc(1, sizeof *t);
 	const char *rule;
 
 	t->rank = g->rank;
 	t->size = g->size;
-	t->silent_s = g->options.deadline_ms / 1e3;
+	t->silent_s = g->offer->options.deadline_ms / 1e3;
 	t->spin.allowed = cpus_threads(&rule) > 1;
-	int code = tcp_join(offer, g, t->link, e);
+	int code = tcp_join(g, t->link, e);
 	if (code)
 		free(t);
 	else
@@ -156,7 +156,6 @@ const struct group_transport transport_tcp = {
 	.seals = true,
 	.nbyte_chunk = 256 << 10,
 	.offer = tcp_offer,
-	.withdraw = tcp_withdraw,
 	.open = tcp_open,
 	.close = tcp_close,
 	.reserve = tcp_reserve,

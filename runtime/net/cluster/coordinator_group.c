@@ -16,38 +16,25 @@ struct coordinator_rank coordinator_rank(struct coordinator *c, unsigned k)
 	return (struct coordinator_rank){ w->about.host, w->about.threads, w->on_this_host };
 }
 
-/* An end of its connection, as a number; not 0: it has none. */
+/* An end of its connection, as a number: of getsockname or getpeername. */
 static int address_by(int (*name)(int, struct sockaddr *, socklen_t *), const struct worker *w,
-	char out[OWN_ADDRESS_MAX])
+	char out[OWN_ADDRESS_MAX], struct err *e)
 {
 	struct sockaddr_storage end;
 	socklen_t len = sizeof end;
 
-	return w->peer.fd < 0 || name(w->peer.fd, (struct sockaddr *)&end, &len)
+	if (w->peer.fd < 0 || name(w->peer.fd, (struct sockaddr *)&end, &len)
 		|| getnameinfo((struct sockaddr *)&end, len, out, OWN_ADDRESS_MAX, NULL, 0,
-			NI_NUMERICHOST);
-}
-
-static int own_address(const struct worker *w, char out[OWN_ADDRESS_MAX])
-{
-	return address_by(getsockname, w, out);
-}
-
-static int peer_address(const struct worker *w, char out[OWN_ADDRESS_MAX])
-{
-	return address_by(getpeername, w, out);
-}
-
-static int not_connected(const struct worker *w, struct err *e)
-{
-	return err_set(e, -ERR_UNREACHABLE, "%s is not connected", w->name);
+			NI_NUMERICHOST))
+		return err_set(e, -ERR_UNREACHABLE, "%s is not connected", w->name);
+	return 0;
 }
 
 int coordinator_own_address(struct coordinator *c, unsigned k, char out[OWN_ADDRESS_MAX],
 	struct err *e)
 {
 	mutex_auto held = mutex_hold(&c->loop.lock);
-	return own_address(&c->worker[k], out) ? not_connected(&c->worker[k], e) : 0;
+	return address_by(getsockname, &c->worker[k], out, e);
 }
 
 static bool is_same_host(const struct worker *v, const struct worker *w)
@@ -56,8 +43,8 @@ static bool is_same_host(const struct worker *v, const struct worker *w)
 
 	if (v->on_this_host || w->on_this_host)
 		return v->on_this_host && w->on_this_host;
-	return !strcmp(v->about.host, w->about.host) && !peer_address(v, one)
-		&& !peer_address(w, other) && !strcmp(one, other);
+	return !strcmp(v->about.host, w->about.host) && !address_by(getpeername, v, one, NULL)
+		&& !address_by(getpeername, w, other, NULL) && !strcmp(one, other);
 }
 
 bool coordinator_same_host(struct coordinator *c, unsigned a, unsigned b)
@@ -72,9 +59,8 @@ int coordinator_address_for(struct coordinator *c, unsigned a, unsigned b,
 	const struct worker *v = &c->worker[a], *w = &c->worker[b];
 
 	mutex_auto held = mutex_hold(&c->loop.lock);
-	if (w->on_this_host)
-		return own_address(v, out) ? not_connected(v, e) : 0;
-	return peer_address(w, out) ? not_connected(w, e) : 0;
+	return w->on_this_host ? address_by(getsockname, v, out, e)
+			       : address_by(getpeername, w, out, e);
 }
 
 void coordinator_group_follows(struct coordinator *c, unsigned k, uint32_t nthread)

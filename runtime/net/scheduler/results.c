@@ -7,13 +7,20 @@ static int malformed(struct err *e, const char *what)
 	return err_set(e, -ERR_PROTOCOL, "it sent a malformed %s", what);
 }
 
-/* The units of a message about the current step, into s->id: how many; 0: of an earlier step; -1: malformed. */
-static int64_t units_listed(struct scheduler *s, uint64_t step, const struct wire_units *u)
+/* One message of work is answered, and the worker starts with the next. The units, into s->id: how many; 0: of an earlier
+ * step; -ERR_PROTOCOL. */
+static int64_t units_answered(struct scheduler *s, struct queue *q, uint64_t step,
+	const struct wire_units *u, double now, struct err *e)
 {
-	if (step != s->nstep || !s->step)
-		return step > s->nstep ? -1 : 0;
-	if (u->first + u->nbit > s->ledger.nunit || !ARRAY_RESERVE(s->id, s->id_cap, u->nbit))
-		return -1;
+	s->now = now;
+	q->npending--;
+	q->nqueued -= wire_units_list(u, NULL);
+	q->since = s->now;
+	if (step < s->nstep || (step == s->nstep && !s->step))
+		return 0;
+	if (step > s->nstep || u->first + u->nbit > s->ledger.nunit
+		|| !ARRAY_RESERVE(s->id, s->id_cap, u->nbit))
+		return malformed(e, "set of units");
 	return wire_units_list(u, s->id);
 }
 
@@ -27,14 +34,6 @@ static void take_samples(struct scheduler *s, uint32_t nid, const uint8_t *value
 			wire_doubles(value, step->nout, s->number);
 			step->take(step->ctx, s->id[k] * step->width + i, s->number);
 		}
-}
-
-/* One message of work is answered: the worker starts with the next. */
-static void note_answer(struct scheduler *s, struct queue *q, const struct wire_units *u)
-{
-	q->npending--;
-	q->nqueued -= wire_units_list(u, NULL);
-	q->since = s->now;
 }
 
 static void note_pace(struct queue *q, double seconds, uint32_t nid)
@@ -55,11 +54,9 @@ int scheduler_result(struct scheduler *s, unsigned worker, const uint8_t *body, 
 
 	if (!wire_get_result(body, len, &r) || !(r.seconds >= 0) || !q->npending)
 		return malformed(e, "RESULT message");
-	s->now = now;
-	note_answer(s, q, &r.units);
-	int64_t nid = units_listed(s, r.step, &r.units);
+	int64_t nid = units_answered(s, q, r.step, &r.units, now, e);
 	if (nid <= 0)
-		return nid == 0 ? 0 : malformed(e, "set of units");
+		return (int)nid;
 	for (int64_t k = 0; k < nid; k++)
 		nsample += step_samples(s->step, s->id[k]);
 	if (r.nsample != nsample || r.nout != s->step->nout || r.n != s->ledger.n)
@@ -89,11 +86,9 @@ int scheduler_failed(struct scheduler *s, unsigned worker, const uint8_t *body, 
 
 	if (!wire_get_failed(body, len, &f) || !q->npending)
 		return malformed(e, "FAILED message");
-	s->now = now;
-	note_answer(s, q, &f.units);
-	int64_t nid = units_listed(s, f.step, &f.units);
+	int64_t nid = units_answered(s, q, f.step, &f.units, now, e);
 	if (nid <= 0)
-		return nid == 0 ? 0 : malformed(e, "set of units");
+		return (int)nid;
 	if (!ARRAY_RESERVE(s->vector, s->vector_cap, s->ledger.n + 1)) {
 		scheduler_no_memory(s);
 		return 0;

@@ -10,8 +10,6 @@ libnet_a_SOURCES = \
 	runtime/net/cluster/coordinator.h \
 	runtime/net/cluster/coordinator_group.c \
 	runtime/net/cluster/coordinator_loop.c \
-	runtime/net/cluster/coordinator_step.c \
-	runtime/net/cluster/descriptors.c \
 	runtime/net/cluster/listen.c \
 	runtime/net/cluster/liveness.c \
 	runtime/net/cluster/pending.c \
@@ -91,9 +89,7 @@ libnet_a_SOURCES = \
 	runtime/net/scheduler/scheduler_state.h \
 	runtime/net/scheduler/shard.c \
 	runtime/net/worker_process.c \
-	runtime/net/worker_process.h \
-	runtime/net/worker_recording.c \
-	runtime/net/worker_recording.h
+	runtime/net/worker_process.h
 
 # A module for each MPI that configure has found, compiled by its mpicc, which runs $(CC). Program and module are of one build if these
 # files were the same.

@@ -19,7 +19,6 @@
 #include "runtime/base/system/cpus.h"
 #include "runtime/net/launch/stdio_tunnel.h"
 #include "runtime/net/launch/connect.h"
-#include "runtime/net/worker_recording.h"
 
 enum {
 	HANDSHAKE_S = 10,
@@ -30,6 +29,14 @@ enum {
 	HEARTBEAT_MS = 1000,
 	LAST_WORD_S = 10,
 	PROFILE_PART = 1 << 20
+};
+
+/* What is recorded while the coordinator takes a profile. */
+struct recording {
+	bool on;
+	uint32_t capture; /* number of the profile */
+	uint32_t text_max;
+	uint64_t nread, nwritten, nmessage, nunit; /* counts at the start of the profile */
 };
 
 struct worker_process {
@@ -43,7 +50,7 @@ struct worker_process {
 	uint64_t version;            /* of the weights */
 	uint64_t nunit;
 	uint32_t ncore;              /* of this machine that it may use */
-	struct worker_recording recording;
+	struct recording recording;
 	int64_t came;     /* when the message that is handled came, where that is recorded */
 	atomic_bool over; /* BYE was read or sent: the second thread ends nothing */
 	bool grouped;     /* a rank of a group, whose other ranks wait for each other at the end */
@@ -332,6 +339,38 @@ static int take_work(struct worker_process *w, const uint8_t *body, size_t len, 
 
 /* ---- profiles ---- */
 
+static uint64_t nmessage(const struct peer *p) { return peer_nreceived(p) + peer_nsent(p); }
+
+static void start_recording(struct worker_process *w, const struct wire_profile *m, uint64_t nunit)
+{
+	w->recording = (struct recording){ true, m->capture, m->text_max, w->peer.nread,
+		w->peer.nwritten, nmessage(&w->peer), nunit };
+	w->peer.label = m->label;
+	recorder_start((enum profile_level)m->level, m->bytes);
+}
+
+/* *text: a profile of this process, in JSON; if it is longer than text_max, the last events are left out, and if that is not
+ * enough it is empty. */
+static void stop_recording(struct worker_process *w, uint64_t nunit, struct buf *text)
+{
+	struct recording *r = &w->recording;
+	struct profile *p = profile_new();
+	struct profile_process *process = arena_alloc(&p->arena, 1, sizeof *process);
+
+	*process = (struct profile_process){ .host = "", .role = "worker" };
+	p->process = process;
+	p->nprocess = 1;
+	recorder_stop(p, process);
+	process->pid = (uint32_t)getpid();
+	process->bytes_received = w->peer.nread - r->nread;
+	process->bytes_sent = w->peer.nwritten - r->nwritten;
+	process->messages = nmessage(&w->peer) - r->nmessage;
+	process->units = nunit - r->nunit;
+	r->on = false;
+	profile_write_json_within(p, r->text_max, text);
+	profile_free(p);
+}
+
 /* What was recorded, in parts. */
 static int send_profile(struct worker_process *w, uint32_t capture, const struct buf *text,
 	struct err *e)
@@ -360,10 +399,10 @@ static int take_profile(struct worker_process *w, const uint8_t *body, size_t le
 		|| (w->recording.on && m.capture != w->recording.capture))
 		return wrong(e, WIRE_PROFILE);
 	if (m.level) {
-		worker_recording_start(&w->recording, &m, &w->peer, nunit);
+		start_recording(w, &m, nunit);
 		return 0;
 	}
-	worker_recording_stop(&w->recording, &w->peer, nunit, &text);
+	stop_recording(w, nunit, &text);
 	return send_profile(w, m.capture, &text, e);
 }
 

@@ -167,7 +167,7 @@ struct coordinator {
 /* pool is the first member. */
 static inline struct coordinator *coordinator_of(struct pool *p) { return (struct coordinator *)p; }
 
-/* descriptors.c.  Without the lock.  Raise the limit on open files if it is too low; -ERR_CONFIG if that fails. */
+/* coordinator.c.  Without the lock.  Raise the limit on open files if it is too low; -ERR_CONFIG if that fails. */
 int descriptors_reserve(unsigned nworker, struct err *e);
 
 /* listen.c.  Listen on an address for each host's route to this machine. */
@@ -252,9 +252,6 @@ void worker_read(struct coordinator *c, struct worker *w, double now);
 
 /* shutdown.c.  End all workers; no connection may be used afterwards. */
 void workers_shut_down(struct coordinator *c);
-
-/* coordinator_step.c */
-extern const struct pool_ops coordinator_ops;
 
 /* coordinator_loop.c */
 void loop_init(struct coordinator *c);

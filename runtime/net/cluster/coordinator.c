@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
@@ -175,6 +176,29 @@ int workers_wait(struct coordinator *c, enum worker_state state, const char *wha
 	return 0;
 }
 
+int descriptors_reserve(unsigned nworker, struct err *e)
+{
+	enum {
+		EACH_WORKER = 3,
+		OTHERS = 64
+	}; /* control pipe, standard error, connection; data, logs, checkpoints */
+	unsigned long long need = (unsigned long long)EACH_WORKER * nworker
+		+ PENDING_CONNECTIONS_MAX + LISTENERS_MAX + OTHERS;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == RLIM_INFINITY
+		|| limit.rlim_cur >= need)
+		return 0;
+	if (limit.rlim_max != RLIM_INFINITY && limit.rlim_max < need)
+		return err_set(e, -ERR_CONFIG,
+			"%u worker%s need%s %llu open files here, and the system allows %llu: raise `ulimit -Hn`, or use fewer workers",
+			nworker, nworker == 1 ? "" : "s", nworker == 1 ? "s" : "", need,
+			(unsigned long long)limit.rlim_max);
+	limit.rlim_cur = need;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	return 0;
+}
+
 /* Drop the workers that were started, without their messages, which would hide the reason. */
 static void forget_starts(struct coordinator *c)
 {
@@ -183,6 +207,48 @@ static void forget_starts(struct coordinator *c)
 		launch_release(&c->worker[i].process);
 	}
 }
+
+/* ---- a step, which the workers compute ---- */
+
+static int begin(struct pool *p, const struct pool_step *step, uint32_t nunit, size_t n, struct err *e)
+{
+	struct coordinator *c = coordinator_of(p);
+
+	mutex_auto held = mutex_hold(&c->loop.lock);
+	return scheduler_begin(c->scheduler, step, nunit, n, e);
+}
+
+static int end(struct pool *p, struct fixed *sum, struct err *e)
+{
+	struct coordinator *c = coordinator_of(p);
+
+	mutex_auto held = mutex_hold(&c->loop.lock);
+	loop_allow_spin(c, true);
+	c->loop.stepping = true;
+	while (!scheduler_done(c->scheduler)) {
+		scheduler_assign(c->scheduler, c->loop.last_at);
+		recorder_mark(PHASE_SEND);
+		int found = loop_wait(c, KEEPER_MS);
+		recorder_mark(PHASE_WAIT);
+		loop_handle(c, found);
+		recorder_mark(PHASE_RECEIVE);
+	}
+	c->loop.stepping = false;
+	loop_allow_spin(c, false);
+	return scheduler_end(c->scheduler, sum, e);
+}
+
+static void free_pool(struct pool *p) { coordinator_free(coordinator_of(p)); }
+
+static const struct pool_ops coordinator_ops = {
+	.begin = begin,
+	.end = end,
+	.record = worker_profile_record,
+	.recorded = worker_profile_recorded,
+	.free = free_pool,
+};
+
+/* ---- start ---- */
 
 int coordinator_new(const struct coordinator_options *o, struct coordinator **out, struct err *e)
 {

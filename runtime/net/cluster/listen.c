@@ -19,15 +19,6 @@ static socklen_t length_of(const struct sockaddr *a)
 	return a->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
 }
 
-static bool same_address(const struct sockaddr *a, const struct sockaddr *b)
-{
-	if (a->sa_family != b->sa_family)
-		return false;
-	if (a->sa_family == AF_INET)
-		return ((const struct sockaddr_in *)a)->sin_addr.s_addr == ((const struct sockaddr_in *)b)->sin_addr.s_addr;
-	return !memcmp(&((const struct sockaddr_in6 *)a)->sin6_addr, &((const struct sockaddr_in6 *)b)->sin6_addr, 16);
-}
-
 static bool is_loopback(const struct sockaddr *a)
 {
 	if (a->sa_family == AF_INET)
@@ -49,7 +40,8 @@ static bool listens_already(const struct coordinator *c, const struct sockaddr *
 		struct sockaddr_storage own;
 		socklen_t len = sizeof own;
 
-		if (!getsockname(c->listeners.at[i].fd, (struct sockaddr *)&own, &len) && same_address((struct sockaddr *)&own, a))
+		if (!getsockname(c->listeners.at[i].fd, (struct sockaddr *)&own, &len)
+			&& sockaddr_same((struct sockaddr *)&own, a))
 			return true;
 	}
 	return false;
@@ -58,19 +50,11 @@ static bool listens_already(const struct coordinator *c, const struct sockaddr *
 /* The address of a socket as text, for a worker. */
 static void address_text(const struct sockaddr_storage *a, char *out, size_t size)
 {
-	char text[INET6_ADDRSTRLEN] = "";
+	char host[INET6_ADDRSTRLEN + 16] = "", port[8] = "";
 
-	if (a->ss_family == AF_INET) {
-		const struct sockaddr_in *v4 = (const struct sockaddr_in *)a;
-
-		inet_ntop(AF_INET, &v4->sin_addr, text, sizeof text);
-		snprintf(out, size, "%s:%u", text, ntohs(v4->sin_port));
-	} else {
-		const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)a;
-
-		inet_ntop(AF_INET6, &v6->sin6_addr, text, sizeof text);
-		snprintf(out, size, "[%s]:%u", text, ntohs(v6->sin6_port));
-	}
+	getnameinfo((const struct sockaddr *)a, length_of((const struct sockaddr *)a), host,
+		sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV);
+	snprintf(out, size, a->ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
 }
 
 /* Listen on an address; port 0: any port. */

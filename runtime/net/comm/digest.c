@@ -36,34 +36,27 @@ static inline __attribute__((always_inline)) void add_stripes(uint64_t lane[DIGE
 	memcpy(lane, a, sizeof a);
 }
 
-static void add_rest(struct digest *d, const uint8_t *p, size_t len)
-{
-	uint8_t last[DIGEST_STRIPE] = { 0 };
-
-	if (!len)
-		return;
-	memcpy(last, p, len);
-	add_stripes(d->lane, last, 1, NULL);
-}
-
-void digest_add(struct digest *d, const void *p, size_t len)
+static inline __attribute__((always_inline)) void add(struct digest *d, uint8_t *to,
+	const uint8_t *from, size_t len)
 {
 	size_t whole = len / DIGEST_STRIPE * DIGEST_STRIPE;
+	uint8_t last[DIGEST_STRIPE] = { 0 };
 
-	add_stripes(d->lane, p, whole / DIGEST_STRIPE, NULL);
-	add_rest(d, (const uint8_t *)p + whole, len - whole);
+	add_stripes(d->lane, from, whole / DIGEST_STRIPE, to);
+	if (len > whole) {
+		memcpy(last, from + whole, len - whole);
+		add_stripes(d->lane, last, 1, NULL);
+		if (to)
+			memcpy(to + whole, last, len - whole);
+	}
 	d->bytes += len;
 }
+
+void digest_add(struct digest *d, const void *p, size_t len) { add(d, NULL, p, len); }
 
 void digest_copy(struct digest *d, void *to, const void *from, size_t len)
 {
-	size_t whole = len / DIGEST_STRIPE * DIGEST_STRIPE;
-
-	add_stripes(d->lane, from, whole / DIGEST_STRIPE, to);
-	add_rest(d, (const uint8_t *)from + whole, len - whole);
-	if (len > whole)
-		memcpy((uint8_t *)to + whole, (const uint8_t *)from + whole, len - whole);
-	d->bytes += len;
+	add(d, to, from, len);
 }
 
 uint64_t digest_end(struct digest *d)

@@ -159,6 +159,17 @@ static void group_close(struct comm *comm)
 	free(c);
 }
 
+int group_opening_late(const struct group_opening *g, unsigned rank, unsigned nrefused, struct err *e)
+{
+	char refused[80] = "";
+
+	if (nrefused)
+		snprintf(refused, sizeof refused,
+			"; %u connections without the group's key were refused", nrefused);
+	return err_set(e, -ERR_UNREACHABLE, "rank %u has not joined the group within %.1f s%s",
+		rank, g->offer->options.deadline_ms / 1e3, refused);
+}
+
 /* ---- giving up ---- */
 
 /* Whether another thread asks for that. */

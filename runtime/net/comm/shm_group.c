@@ -242,12 +242,7 @@ static int host_late(const struct host *h, struct err *e)
 
 	while (h->member[r] >= 0)
 		r++;
-	err_set(e, -ERR_UNREACHABLE, "rank %u has not joined the group within %.1f s", r,
-		h->g->offer->options.deadline_ms / 1e3);
-	if (h->nrefused)
-		err_set(e, -ERR_UNREACHABLE, "%s; %u connections without the group's key were refused",
-			e ? e->text : "", h->nrefused);
-	return -ERR_UNREACHABLE;
+	return group_opening_late(h->g, r, h->nrefused, e);
 }
 
 /* One turn of waiting for others. */

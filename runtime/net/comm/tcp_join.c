@@ -346,17 +346,6 @@ static unsigned first_missing(const struct join *j)
 	return r;
 }
 
-static int late(const struct join *j, struct err *e)
-{
-	char refused[80] = "";
-
-	if (j->nrefused)
-		snprintf(refused, sizeof refused,
-			"; %u connections without the group's key were refused", j->nrefused);
-	return err_set(e, -ERR_UNREACHABLE, "rank %u has not joined the group within %.1f s%s",
-		first_missing(j), j->g->offer->options.deadline_ms / 1e3, refused);
-}
-
 /* Ranks that are ready may have begun a call, or given up in one: that is found in the next call here.  One that ended is a
  * fault for those that it has not joined, or in a call. */
 static int watch_links(struct join *j)
@@ -381,7 +370,7 @@ static int join_turn(struct join *j, struct err *e)
 	double left = j->g->until - clock_seconds();
 
 	if (left <= 0)
-		return late(j, e);
+		return group_opening_late(j->g, first_missing(j), j->nrefused, e);
 	f[0] = (struct pollfd){ .fd = j->g->offer->listener, .events = POLLIN };
 	for (unsigned i = 0; i < n; i++)
 		f[1 + i] = (struct pollfd){ .fd = j->at[i].peer.fd,

@@ -51,6 +51,9 @@ static inline int group_opening_watch(const struct group_opening *g, struct err 
 	return o->watch ? o->watch(o->watch_ctx, e) : 0;
 }
 
+/* `rank` is missing at the deadline; nrefused: connections that did not prove the key. */
+int group_opening_late(const struct group_opening *g, unsigned rank, unsigned nrefused, struct err *e);
+
 enum { GROUP_REASON_MAX = 256 }; /* bytes of the reason of an abort, its NUL included */
 enum { CHUNKS_IN_FLIGHT = 4, CHUNK_BYTES_MIN = 4096 };
 

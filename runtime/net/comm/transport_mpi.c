@@ -152,7 +152,6 @@ static unsigned missing(const struct mpi *t)
 static int join(struct mpi *t, const struct group_opening *g, struct err *e)
 {
 	const uint8_t *key = g->offer->options.key;
-	double seconds = g->offer->options.deadline_ms / 1e3;
 	unsigned us = NAP_US;
 
 	begin(t, key);
@@ -163,8 +162,7 @@ static int join(struct mpi *t, const struct group_opening *g, struct err *e)
 		return err_set(e, t->failed.code, "rank %u %s%s", t->failed.rank,
 			t->failed.aborted ? "has given up: " : "", t->failed.text);
 	if (missing(t) < t->size)
-		return err_set(e, -ERR_UNREACHABLE,
-			"rank %u has not joined the group within %.1f s", missing(t), seconds);
+		return group_opening_late(g, missing(t), 0, e);
 	return 0;
 }
 

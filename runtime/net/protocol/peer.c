@@ -26,24 +26,26 @@ void peer_init(struct peer *p, int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &dead_ms, sizeof dead_ms);
 }
 
-/* The same address at both ends.  Ports differ. */
+bool sockaddr_same(const struct sockaddr *a, const struct sockaddr *b)
+{
+	if (a->sa_family != b->sa_family)
+		return false;
+	if (a->sa_family == AF_INET)
+		return ((const struct sockaddr_in *)a)->sin_addr.s_addr
+			== ((const struct sockaddr_in *)b)->sin_addr.s_addr;
+	return a->sa_family == AF_INET6
+		&& !memcmp(&((const struct sockaddr_in6 *)a)->sin6_addr,
+			&((const struct sockaddr_in6 *)b)->sin6_addr, 16);
+}
+
 bool peer_is_local(const struct peer *p)
 {
 	struct sockaddr_storage own, other;
 	socklen_t nown = sizeof own, nother = sizeof other;
 
-	memset(&own, 0, sizeof own);
-	memset(&other, 0, sizeof other);
-	if (getsockname(p->fd, (struct sockaddr *)&own, &nown) || getpeername(p->fd, (struct sockaddr *)&other, &nother)
-			|| own.ss_family != other.ss_family || own.ss_family == AF_UNIX)
-		return false;
-	const void *a = own.ss_family == AF_INET6
-		? (const void *)&((struct sockaddr_in6 *)&own)->sin6_addr
-		: &((struct sockaddr_in *)&own)->sin_addr;
-	const void *b = own.ss_family == AF_INET6
-		? (const void *)&((struct sockaddr_in6 *)&other)->sin6_addr
-		: &((struct sockaddr_in *)&other)->sin_addr;
-	return !memcmp(a, b, own.ss_family == AF_INET6 ? sizeof(struct in6_addr) : sizeof(struct in_addr));
+	return !getsockname(p->fd, (struct sockaddr *)&own, &nown)
+		&& !getpeername(p->fd, (struct sockaddr *)&other, &nother)
+		&& sockaddr_same((struct sockaddr *)&own, (struct sockaddr *)&other);
 }
 
 void peer_close(struct peer *p)

@@ -4,6 +4,8 @@
  * It has no lock: its caller serialises all calls. */
 #pragma once
 
+#include <sys/socket.h>
+
 #include "runtime/net/protocol/handshake.h"
 
 struct peer_keys { struct crypto_channel read, write; }; /* crypto_secret_new */
@@ -21,7 +23,9 @@ struct peer {
 
 /* Takes over a connected socket. */
 void peer_init(struct peer *p, int fd);
-/* Whether the other side is on this machine, in the same network namespace. */
+/* Whether two addresses are the same but for their ports. */
+bool sockaddr_same(const struct sockaddr *a, const struct sockaddr *b);
+/* Whether the other side is on this machine, in the same network namespace: then both ends have one address. */
 bool peer_is_local(const struct peer *p);
 void peer_close(struct peer *p);
 /* Seal frames with the keys of the handshake from now on, and allow long ones; false: no memory. */

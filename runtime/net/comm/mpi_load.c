@@ -4,15 +4,15 @@
 
 #include <ctype.h>
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/base/buf.h"
 #include "runtime/net/comm/mpi_build.h"
+
+enum { MODULE_BYTES_MAX = 64 << 20 };
 
 static const struct mpi_library libraries[] = { { "openmpi", "Open MPI" }, { "mpich", "MPICH" } };
 enum { OPENMPI, MPICH, NLIBRARY };
@@ -77,45 +77,24 @@ static const char *folder(void)
 	return strncmp(self, tree, sizeof tree - 1) ? MPI_MODULE_FOLDER : MPI_BUILD_FOLDER;
 }
 
-/* The text in file[n] that begins as MPI_BUILD does; NULL: none. */
-static const char *build_of(const char *file, size_t n)
+int mpi_module_find(const struct mpi_library *l, char path[MPI_PATH_MAX], struct err *e)
 {
-	const char *text = memmem(file, n, MPI_BUILD_MARK, sizeof MPI_BUILD_MARK - 1);
+	buf_auto file = BUF_INIT;
 
-	return text && memchr(text, 0, n - (size_t)(text - file)) ? text : NULL;
-}
-
-static int check_build(const char *path, const char *file, size_t n, struct err *e)
-{
-	const char *build = file == MAP_FAILED ? NULL : build_of(file, n);
-
+	snprintf(path, MPI_PATH_MAX, "%s/qcnn-mpi-%s.so", folder(), l->name);
+	if (buf_read_file(&file, path, MODULE_BYTES_MAX, NULL))
+		return err_set(e, -ERR_CONFIG,
+			"%s is missing, which processes that %s has started need for --transport=mpi: configure builds it "
+			"where it finds mpicc.%s, and --push does not send it",
+			path, l->title, l->name);
+	/* The text in it, which begins as MPI_BUILD does, ends at the latest behind the file. */
+	const char *build = memmem(file.len ? file.data : "", file.len, MPI_BUILD_MARK,
+		sizeof MPI_BUILD_MARK - 1);
 	if (build && !strcmp(build, MPI_BUILD))
 		return 0;
 	return err_set(e, -ERR_PROTOCOL,
 		"%s is of another build (%.80s) than this program (%s): install both together, or leave out --transport=mpi",
 		path, build ? build : "without a mark", MPI_BUILD);
-}
-
-int mpi_module_find(const struct mpi_library *l, char path[MPI_PATH_MAX], struct err *e)
-{
-	struct stat s = { 0 };
-
-	snprintf(path, MPI_PATH_MAX, "%s/qcnn-mpi-%s.so", folder(), l->name);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &s)) {
-		if (fd >= 0)
-			close(fd);
-		return err_set(e, -ERR_CONFIG,
-			"%s is missing, which processes that %s has started need for --transport=mpi: configure builds it "
-			"where it finds mpicc.%s, and --push does not send it",
-			path, l->title, l->name);
-	}
-	char *file = mmap(NULL, (size_t)s.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	int code = check_build(path, file, (size_t)s.st_size, e);
-	if (file != MAP_FAILED)
-		munmap(file, (size_t)s.st_size);
-	close(fd);
-	return code;
 }
 
 int mpi_check(struct err *e)

@@ -18,6 +18,7 @@ struct builder {
 	struct scene *s;
 	const struct draw_options *o;
 	struct err *e;
+	int code; /* 0, or why there is too much to draw: nothing is added any more */
 	uint32_t base;               /* columns before this one belong to earlier layers */
 	struct row_columns *row;     /* (nrow) */
 	uint32_t *operand;           /* (nrow) scratch: rows of an element's operands */
@@ -29,16 +30,16 @@ struct builder {
  * element's first to its last are free.  Needs the marks in order. */
 void place(struct builder *b, struct element *x);
 
-/* draw_element.c. All return 0, or a code where there is too much to draw. */
+/* draw_element.c: each may set b->code. */
 
 /* The path of the layer at hand, or NULL. */
 const char *layer_path(const struct builder *b);
 /* What one apply is: gates, blocks, the ends of wires. */
-int add_apply(struct builder *b, const struct apply *a);
+void add_apply(struct builder *b, const struct apply *a);
 /* A box for a whole layer on the rows given. */
-int add_layer_box(struct builder *b, const char *title, const uint32_t *row, uint32_t n);
+void add_layer_box(struct builder *b, const char *title, uint32_t *row, uint32_t n);
 /* A box at the ends of the wires of a distribution. */
-int add_distribution(struct builder *b, const struct output *o);
+void add_distribution(struct builder *b, const struct output *o);
 
 /* draw_rows.c: names of the wires, and what is observed at their ends. */
 void scene_rows(struct scene *s);

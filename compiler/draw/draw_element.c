@@ -9,17 +9,21 @@ enum { EXPAND_DEPTH_MAX = 128, CONTROLS_MAX = 64 };
 
 /* ---- placing ---- */
 
-static int new_element(struct builder *b, struct element **out)
+/* NULL: there are too many. */
+static struct element *new_element(struct builder *b)
 {
 	struct scene *s = b->s;
 
 	if (s->nelement == DRAW_ELEMENTS_MAX)
-		return err_set(b->e, -ERR_CONFIG, "more than %d boxes and symbols to draw; show layers as one box each",
+		b->code = err_set(b->e, -ERR_CONFIG,
+			"more than %d boxes and symbols to draw; show layers as one box each",
 			DRAW_ELEMENTS_MAX);
+	if (b->code)
+		return NULL;
 	mem_reserve(s->element, s->nelement, s->cap_element);
-	*out = &s->element[s->nelement++];
-	**out = (struct element){ .first = UINT32_MAX, .bundle = INDEX_NONE, .layer = b->layer, .label = { "", "", "", "", "" } };
-	return 0;
+	s->element[s->nelement] =
+		(struct element){ .first = UINT32_MAX, .bundle = INDEX_NONE, .layer = b->layer };
+	return &s->element[s->nelement++];
 }
 
 static int by_row(const void *x, const void *y)
@@ -92,18 +96,11 @@ static void add_controls(struct builder *b, struct element *x, const struct use 
 }
 
 /* Symbols that need no box: cx, cz, swap. */
-static bool add_symbols(struct builder *b, struct element *x, const struct item *it, const struct use *u)
+static enum mark_kind symbol_of(const struct item *it, const struct use *u)
 {
-	const uint32_t *target = u->wire + u->ncontrol;
-	enum mark_kind kind = MARK_NONE;
-
 	if (it->gate == GATE_PAULI && u->nwire == u->ncontrol + 1 && u->ncontrol)
-		kind = it->word == 1 ? MARK_PLUS : it->word == 3 ? MARK_CONTROL : MARK_NONE;
-	else if (it->gate == GATE_SWAP)
-		kind = MARK_CROSS;
-	for (uint32_t k = 0; kind && k < u->nwire - u->ncontrol; k++)
-		add_mark(b, x, kind, target[k], target[k]);
-	return kind != MARK_NONE;
+		return it->word == 1 ? MARK_PLUS : it->word == 3 ? MARK_CONTROL : MARK_NONE;
+	return it->gate == GATE_SWAP ? MARK_CROSS : MARK_NONE;
 }
 
 static void set_operands(struct builder *b, struct element *x, const struct use *u, bool ordered)
@@ -144,48 +141,54 @@ static bool exchangeable(const struct item *it)
 	return true;
 }
 
-static int add_gate(struct builder *b, const struct item *it, const struct use *u)
+/* Boxes on the targets under that label. ordered: the order of the targets matters. */
+static struct element *add_box(struct builder *b, struct box_label label, const struct use *u,
+	bool ordered)
 {
-	struct element *x;
-	int code = new_element(b, &x);
+	struct element *x = new_element(b);
 
-	if (code)
-		return code;
+	if (!x)
+		return NULL;
+	x->label = label;
 	add_controls(b, x, u);
-	if (!add_symbols(b, x, it, u)) {
-		x->label = label_gate(b->s, it, u->adjoint, layer_path(b));
-		add_boxes(b, x, u->wire + u->ncontrol, u->nwire - u->ncontrol);
-		set_operands(b, x, u, !exchangeable(it));
-	}
-	finish(b, x);
-	return 0;
-}
-
-static int add_block(struct builder *b, const struct matrix *m, const struct use *u)
-{
-	struct element *x;
-	int code = new_element(b, &x);
-
-	if (code)
-		return code;
-	add_controls(b, x, u);
-	x->label = label_matrix(b->s, m, u->adjoint, layer_path(b));
 	add_boxes(b, x, u->wire + u->ncontrol, u->nwire - u->ncontrol);
-	set_operands(b, x, u, true);
+	set_operands(b, x, u, ordered);
 	finish(b, x);
-	return 0;
+	return x;
 }
 
-static int add_unitary(struct builder *b, const struct matrix *m, const struct use *u, unsigned depth);
+static void add_gate(struct builder *b, const struct item *it, const struct use *u)
+{
+	enum mark_kind kind = symbol_of(it, u);
+	struct element *x;
+
+	if (!kind) {
+		add_box(b, label_gate(b->s, it, u->adjoint, layer_path(b)), u, !exchangeable(it));
+		return;
+	}
+	if (!(x = new_element(b)))
+		return;
+	add_controls(b, x, u);
+	for (uint32_t k = u->ncontrol; k < u->nwire; k++)
+		add_mark(b, x, kind, u->wire[k], u->wire[k]);
+	finish(b, x);
+}
+
+static void add_unitary(struct builder *b, const struct matrix *m, const struct use *u,
+	unsigned depth);
 
 /* An item of a matrix on the rows of its use: controls of both in front. */
-static int add_item(struct builder *b, const struct item *it, const struct use *u, unsigned depth)
+static void add_item(struct builder *b, const struct item *it, const struct use *u, unsigned depth)
 {
-	struct use inner = { .ncontrol = u->ncontrol + it->ncontrol, .nwire = u->ncontrol + it->nwire, .adjoint = u->adjoint };
-	int code;
+	struct use inner = { .ncontrol = u->ncontrol + it->ncontrol,
+		.nwire = u->ncontrol + it->nwire,
+		.adjoint = u->adjoint };
 
-	if (inner.ncontrol >= CONTROLS_MAX)
-		return err_set(b->e, -ERR_CONFIG, "a gate under %u controls is not drawn", inner.ncontrol);
+	if (inner.ncontrol >= CONTROLS_MAX) {
+		b->code = err_set(b->e, -ERR_CONFIG, "a gate under %u controls is not drawn",
+			inner.ncontrol);
+		return;
+	}
 	inner.wire = mem_alloc(inner.nwire, sizeof *inner.wire);
 	memcpy(inner.wire, u->wire, u->ncontrol * sizeof *u->wire);
 	for (uint32_t k = 0; k < it->nwire; k++)
@@ -193,61 +196,49 @@ static int add_item(struct builder *b, const struct item *it, const struct use *
 	inner.ones = u->ones | (uint64_t)it->control_ones << u->ncontrol;
 	if (it->gate == GATE_NONE) {
 		inner.adjoint = u->adjoint != it->adjoint;
-		code = add_unitary(b, &b->s->program->matrix[it->ref], &inner, depth + 1);
+		add_unitary(b, &b->s->program->matrix[it->ref], &inner, depth + 1);
 	} else {
-		code = add_gate(b, it, &inner);
+		add_gate(b, it, &inner);
 	}
 	free(inner.wire);
-	return code;
 }
 
 /* A matrix of one gate is that gate; others are blocks, or what is in them. */
-static int add_unitary(struct builder *b, const struct matrix *m, const struct use *u, unsigned depth)
+static void add_unitary(struct builder *b, const struct matrix *m, const struct use *u, unsigned depth)
 {
-	int code = 0;
+	bool one_gate = m->nitem == 1 && m->item[0].gate != GATE_NONE;
 
 	if (depth == EXPAND_DEPTH_MAX)
-		return err_set(b->e, -ERR_CONFIG, "blocks nest deeper than %d", EXPAND_DEPTH_MAX);
-	if (m->nitem == 1 && m->item[0].gate != GATE_NONE)
-		return add_item(b, &m->item[0], u, depth);
-	if (!b->o->expand)
-		return add_block(b, m, u);
-	for (uint32_t i = 0; !code && i < m->nitem; i++)
-		code = add_item(b, &m->item[u->adjoint ? m->nitem - 1 - i : i], u, depth);
-	return code;
+		b->code = err_set(b->e, -ERR_CONFIG, "blocks nest deeper than %d", EXPAND_DEPTH_MAX);
+	else if (!one_gate && !b->o->expand)
+		add_box(b, label_matrix(b->s, m, u->adjoint, layer_path(b)), u, true);
+	else
+		for (uint32_t i = 0; !b->code && i < m->nitem; i++)
+			add_item(b, &m->item[u->adjoint ? m->nitem - 1 - i : i], u, depth);
 }
 
 /* ---- other applies ---- */
 
-static int add_words(struct builder *b, const struct apply *a, const char *words)
+static void add_words(struct builder *b, const struct apply *a, const char *words)
 {
-	struct element *x;
-	int code = new_element(b, &x);
-
-	if (code)
-		return code;
-	x->label = label_words(&b->s->arena, words);
-	add_boxes(b, x, a->wire, a->nwire);
-	finish(b, x);
-	return 0;
+	add_box(b, label_words(&b->s->arena, words),
+		&(struct use){ .nwire = a->nwire, .wire = a->wire }, false);
 }
 
-static int add_ends(struct builder *b, const struct apply *a, enum mark_kind kind, uint32_t *end)
+static void add_ends(struct builder *b, const struct apply *a, enum mark_kind kind, uint32_t *end)
 {
 	for (uint32_t k = 0; k < a->nwire; k++) {
-		struct element *x;
-		int code = new_element(b, &x);
+		struct element *x = new_element(b);
 
-		if (code)
-			return code;
+		if (!x)
+			return;
 		add_mark(b, x, kind, a->wire[k], a->wire[k]);
 		finish(b, x);
 		end[a->wire[k]] = x->column;
 	}
-	return 0;
 }
 
-static int add_amplitudes(struct builder *b, const struct apply *a)
+static void add_amplitudes(struct builder *b, const struct apply *a)
 {
 	const struct program *p = b->s->program;
 	const char *name = "amplitudes";
@@ -259,57 +250,45 @@ static int add_amplitudes(struct builder *b, const struct apply *a)
 	for (uint32_t i = 0; k && k == a->nexpr && i < p->ninput_group; i++)
 		if (p->expr[a->expr[0]].a - p->input_group[i].first < p->input_group[i].count)
 			name = arena_printf(&b->s->arena, "amplitudes(%s)", p->input_group[i].name);
-	return add_words(b, a, name);
+	add_words(b, a, name);
 }
 
-int add_apply(struct builder *b, const struct apply *a)
+void add_apply(struct builder *b, const struct apply *a)
 {
 	const struct program *p = b->s->program;
 	static const struct item swap = { .gate = GATE_SWAP };
 	struct use u = { a->ncontrol, a->nwire, a->wire, a->control_ones, a->adjoint };
 
 	switch (a->op) {
-	case APPLY_UNITARY: return add_unitary(b, &p->matrix[a->matrix], &u, 0);
-	case APPLY_SWAP: return add_gate(b, &swap, &(struct use){ 0, 2, a->wire, 0, false });
-	case APPLY_AMPLITUDES: return add_amplitudes(b, a);
+	case APPLY_UNITARY: add_unitary(b, &p->matrix[a->matrix], &u, 0); break;
+	case APPLY_SWAP: add_gate(b, &swap, &(struct use){ 0, 2, a->wire, 0, false }); break;
+	case APPLY_AMPLITUDES: add_amplitudes(b, a); break;
 	case APPLY_STATE:
-		return add_words(b, a,
+		add_words(b, a,
 			arena_printf(&b->s->arena, "state(%s)", p->input_group[a->matrix].name));
-	case APPLY_DISCARD: return add_ends(b, a, MARK_DISCARD, b->s->row_end);
-	case APPLY_MEASURE: return add_ends(b, a, MARK_METER, b->s->row_classical);
+		break;
+	case APPLY_DISCARD: add_ends(b, a, MARK_DISCARD, b->s->row_end); break;
+	case APPLY_MEASURE: add_ends(b, a, MARK_METER, b->s->row_classical); break;
 	default: BUG("apply %d cannot be drawn", a->op);
 	}
 }
 
 /* Wires end here, unless an expectation value of one qubit stands behind. */
-int add_distribution(struct builder *b, const struct output *o)
+void add_distribution(struct builder *b, const struct output *o)
 {
-	struct use u = { .nwire = o->nwire, .wire = o->wire };
-	struct element *x;
-	int code = new_element(b, &x);
+	const struct use u = { .nwire = o->nwire, .wire = o->wire };
+	const struct element *x = add_box(b, label_words(&b->s->arena, "probs"), &u, true);
 
-	if (code)
-		return code;
-	x->label = label_words(&b->s->arena, "probs");
-	add_boxes(b, x, o->wire, o->nwire);
-	set_operands(b, x, &u, true);
-	finish(b, x);
-	for (uint32_t k = 0; k < o->nwire; k++)
+	for (uint32_t k = 0; x && k < o->nwire; k++)
 		if (!b->s->row_output[o->wire[k]])
 			b->s->row_end[o->wire[k]] = x->column;
-	return 0;
 }
 
-int add_layer_box(struct builder *b, const char *title, const uint32_t *row, uint32_t n)
+void add_layer_box(struct builder *b, const char *title, uint32_t *row, uint32_t n)
 {
-	struct element *x;
-	int code = new_element(b, &x);
+	struct element *x = add_box(b, label_words(&b->s->arena, title),
+		&(struct use){ .nwire = n, .wire = row }, false);
 
-	if (code)
-		return code;
-	x->label = label_words(&b->s->arena, title);
-	x->is_layer = true;
-	add_boxes(b, x, row, n);
-	finish(b, x);
-	return 0;
+	if (x)
+		x->is_layer = true;
 }

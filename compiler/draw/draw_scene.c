@@ -63,7 +63,7 @@ int scene_check(const struct program *p, const struct draw_options *o, struct er
 }
 
 /* One box on all rows that the layer touches, then the ends of its wires. */
-static int add_collapsed(struct builder *b, const struct apply *a, uint32_t n)
+static void add_collapsed(struct builder *b, const struct apply *a, uint32_t n)
 {
 	uint32_t nrow = 0;
 
@@ -74,11 +74,10 @@ static int add_collapsed(struct builder *b, const struct apply *a, uint32_t n)
 	for (uint32_t r = 0; r < b->s->nrow; r++)
 		if (b->touched[r])
 			b->operand[nrow++] = r;
-	int code = add_layer_box(b, layer_title(b->s->circuit, layer_path(b)), b->operand, nrow);
-	for (uint32_t i = 0; !code && i < n; i++)
+	add_layer_box(b, layer_title(b->s->circuit, layer_path(b)), b->operand, nrow);
+	for (uint32_t i = 0; i < n; i++)
 		if (a[i].op == APPLY_DISCARD || a[i].op == APPLY_MEASURE)
-			code = add_apply(b, &a[i]);
-	return code;
+			add_apply(b, &a[i]);
 }
 
 static void add_frame(struct builder *b, uint32_t column, const struct apply *a, uint32_t n)
@@ -99,50 +98,45 @@ static void add_frame(struct builder *b, uint32_t column, const struct apply *a,
 }
 
 /* Applies of one layer that follow each other. */
-static int add_layer(struct builder *b, const struct apply *a, uint32_t n)
+static void add_layer(struct builder *b, const struct apply *a, uint32_t n)
 {
-	int code = 0;
-
 	b->layer = a->layer;
-	if (b->layer != INDEX_NONE && is_collapsed(b, layer_path(b)))
-		return add_collapsed(b, a, n);
+	if (b->layer != INDEX_NONE && is_collapsed(b, layer_path(b))) {
+		add_collapsed(b, a, n);
+		return;
+	}
 	if (b->layer != INDEX_NONE)
 		barrier(b);
 	uint32_t column = b->s->ncolumn;
-	for (uint32_t i = 0; !code && i < n; i++)
-		code = add_apply(b, &a[i]);
+	for (uint32_t i = 0; !b->code && i < n; i++)
+		add_apply(b, &a[i]);
 	if (b->layer != INDEX_NONE) {
 		add_frame(b, column, a, n);
 		barrier(b);
 	}
-	return code;
 }
 
-static int add_layers(struct builder *b)
+static void add_layers(struct builder *b)
 {
 	const struct circuit_code *c = b->s->circuit;
-	int code = 0;
 
-	for (uint32_t i = 0, n; !code && i < c->napply; i += n) {
+	for (uint32_t i = 0, n; !b->code && i < c->napply; i += n) {
 		for (n = 1; i + n < c->napply && c->apply[i + n].layer == c->apply[i].layer; n++)
 			;
-		code = add_layer(b, c->apply + i, n);
+		add_layer(b, c->apply + i, n);
 	}
-	return code;
 }
 
 /* Distributions in columns of their own at the end. */
-static int add_distributions(struct builder *b)
+static void add_distributions(struct builder *b)
 {
 	const struct circuit_code *c = b->s->circuit;
-	int code = 0;
 
 	b->layer = INDEX_NONE;
 	barrier(b);
-	for (uint32_t i = 0; !code && i < c->noutput; i++)
+	for (uint32_t i = 0; i < c->noutput; i++)
 		if (c->output[i].kind == OUTPUT_PROBS)
-			code = add_distribution(b, &c->output[i]);
-	return code;
+			add_distribution(b, &c->output[i]);
 }
 
 /* ---- the whole ---- */
@@ -164,9 +158,8 @@ int scene_build(const struct program *p, uint32_t circuit, const struct draw_opt
 	b.row = mem_alloc(s->nrow + 1, sizeof *b.row);
 	b.operand = mem_alloc(s->nrow + 1, sizeof *b.operand);
 	b.touched = mem_alloc(s->nrow + 1, sizeof *b.touched);
-	int code = add_layers(&b);
-	if (!code)
-		code = add_distributions(&b);
+	add_layers(&b);
+	add_distributions(&b);
 	for (uint32_t r = 0; r < s->nrow; r++)
 		free(b.row[r].taken);
 	free(b.row);
@@ -174,7 +167,7 @@ int scene_build(const struct program *p, uint32_t circuit, const struct draw_opt
 	free(b.touched);
 	free(s->stamp);
 	s->stamp = NULL;
-	return code;
+	return b.code;
 }
 
 uint32_t scene_break(const struct scene *s, uint32_t from, uint32_t to)

@@ -24,6 +24,8 @@ libcompiler_a_SOURCES = \
 	compiler/draw/draw_label.c \
 	compiler/draw/draw_place.c \
 	compiler/draw/draw_rows.c \
+	compiler/draw/draw_layout.c \
+	compiler/draw/draw_layout.h \
 	compiler/draw/draw_scene.c \
 	compiler/draw/draw_scene.h \
 	compiler/draw/draw_svg.c \

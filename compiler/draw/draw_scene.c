@@ -170,32 +170,6 @@ int scene_build(const struct program *p, uint32_t circuit, const struct draw_opt
 	return b.code;
 }
 
-uint32_t scene_break(const struct scene *s, uint32_t from, uint32_t to)
-{
-	for (uint32_t i = 0; i < s->nframe; i++) {
-		const struct frame *f = &s->frame[i];
-
-		if (f->column > from && f->column < to && f->column + f->ncolumn > to)
-			return f->column;
-	}
-	return to;
-}
-
-static bool has_ended(const struct scene *s, uint32_t row, uint32_t column)
-{
-	return s->row_end[row] != INDEX_NONE && s->row_end[row] < column;
-}
-
-void scene_rows_from(const struct scene *s, uint32_t from, uint32_t *first, uint32_t *last)
-{
-	*first = 0;
-	*last = s->nrow - 1;
-	while (*first < *last && has_ended(s, *first, from))
-		++*first;
-	while (*last > *first && has_ended(s, *last, from))
-		--*last;
-}
-
 bool scene_in_lanes(const struct scene *s, const struct element *x)
 {
 	return x->bundle != INDEX_NONE && s->bundle[x->bundle].nlane > 1;

@@ -53,7 +53,7 @@ struct scene {
 	const struct circuit_code *circuit;
 	uint32_t nrow, ncolumn;
 	const char **row_name;               /* "q[0]" */
-	uint32_t *row_end;                   /* column of the discard, INDEX_NONE where the wire goes on to the end */
+	uint32_t *row_end; /* column of the discard; INDEX_NONE, above all columns, where the wire goes on */
 	uint32_t *row_classical;             /* column of the measurement, or INDEX_NONE */
 	const char **row_output;             /* "<Z>", or NULL */
 	uint32_t nelement, cap_element; struct element *element;
@@ -65,10 +65,6 @@ struct scene {
 
 int scene_build(const struct program *p, uint32_t circuit, const struct draw_options *o, struct scene *s, struct err *e);
 void scene_release(struct scene *s);
-/* Where a line that has space for columns from .. to should end: before a layer that it would cut, unless that begins it. */
-uint32_t scene_break(const struct scene *s, uint32_t from, uint32_t to);
-/* The rows of a line that begins with column `from`: without those at its edges whose wires have ended. */
-void scene_rows_from(const struct scene *s, uint32_t from, uint32_t *first, uint32_t *last);
 /* Does its column hold other elements of the same bundle? */
 bool scene_in_lanes(const struct scene *s, const struct element *x);
 /* What stands above a circuit: its instance's name, and how often it is there; "" where there is no name. */

@@ -12,44 +12,19 @@ static const double margin = 12, title_height = 15, line_height = 18, note_width
 
 /* ---- bands ---- */
 
-/* The end of the layer that a band would cut. */
-static uint32_t layer_end(const struct scene *s, uint32_t to)
-{
-	for (uint32_t i = 0; i < s->nframe; i++)
-		if (s->frame[i].column < to && s->frame[i].column + s->frame[i].ncolumn > to)
-			return s->frame[i].column + s->frame[i].ncolumn;
-	return to;
-}
-
-/* Also says where the band's columns begin. */
-static uint32_t band_end(const struct svg_drawing *d)
-{
-	double x = d->x0, width = d->o->width - 2 * margin;
-	uint32_t to = d->from;
-
-	while (to < d->s->ncolumn && (!d->o->width || to == d->from
-			|| x + d->width[to] + (to + 1 == d->s->ncolumn ? d->end_width : 12) <= width))
-		x += d->width[to++];
-	to = scene_break(d->s, d->from, to);
-	if (d->o->whole_layers)
-		to = layer_end(d->s, to);
-	d->start[d->from] = d->x0;
-	for (uint32_t k = d->from; k < to; k++)
-		d->start[k + 1] = d->start[k] + d->width[k];
-	return to;
-}
-
 static void draw_band(struct svg_drawing *d, double *widest)
 {
-	double end = d->start[d->to], right = end + (d->to == d->s->ncolumn ? d->end_width : 16);
+	const struct layout *l = &d->l;
+	const struct scene *s = l->s;
+	double end = l->start[l->to], right = end + (l->to == s->ncolumn ? l->end_width : 16);
 
-	for (uint32_t i = 0; i < d->s->nframe; i++)
-		svg_frame(d, &d->s->frame[i]);
-	for (uint32_t r = 0; r < d->s->nrow; r++)
+	for (uint32_t i = 0; i < s->nframe; i++)
+		svg_frame(d, &s->frame[i]);
+	for (uint32_t r = 0; r < s->nrow; r++)
 		svg_wire(d, r, end);
-	for (uint32_t i = 0; i < d->s->nelement; i++)
-		if (d->s->element[i].column >= d->from && d->s->element[i].column < d->to)
-			svg_element(d, &d->s->element[i]);
+	for (uint32_t i = 0; i < s->nelement; i++)
+		if (s->element[i].column >= l->from && s->element[i].column < l->to)
+			svg_element(d, &s->element[i]);
 	*widest = right > *widest ? right : *widest;
 }
 
@@ -58,7 +33,8 @@ static void draw_band(struct svg_drawing *d, double *widest)
 /* An output in words, broken before + and - where it gets too wide; where it ends. */
 static double draw_note(struct svg_drawing *d, const char *note, double y, double *widest)
 {
-	const double room = d->o->width > 2 * margin ? d->o->width - 2 * margin : note_width;
+	const double width = d->l.o->width,
+		     room = width > 2 * margin ? width - 2 * margin : note_width;
 	buf_auto line = BUF_INIT;
 	double indent = 0;
 
@@ -99,34 +75,20 @@ static double draw_note(struct svg_drawing *d, const char *note, double y, doubl
 /* One circuit below y; where it ends. */
 static double draw_scene(struct scene *s, const struct draw_options *o, double y, double *widest, struct buf *out)
 {
-	struct svg_drawing d = { .s = s, .o = o, .out = out };
+	struct svg_drawing d = { .l = layout_of(s, o, &svg_sizes), .out = out };
 
-	d.width = mem_alloc(s->ncolumn + 1, sizeof *d.width);
-	d.left = mem_alloc(s->ncolumn + 1, sizeof *d.left);
-	d.right = mem_alloc(s->ncolumn + 1, sizeof *d.right);
-	d.bundle_box = mem_alloc(s->nbundle + 1, sizeof *d.bundle_box);
-	d.start = mem_alloc(s->ncolumn + 1, sizeof *d.start);
-	svg_measure(&d);
-	d.x0 = margin + d.name_width;
 	if (*s->circuit->name) {
 		ink_words(d.out, "q-circuit", margin, y + 12, scene_title(s));
 		y += line_height + 4;
 	}
 	do {
-		scene_rows_from(s, d.from, &d.first, &d.last);
-		d.to = band_end(&d);
-		d.top = y + (s->nframe ? title_height : 0) + pitch / 2 - d.first * pitch;
+		layout_band(&d.l, margin + d.l.name_width, o->width - 2 * margin);
+		d.top = y + (s->nframe ? title_height : 0) + pitch / 2 - d.l.first * pitch;
 		draw_band(&d, widest);
-		y = svg_row(&d, d.last) + pitch / 2 + 8;
-		d.from = d.to;
-	} while (d.from < s->ncolumn);
+		y = svg_row(&d, d.l.last) + pitch / 2 + 8;
+	} while (d.l.to < s->ncolumn);
 	for (uint32_t i = 0; i < s->nnote; i++)
 		y = draw_note(&d, s->note[i], y, widest);
-	free(d.width);
-	free(d.left);
-	free(d.right);
-	free(d.bundle_box);
-	free(d.start);
 	return y;
 }
 
@@ -164,10 +126,9 @@ int draw_svg(const struct program *p, const struct draw_options *o, struct buf *
 	}
 	scene_head(p, &head);
 	if (!code && head.len) {
-		struct svg_drawing d = { .out = &body };
 		double w = margin + ink_width(head.data, name_size);
 
-		ink_words(d.out, "q-note", margin, y + 16, head.data);
+		ink_words(&body, "q-note", margin, y + 16, head.data);
 		y += line_height + 4;
 		widest = w > widest ? w : widest;
 	}

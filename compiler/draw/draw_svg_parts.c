@@ -8,8 +8,9 @@
 #include "compiler/draw/draw_ink.h"
 
 /* px */
-static const double box_height = 36, box_least = 32, box_room = 11, gap = 9, frame_room = 9, small_size = 10, title_size = 11.5,
-	operand_room = 11, dot_radius = 4, plus_radius = 9.5, cross_half = 6, lane = 14, lane_edge = 7;   /* from a line to the next, to its box's edge */
+static const double box_height = 36, box_least = 32, box_room = 11, small_size = 10,
+		    title_size = 11.5, operand_room = 11, dot_radius = 4, plus_radius = 9.5,
+		    cross_half = 6;
 
 /* ---- sizes ---- */
 
@@ -21,89 +22,35 @@ static double label_width(const struct box_label *l)
 	return name > params ? name : params;
 }
 
-static double element_width(const struct element *x)
+static double element_width(const struct draw_options *o, const struct element *x)
 {
-	for (uint32_t k = 0; k < x->nmark; k++)
-		if (x->mark[k].kind == MARK_BOX) {
-			double w = label_width(&x->label) + 2 * box_room
-				+ (x->noperand ? operand_room : 0);
-			return w > box_least ? w : box_least;
-		}
-	return x->mark[0].kind == MARK_METER ? box_least : 2 * plus_radius;
+	(void)o;
+	if (!layout_has_box(x))
+		return x->mark[0].kind == MARK_METER ? box_least : 2 * plus_radius;
+	double w = label_width(&x->label) + 2 * box_room + (x->noperand ? operand_room : 0);
+	return w > box_least ? w : box_least;
 }
 
-/* The line of the first lane, from the left end of a bundle.  Boxes that are inside each other are right of their lines;
- * else the first boxes are right, the second ones left of them. */
-static double first_lane(const struct svg_drawing *d, const struct element *x)
+static double words_width(const struct draw_options *o, const char *s, bool title)
 {
-	return d->s->bundle[x->bundle].nested ? lane_edge : d->bundle_box[x->bundle] - lane_edge;
+	(void)o;
+	return ink_width(s, title ? title_size : name_size);
 }
 
-/* Of all that shares the element's bundle. */
-static double shared_width(const struct svg_drawing *d, const struct element *x)
-{
-	if (!scene_in_lanes(d->s, x))
-		return element_width(x);
-	return first_lane(d, x) - lane_edge + lane * (d->s->bundle[x->bundle].nlane - 1) + d->bundle_box[x->bundle];
-}
-
-static void measure_bundles(struct svg_drawing *d)
-{
-	const struct scene *s = d->s;
-
-	for (uint32_t i = 0; i < s->nelement; i++) {
-		double w = element_width(&s->element[i]);
-		uint32_t u = s->element[i].bundle;
-
-		if (u != INDEX_NONE && w > d->bundle_box[u])
-			d->bundle_box[u] = w;
-	}
-}
-
-void svg_measure(struct svg_drawing *d)
-{
-	const struct scene *s = d->s;
-
-	measure_bundles(d);
-	for (uint32_t i = 0; i < s->nelement; i++) {
-		double w = shared_width(d, &s->element[i]);
-
-		if (w > d->width[s->element[i].column])
-			d->width[s->element[i].column] = w;
-	}
-	for (uint32_t k = 0; k < s->ncolumn; k++) {
-		d->left[k] = d->right[k] = gap;
-		d->width[k] += 2 * gap;
-	}
-	for (uint32_t i = 0; i < s->nframe; i++) {
-		const struct frame *f = &s->frame[i];
-		double total = 0, want = ink_width(f->title, title_size) + 2 * frame_room + 6;
-		uint32_t last = f->column + f->ncolumn - 1;
-
-		d->left[f->column] += frame_room;
-		d->right[last] += frame_room;
-		d->width[f->column] += frame_room;
-		d->width[last] += frame_room;
-		for (uint32_t k = 0; k < f->ncolumn; k++)
-			total += d->width[f->column + k];
-		if (total < want)
-			d->width[last] += want - total;
-	}
-	for (uint32_t r = 0; r < s->nrow; r++) {
-		double n = ink_width(s->row_name[r], name_size) + 8;
-		double m = s->row_output[r] ? ink_width(s->row_output[r], name_size) + 12 : 0;
-
-		d->name_width = n > d->name_width ? n : d->name_width;
-		d->end_width = m > d->end_width ? m : d->end_width;
-	}
-}
-
-static double start_of(const struct svg_drawing *d, uint32_t column) { return d->start[column]; }
+const struct layout_sizes svg_sizes = { .gap = 9,
+	.title_room = 24,
+	.name_room = 8,
+	.output_room = 12,
+	.rest_room = 12,
+	.lane = 14,
+	.edge = 7,
+	.words = words_width,
+	.element = element_width };
 
 /* The middle of what stands in a column. */
-static double centre_of(const struct svg_drawing *d, uint32_t column)
+static double centre_of(const struct layout *l, uint32_t column)
 {
-	return start_of(d, column) + (d->left[column] + d->width[column] - d->right[column]) / 2;
+	return l->start[column] + (l->left[column] + l->width[column] - l->right[column]) / 2;
 }
 
 double svg_row(const struct svg_drawing *d, uint32_t row) { return d->top + row * pitch; }
@@ -171,12 +118,12 @@ static unsigned tint_of(const struct scene *s, uint32_t layer)
 
 static void draw_box(struct svg_drawing *d, const struct element *x, const struct mark *m, double cx)
 {
-	double w = element_width(x), y = svg_row(d, m->first) - box_height / 2;
+	double w = element_width(d->l.o, x), y = svg_row(d, m->first) - box_height / 2;
 	double h = (m->last - m->first) * pitch + box_height;
 	char class[32] = "q-box";
 
 	if (x->is_layer)
-		snprintf(class, sizeof class, "q-layer q-tint%u", tint_of(d->s, x->layer));
+		snprintf(class, sizeof class, "q-layer q-tint%u", tint_of(d->l.s, x->layer));
 	INK_SHAPE(d->out, "rect", class, "x y width height rx", cx - w / 2, y, w, h, 3);
 	draw_label(d, &x->label, cx + (x->noperand ? operand_room / 2 : 0), y + h / 2);
 	for (uint32_t k = 0; k < x->noperand; k++)
@@ -234,48 +181,49 @@ static void draw_mark(struct svg_drawing *d, const struct element *x, const stru
 }
 
 /* The line of an element. */
-static double line_of(const struct svg_drawing *d, const struct element *x)
+static double line_of(const struct layout *l, const struct element *x)
 {
-	double cx = centre_of(d, x->column);
+	double cx = centre_of(l, x->column);
 
-	return scene_in_lanes(d->s, x) ? cx - shared_width(d, x) / 2 + first_lane(d, x) + lane * x->lane : cx;
+	return scene_in_lanes(l->s, x) ? cx - layout_shared(l, x) / 2 + layout_lane(l, x) : cx;
 }
 
 /* The middle of a mark: that of the line, but boxes in lanes keep clear of the other lines. */
-static double middle_of(const struct svg_drawing *d, const struct element *x, uint32_t mark, double line)
+static double middle_of(const struct layout *l, const struct element *x, uint32_t mark, double line)
 {
-	double half = element_width(x) / 2 - lane_edge;
+	double half = element_width(l->o, x) / 2 - l->z->edge;
 
-	if (!scene_in_lanes(d->s, x))
+	if (!scene_in_lanes(l->s, x))
 		return line;
-	return mark && !d->s->bundle[x->bundle].nested ? line - half : line + half;
+	return mark && !l->s->bundle[x->bundle].nested ? line - half : line + half;
 }
 
 void svg_element(struct svg_drawing *d, const struct element *x)
 {
-	double line = line_of(d, x);
+	double line = line_of(&d->l, x);
 
 	for (uint32_t k = 0; k + 1 < x->nmark; k++)
 		ink_line(d->out, "q-line", line, svg_row(d, x->mark[k].last), line, svg_row(d, x->mark[k + 1].first));
 	for (uint32_t k = 0; k < x->nmark; k++)
-		draw_mark(d, x, &x->mark[k], middle_of(d, x, k, line));
+		draw_mark(d, x, &x->mark[k], middle_of(&d->l, x, k, line));
 }
 
 /* ---- wires, frames ---- */
 
 void svg_wire(struct svg_drawing *d, uint32_t r, double end)
 {
-	const struct scene *s = d->s;
-	double y = svg_row(d, r), from = d->x0, classical = end;
-	bool last = d->to == s->ncolumn, over = s->row_end[r] != INDEX_NONE && s->row_end[r] < d->to;
+	const struct layout *l = &d->l;
+	const struct scene *s = l->s;
+	double y = svg_row(d, r), from = l->start[l->from], classical = end;
+	bool last = l->to == s->ncolumn, over = s->row_end[r] < l->to;
 
-	if (s->row_end[r] != INDEX_NONE && s->row_end[r] < d->from)
+	if (s->row_end[r] < l->from)
 		return;
 	ink_words(d->out, "q-wire-name", from - 8, y + 5, s->row_name[r]);
 	if (over)
-		end = centre_of(d, s->row_end[r]);
-	if (s->row_classical[r] != INDEX_NONE && s->row_classical[r] < d->to)
-		classical = s->row_classical[r] < d->from ? from : centre_of(d, s->row_classical[r]);
+		end = centre_of(l, s->row_end[r]);
+	if (s->row_classical[r] < l->to)
+		classical = s->row_classical[r] < l->from ? from : centre_of(l, s->row_classical[r]);
 	classical = classical < end ? classical : end;
 	if (classical > from)
 		ink_line(d->out, "q-wire", from, y, classical, y);
@@ -291,17 +239,19 @@ void svg_wire(struct svg_drawing *d, uint32_t r, double end)
 
 void svg_frame(struct svg_drawing *d, const struct frame *f)
 {
-	uint32_t from = f->column > d->from ? f->column : d->from, to = f->column + f->ncolumn;
-	uint32_t first = f->first > d->first ? f->first : d->first, last = f->last < d->last ? f->last : d->last;
+	const struct layout *l = &d->l;
+	uint32_t from = f->column > l->from ? f->column : l->from, to = f->column + f->ncolumn;
+	uint32_t first = f->first > l->first ? f->first : l->first,
+		 last = f->last < l->last ? f->last : l->last;
 	double x, w, y = svg_row(d, first) - pitch / 2 - 2, h = (last - first + 1) * pitch + 4;
 	char class[32];
 
-	to = to < d->to ? to : d->to;
+	to = to < l->to ? to : l->to;
 	if (from >= to || first > last)
 		return;
-	x = start_of(d, from) + 2;
-	w = start_of(d, to) - x - 2;
-	snprintf(class, sizeof class, "q-frame q-tint%u", tint_of(d->s, f->layer));
+	x = l->start[from] + 2;
+	w = l->start[to] - x - 2;
+	snprintf(class, sizeof class, "q-frame q-tint%u", tint_of(l->s, f->layer));
 	INK_SHAPE(d->out, "rect", class, "x y width height rx", x, y, w, h, 6);
 	ink_words(d->out, "q-title", x + 5, y - 4, f->title);
 }

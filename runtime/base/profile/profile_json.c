@@ -8,20 +8,6 @@
 
 #include "runtime/base/json.h"
 
-/* A comma, where a value stands before. */
-static void comma(struct buf *out)
-{
-	if (out->len && !strchr("{[ ", out->data[out->len - 1]))
-		buf_str(out, ", ");
-}
-
-static void put_key(struct buf *out, const char *key)
-{
-	comma(out);
-	buf_json_str(out, key);
-	buf_str(out, ": ");
-}
-
 /* Faster than printf, for events. */
 static void put_integer(struct buf *out, int64_t v)
 {
@@ -71,7 +57,7 @@ static void put_field(struct buf *out, const struct field *f, const void *base)
 	const void *at = (const char *)base + f->offset;
 	const char *text;
 
-	put_key(out, f->key);
+	buf_json(out, ", %s: ", f->key);
 	switch (f->type) {
 	case FIELD_TEXT: buf_json_str(out, *(const char *const *)at); break;
 	case FIELD_NAME:
@@ -102,10 +88,9 @@ static void put_fields(struct buf *out, const struct field *f, size_t nfield, co
 static void put_rows(struct buf *out, const char *key, const struct field *f, size_t nfield,
 	const void *rows, uint32_t n, size_t size)
 {
-	put_key(out, key);
-	buf_char(out, '[');
+	buf_json(out, ", %s: [", key);
 	for (uint32_t k = 0; k < n; k++) {
-		buf_str(out, k ? ", {" : "{");
+		buf_json(out, ", {");
 		put_fields(out, f, nfield, (const char *)rows + k * size);
 		buf_char(out, '}');
 	}
@@ -117,11 +102,10 @@ static void put_rows(struct buf *out, const char *key, const struct field *f, si
 /* Only phases that are not zero. */
 static void put_phases(struct buf *out, const char *key, const uint64_t v[PHASE_COUNT])
 {
-	put_key(out, key);
-	buf_char(out, '{');
+	buf_json(out, ", %s: {", key);
 	for (unsigned k = 0; k < PHASE_COUNT; k++)
 		if (v[k]) {
-			put_key(out, profile_phase_name((enum profile_phase)k));
+			buf_json(out, ", %s: ", profile_phase_name((enum profile_phase)k));
 			put_u64(out, v[k]);
 		}
 	buf_char(out, '}');
@@ -129,8 +113,7 @@ static void put_phases(struct buf *out, const char *key, const uint64_t v[PHASE_
 
 static void put_events(struct buf *out, const struct profile_event *e, uint32_t n)
 {
-	put_key(out, "events");
-	buf_char(out, '[');
+	buf_str(out, ", \"events\": [");
 	for (uint32_t k = 0; k < n; k++) {
 		const int64_t v[PROFILE_EVENT_NUMBERS] = { e[k].begin,
 			e[k].end > e[k].begin ? e[k].end - e[k].begin : 0, e[k].kind, e[k].id,
@@ -153,8 +136,7 @@ static void put_thread(struct buf *out, const struct profile_thread *whole, uint
 		t.dropped += t.nevent - events_each;
 		t.nevent = events_each;
 	}
-	comma(out);
-	buf_char(out, '{');
+	buf_json(out, ", {");
 	PUT_FIELDS(out, thread_fields, &t);
 	put_phases(out, "ns", t.ns);
 	put_phases(out, "count", t.count);
@@ -167,8 +149,7 @@ static void put_items(struct buf *out, const struct profile_process *p)
 	static const char *const key[] = { "forward_ns", "backward_ns" };
 
 	for (unsigned back = 0; back < 2; back++) {
-		put_key(out, key[back]);
-		buf_char(out, '[');
+		buf_json(out, ", %s: [", key[back]);
 		for (uint32_t k = 0; k < p->nitem; k++) {
 			if (k)
 				buf_char(out, ',');
@@ -180,16 +161,14 @@ static void put_items(struct buf *out, const struct profile_process *p)
 
 static void put_process(struct buf *out, const struct profile_process *p, uint32_t events_each)
 {
-	comma(out);
-	buf_char(out, '{');
+	buf_json(out, ", {");
 	PUT_FIELDS(out, process_fields, p);
 	put_phases(out, "wall_ns", p->wall_ns);
 	PUT_ROWS(out, "counters", counter_fields, p->counter, p->ncounter);
 	PUT_ROWS(out, "memory", memory_fields, p->memory, p->nmemory);
 	PUT_ROWS(out, "exchanges", exchange_fields, p->exchange, p->nexchange);
 	put_items(out, p);
-	put_key(out, "threads");
-	buf_char(out, '[');
+	buf_str(out, ", \"threads\": [");
 	for (uint32_t k = 0; k < p->nthread; k++)
 		put_thread(out, &p->thread[k], events_each);
 	buf_str(out, "]}");
@@ -199,8 +178,7 @@ static void put_profile(struct buf *out, const struct profile *p, uint32_t event
 {
 	buf_printf(out, "{\"schema\": %d", PROFILE_SCHEMA);
 	PUT_FIELDS(out, profile_fields, p);
-	put_key(out, "limits");
-	buf_char(out, '{');
+	buf_str(out, ", \"limits\": {");
 	PUT_FIELDS(out, limits_fields, &p->limits);
 	buf_char(out, '}');
 	PUT_ROWS(out, "switched_off", option_fields, p->switched_off, p->nswitched_off);
@@ -208,12 +186,12 @@ static void put_profile(struct buf *out, const struct profile *p, uint32_t event
 	PUT_ROWS(out, "layers", layer_fields, p->layer, p->nlayer);
 	PUT_ROWS(out, "stages", stage_fields, p->stage, p->nstage);
 	PUT_ROWS(out, "items", item_fields, p->item, p->nitem);
-	put_key(out, "kinds");
+	buf_str(out, ", \"kinds\": [");
 	for (unsigned k = 0; k < EVENT_KINDS; k++)
-		buf_printf(out, "%s\"%s\"", k ? ", " : "[", kind_names[k]);
-	buf_str(out, "], \"phases\": ");
+		buf_json(out, ", %s", kind_names[k]);
+	buf_str(out, "], \"phases\": [");
 	for (unsigned k = 0; k < PHASE_COUNT; k++)
-		buf_printf(out, "%s\"%s\"", k ? ", " : "[", profile_phase_name((enum profile_phase)k));
+		buf_json(out, ", %s", profile_phase_name((enum profile_phase)k));
 	buf_str(out, "], \"processes\": [");
 	for (uint32_t k = 0; k < p->nprocess; k++)
 		put_process(out, &p->process[k], events_each);

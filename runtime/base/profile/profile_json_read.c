@@ -130,34 +130,39 @@ static void get_fields(struct input *in, const json_t *object, const struct fiel
 }
 #define GET_FIELDS(in, object, fields, base) get_fields(in, object, fields, COUNT(fields), base)
 
-/* Memory for an array of objects that have at least nfield members each; NULL: a fault. */
-static void *new_rows(struct input *in, const json_t *rows, const char *key, size_t nfield, size_t size)
-{
-	size_t n = rows ? json_array_size(rows) : 0;
+typedef void get_more_fn(struct input *in, const json_t *row, void *out);
 
-	for (size_t k = 0; k < n; k++)
+/* At most max objects of at least nfield members each, and nmore that `more` reads. */
+static void *get_rows(struct input *in, const json_t *object, const char *key, size_t max,
+	const struct field *f, size_t nfield, size_t size, uint32_t *n, get_more_fn *more,
+	size_t nmore)
+{
+	const json_t *rows = array(in, object, key, max);
+	char *base = NULL;
+
+	*n = rows ? (uint32_t)json_array_size(rows) : 0;
+	for (uint32_t k = 0; k < *n; k++)
 		if (!json_is_object(json_array_get(rows, k))
-			|| json_object_size(json_array_get(rows, k)) < nfield)
+			|| json_object_size(json_array_get(rows, k)) < nfield + nmore)
 			FAIL(in, "\"%s\" has an entry that is not a whole object", key);
-	return in->code ? NULL : arena_alloc(in->arena, n, size);
-}
-
-static void *get_rows(struct input *in, const json_t *object, const char *key,
-	const struct field *f, size_t nfield, size_t size, uint32_t *n)
-{
-	const json_t *rows = array(in, object, key, UINT32_MAX - 1);
-	char *base = new_rows(in, rows, key, nfield, size);
-
-	*n = base ? (uint32_t)json_array_size(rows) : 0;
+	if (in->code)
+		*n = 0;
+	else
+		base = arena_alloc(in->arena, *n, size);
 	for (uint32_t k = 0; k < *n && !in->code; k++) {
 		get_fields(in, json_array_get(rows, k), f, nfield, base + k * size);
+		if (more)
+			more(in, json_array_get(rows, k), base + k * size);
 		if (in->code)
 			err_prefix(in->e, "%s %u", key, k);
 	}
 	return base;
 }
+#define GET_MORE_ROWS(in, object, key, max, fields, rows, n, more, nmore) \
+	((rows) = get_rows(in, object, key, max, fields, COUNT(fields), sizeof *(rows), n, more, \
+		 nmore))
 #define GET_ROWS(in, object, key, fields, rows, n) \
-	((rows) = get_rows(in, object, key, fields, COUNT(fields), sizeof *(rows), n))
+	GET_MORE_ROWS(in, object, key, UINT32_MAX - 1, fields, rows, n, NULL, 0)
 
 static void get_phases(struct input *in, const json_t *object, const char *key,
 	uint64_t ns[PHASE_COUNT])
@@ -215,23 +220,13 @@ static void get_events(struct input *in, const json_t *object, struct profile_th
 		get_event(in, v, (size_t)k * PROFILE_EVENT_NUMBERS, &event[k]);
 }
 
-static void get_threads(struct input *in, const json_t *object, struct profile_process *p)
+static void get_thread(struct input *in, const json_t *row, void *thread)
 {
-	const json_t *rows = array(in, object, "threads", THREADS_MAX);
-	struct profile_thread *t = new_rows(in, rows, "threads", COUNT(thread_fields) + 3, sizeof *t);
+	struct profile_thread *t = thread;
 
-	p->thread = t;
-	p->nthread = t ? (uint32_t)json_array_size(rows) : 0;
-	for (uint32_t k = 0; k < p->nthread && !in->code; k++) {
-		const json_t *row = json_array_get(rows, k);
-
-		GET_FIELDS(in, row, thread_fields, &t[k]);
-		get_phases(in, row, "ns", t[k].ns);
-		get_phases(in, row, "count", t[k].count);
-		get_events(in, row, &t[k]);
-		if (in->code)
-			err_prefix(in->e, "threads %u", k);
-	}
+	get_phases(in, row, "ns", t->ns);
+	get_phases(in, row, "count", t->count);
+	get_events(in, row, t);
 }
 
 static uint64_t *get_numbers(struct input *in, const json_t *object, const char *key, uint32_t *n)
@@ -260,30 +255,19 @@ static void get_items(struct input *in, const json_t *object, struct profile_pro
 		FAIL(in, "\"forward_ns\" has %u numbers for %u items", p->nitem, in->nitem);
 }
 
-static void get_process(struct input *in, const json_t *object, struct profile_process *p)
+static void get_process(struct input *in, const json_t *row, void *process)
 {
-	GET_FIELDS(in, object, process_fields, p);
+	struct profile_process *p = process;
+
 	if (p->end < p->begin)
 		FAIL(in, "\"end\" is before \"begin\"");
-	get_phases(in, object, "wall_ns", p->wall_ns);
-	GET_ROWS(in, object, "counters", counter_fields, p->counter, &p->ncounter);
-	GET_ROWS(in, object, "memory", memory_fields, p->memory, &p->nmemory);
-	GET_ROWS(in, object, "exchanges", exchange_fields, p->exchange, &p->nexchange);
-	get_items(in, object, p);
-	get_threads(in, object, p);
-}
-
-static void get_processes(struct input *in, const json_t *object, struct profile *p)
-{
-	const json_t *rows = array(in, object, "processes", PROCESSES_MAX);
-
-	p->process = new_rows(in, rows, "processes", COUNT(process_fields) + 7, sizeof *p->process);
-	p->nprocess = p->process ? (uint32_t)json_array_size(rows) : 0;
-	for (uint32_t k = 0; k < p->nprocess && !in->code; k++) {
-		get_process(in, json_array_get(rows, k), &p->process[k]);
-		if (in->code)
-			err_prefix(in->e, "processes %u", k);
-	}
+	get_phases(in, row, "wall_ns", p->wall_ns);
+	GET_ROWS(in, row, "counters", counter_fields, p->counter, &p->ncounter);
+	GET_ROWS(in, row, "memory", memory_fields, p->memory, &p->nmemory);
+	GET_ROWS(in, row, "exchanges", exchange_fields, p->exchange, &p->nexchange);
+	get_items(in, row, p);
+	GET_MORE_ROWS(in, row, "threads", THREADS_MAX, thread_fields, p->thread, &p->nthread,
+		get_thread, 3);
 }
 
 static int find_kind(const char *name)
@@ -331,7 +315,8 @@ static void get_profile(struct input *in, const json_t *v, struct profile *p)
 	in->nitem = p->nitem;
 	in->nkind = get_names(in, v, "kinds", find_kind, in->kind);
 	in->nphase = get_names(in, v, "phases", profile_phase_find, in->phase);
-	get_processes(in, v, p);
+	GET_MORE_ROWS(in, v, "processes", PROCESSES_MAX, process_fields, p->process, &p->nprocess,
+		get_process, 7);
 }
 
 int profile_read_json(const char *text, size_t len, struct profile **out, struct err *e)

@@ -2,6 +2,7 @@
  * qcnn profile: where the time of a training, an inference or a circuit goes. */
 #include "cli/command.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "cli/profile/profiling.h"
 #include "runtime/base/system/clock.h"
 #include "runtime/base/system/cpus.h"
+#include "runtime/base/system/folder.h"
 
 enum { WARMUP_STEPS = 2 };
 static const double SECONDS = 2;
@@ -39,7 +41,7 @@ static int profile_training(struct cli *c)
 	add_list(&c->options, OPT_SET, LONG_ENOUGH);
 	c->options.given[OPT_FRESH] = true;
 	int status = command_train.run(c);
-	profile_remove_folder(folder);
+	(void)folder_remove(AT_FDCWD, folder, NULL);
 	return status;
 }
 
@@ -118,7 +120,7 @@ static int page(struct cli *c, const struct profile *p)
 	else if (c->options.given[OPT_CSV])
 		profile_page_csv(p, &c->out);
 	else
-		profile_page_text(p, c->colour && isatty(STDOUT_FILENO), &c->out);
+		profile_page_text(p, &c->out);
 	return 0;
 }
 

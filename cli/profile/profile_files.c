@@ -2,12 +2,10 @@
  * Each file is made in memory by its writer, and put in place whole. */
 #include "cli/profile/profile_files.h"
 
-#include <fcntl.h>
 #include <string.h>
 
 #include "cli/profile/profile_html.h"
 #include "cli/profile/profile_roofline.h"
-#include "runtime/base/system/folder.h"
 #include "runtime/log/trace.h"
 
 /* Where files go: into a run's folder, below `below`, or below a folder of that name. */
@@ -119,11 +117,4 @@ int profile_write_run(const struct profile *p, struct run *run, const char *name
 	if (!code)
 		code = write_xplanes(p, &(struct destination){ run, "train" }, name, e);
 	return code;
-}
-
-void profile_remove_folder(const char *folder)
-{
-	struct err e;
-
-	(void)folder_remove(AT_FDCWD, folder, &e);
 }

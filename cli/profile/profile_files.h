@@ -11,5 +11,3 @@
 int profile_write_files(struct cli *c, const struct profile *p, const char *folder);
 /* Into profile/NAME of a run's folder, and TensorBoard's beside its event files of the training. */
 int profile_write_run(const struct profile *p, struct run *run, const char *name, struct err *e);
-/* A temporary folder and all in it. */
-void profile_remove_folder(const char *folder);

@@ -79,10 +79,7 @@ void profile_cell_text(const struct profile_column *c, const struct profile_cell
 
 static void bar(double share, struct buf *out)
 {
-	int n = isfinite(share) ? (int)lround(share * BAR) : 0;
-
-	for (int k = 0; k < n && k < BAR; k++)
-		buf_char(out, '#');
+	buf_pad(out, '#', isfinite(share) ? (size_t)lround(fmin(fmax(share, 0), 1) * BAR) : 0);
 }
 
 /* A column without anything in it is left out. */
@@ -199,11 +196,10 @@ static void advice_text(const struct profile *p, struct buf *out)
 		buf_str(out, "No change that is known here would make it 3 % faster.\n");
 }
 
-void profile_page_text(const struct profile *p, bool colour, struct buf *out)
+void profile_page_text(const struct profile *p, struct buf *out)
 {
 	struct profile_sections s;
 
-	(void)colour;
 	profile_sections_make(p, &s);
 	head_text(p, out);
 	for (unsigned k = 0; k < s.n; k++)

@@ -5,7 +5,7 @@
 #include "runtime/base/profile/profile.h"
 
 /* One page for a terminal. */
-void profile_page_text(const struct profile *p, bool colour, struct buf *out);
+void profile_page_text(const struct profile *p, struct buf *out);
 /* {"schema", "wall_seconds", ..., "phases": [...], "layers": [...], ...}, a line. */
 void profile_page_json(const struct profile *p, struct buf *out);
 /* Rows `section,row,key,value`. */

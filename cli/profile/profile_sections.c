@@ -40,19 +40,17 @@ double profile_phase_seconds(const struct profile *p, enum profile_phase phase)
 /* ---- building ---- */
 
 static struct profile_section *begin(struct profile_sections *all, const char *key,
-	const char *title, const struct profile_column *column, unsigned ncolumn, uint32_t rows_max)
+	const char *title, const struct profile_column *column, unsigned ncolumn)
 {
 	struct profile_section *s = &all->section[all->n++];
 
-	*s = (struct profile_section){ .key = key,
-		.title = title,
-		.ncolumn = ncolumn,
-		.column = column,
-		.cell = arena_alloc(&all->arena, (size_t)rows_max * ncolumn, sizeof *s->cell) };
+	*s = (struct profile_section){
+		.key = key, .title = title, .ncolumn = ncolumn, .column = column
+	};
 	return s;
 }
-#define BEGIN(all, key, title, columns, rows_max) \
-	begin(all, key, title, columns, sizeof(columns) / sizeof *(columns), rows_max)
+#define BEGIN(all, key, title, columns) \
+	begin(all, key, title, columns, sizeof(columns) / sizeof *(columns))
 
 static struct profile_cell text(const char *t) { return (struct profile_cell){ t, NONE }; }
 static struct profile_cell number(double v) { return (struct profile_cell){ NULL, v }; }
@@ -60,6 +58,10 @@ static struct profile_cell number(double v) { return (struct profile_cell){ NULL
 /* A cell for each column. */
 static void add_row(struct profile_section *s, const struct profile_cell *cell)
 {
+	if (s->nrow == s->room) {
+		s->room = s->room ? 2 * s->room : 8;
+		s->cell = mem_grow(s->cell, s->room, s->ncolumn * sizeof *cell);
+	}
 	memcpy(&s->cell[s->nrow * s->ncolumn], cell, s->ncolumn * sizeof *cell);
 	s->shown = ++s->nrow;
 }
@@ -78,7 +80,7 @@ static const struct profile_column phase_columns[] = {
 
 static void add_phases(const struct profile *p, struct profile_sections *all)
 {
-	struct profile_section *s = BEGIN(all, "phases", "Phases", phase_columns, PHASE_COUNT);
+	struct profile_section *s = BEGIN(all, "phases", "Phases", phase_columns);
 
 	for (unsigned k = 1; k <= PHASE_COUNT; k++) {
 		enum profile_phase phase = k < PHASE_COUNT ? (enum profile_phase)k : PHASE_NONE;
@@ -150,8 +152,7 @@ static void add_layer(const struct profile *p, struct profile_section *s, const 
 
 static void add_layers(const struct profile *p, struct profile_sections *all)
 {
-	struct profile_section *s =
-		BEGIN(all, "layers", "Layers", layer_columns, p->nlayer + ITEM_KINDS);
+	struct profile_section *s = BEGIN(all, "layers", "Layers", layer_columns);
 	double sum = all_items(p);
 
 	for (uint32_t k = 0; k < p->nlayer && sum > 0; k++)
@@ -216,7 +217,7 @@ double profile_stream_limit(const struct profile *p) { return hosts(p) * p->limi
 static void add_matrices(const struct profile *p, struct profile_sections *all)
 {
 	struct profile_section *s =
-		BEGIN(all, "matrices", "Matrices that take longest", matrix_columns, p->nitem);
+		BEGIN(all, "matrices", "Matrices that take longest", matrix_columns);
 	mem_auto struct order *order = mem_alloc((size_t)p->nitem + 1, sizeof *order);
 	double sum = all_items(p);
 	uint32_t n = 0;
@@ -255,8 +256,7 @@ static const struct profile_column family_columns[] = {
 
 static void add_families(const struct profile *p, struct profile_sections *all)
 {
-	struct profile_section *s =
-		BEGIN(all, "families", "Kinds of matrices", family_columns, p->nitem);
+	struct profile_section *s = BEGIN(all, "families", "Kinds of matrices", family_columns);
 	mem_auto bool *done = mem_alloc((size_t)p->nitem + 1, sizeof *done);
 	double sum = all_items(p);
 
@@ -331,7 +331,7 @@ static void add_pass(const struct profile *p, struct profile_section *s,
 static void add_stages(const struct profile *p, struct profile_sections *all)
 {
 	struct profile_section *s =
-		BEGIN(all, "stages", "Stages, planned and measured", stage_columns, 2 * p->nstage);
+		BEGIN(all, "stages", "Stages, planned and measured", stage_columns);
 
 	for (uint32_t k = 0; k < p->nstage; k++) {
 		const struct profile_stage *stage = &p->stage[k];
@@ -365,14 +365,9 @@ static const struct profile_column exchange_columns[] = {
 /* Of split states; of others there is no such table. */
 static void add_exchanges(const struct profile *p, struct profile_sections *all)
 {
-	uint32_t n = 0;
-
-	for (uint32_t k = 0; k < p->nprocess; k++)
-		n += p->process[k].nexchange;
-	if (!n)
-		return;
 	struct profile_section *s =
-		BEGIN(all, "exchanges", "Exchanges between segments", exchange_columns, n);
+		BEGIN(all, "exchanges", "Exchanges between segments", exchange_columns);
+
 	for (uint32_t k = 0; k < p->nprocess; k++)
 		for (uint32_t i = 0; i < p->process[k].nexchange; i++) {
 			const struct profile_exchange *x = &p->process[k].exchange[i];
@@ -383,6 +378,7 @@ static void add_exchanges(const struct profile *p, struct profile_sections *all)
 				number(1e-9 * (double)x->wait_ns), number((double)x->bytes),
 				number(ratio((double)x->bytes, (double)x->ns)));
 		}
+	all->n -= !s->nrow;
 }
 
 static const struct profile_column worker_columns[] = {
@@ -413,7 +409,7 @@ static uint32_t threads_of(const struct profile_process *q)
 
 static void add_workers(const struct profile *p, struct profile_sections *all)
 {
-	struct profile_section *s = BEGIN(all, "workers", "Workers", worker_columns, p->nprocess);
+	struct profile_section *s = BEGIN(all, "workers", "Workers", worker_columns);
 
 	for (uint32_t k = 0; k < p->nprocess; k++) {
 		const struct profile_process *q = &p->process[k];
@@ -460,13 +456,8 @@ static double busy_seconds(const struct profile_thread *t)
 /* By the clocks of the devices themselves. Where there are none, there is no such table. */
 static void add_devices(const struct profile *p, struct profile_sections *all)
 {
-	uint32_t n = 0;
+	struct profile_section *s = BEGIN(all, "devices", "Devices", device_columns);
 
-	for (uint32_t k = 0; k < p->nprocess; k++)
-		n += p->process[k].nthread - threads_of(&p->process[k]);
-	if (!n)
-		return;
-	struct profile_section *s = BEGIN(all, "devices", "Devices", device_columns, n);
 	for (uint32_t k = 0; k < p->nprocess; k++)
 		for (uint32_t i = 0; i < p->process[k].nthread; i++) {
 			const struct profile_process *q = &p->process[k];
@@ -485,6 +476,7 @@ static void add_devices(const struct profile *p, struct profile_sections *all)
 				s->note = arena_printf(&all->arena, "%s timed by %s: %s.",
 					t->device, t->timing, t->timing_note);
 		}
+	all->n -= !s->nrow;
 }
 
 static const struct profile_column memory_columns[] = {
@@ -495,16 +487,12 @@ static const struct profile_column memory_columns[] = {
 
 static void add_memory(const struct profile *p, struct profile_sections *all)
 {
-	uint32_t n = 0;
+	struct profile_section *s = BEGIN(all, "memory", "Memory", memory_columns);
 
 	for (uint32_t k = 0; k < p->nprocess; k++)
-		n += p->process[k].nmemory;
-	struct profile_section *s = BEGIN(all, "memory", "Memory", memory_columns, n);
-	for (uint32_t k = 0; k < p->nprocess; k++)
-		for (uint32_t i = 0; i < p->process[k].nmemory; i++) {
+		for (uint32_t i = 0; i < p->process[k].nmemory; i++)
 			ADD_ROW(s, number(p->process[k].rank), text(p->process[k].memory[i].name),
 				number((double)p->process[k].memory[i].bytes));
-		}
 }
 
 static const struct profile_column counter_columns[] = {
@@ -516,18 +504,14 @@ static const struct profile_column counter_columns[] = {
 
 static void add_counters(const struct profile *p, struct profile_sections *all)
 {
-	uint32_t n = 0;
+	struct profile_section *s = BEGIN(all, "counters", "Hardware counters", counter_columns);
 
 	for (uint32_t k = 0; k < p->nprocess; k++)
-		n += p->process[k].ncounter;
-	struct profile_section *s = BEGIN(all, "counters", "Hardware counters", counter_columns, n);
-	for (uint32_t k = 0; k < p->nprocess; k++)
-		for (uint32_t i = 0; i < p->process[k].ncounter; i++) {
+		for (uint32_t i = 0; i < p->process[k].ncounter; i++)
 			ADD_ROW(s, number(p->process[k].rank), text(p->process[k].counter[i].name),
 				number(p->process[k].counter[i].value),
 				number(ratio(p->process[k].counter[i].value, 1e-9 * (double)p->ns)));
-		}
-	if (!n && p->nprocess && p->process[0].no_counters)
+	if (!s->nrow && p->nprocess && p->process[0].no_counters)
 		s->note = arena_printf(&all->arena, "None: %s.", p->process[0].no_counters);
 }
 
@@ -539,12 +523,11 @@ static const struct profile_column advice_columns[] = {
 
 static void add_advice(const struct profile *p, struct profile_sections *all)
 {
-	struct profile_section *s = BEGIN(all, "advice", "Advice", advice_columns, p->nadvice);
+	struct profile_section *s = BEGIN(all, "advice", "Advice", advice_columns);
 
-	for (uint32_t k = 0; k < p->nadvice; k++) {
+	for (uint32_t k = 0; k < p->nadvice; k++)
 		ADD_ROW(s, text(p->advice[k].code), text(p->advice[k].text),
 			number(p->advice[k].gain));
-	}
 }
 
 void profile_sections_make(const struct profile *p, struct profile_sections *s)
@@ -564,4 +547,9 @@ void profile_sections_make(const struct profile *p, struct profile_sections *s)
 	add_advice(p, s);
 }
 
-void profile_sections_release(struct profile_sections *s) { arena_release(&s->arena); }
+void profile_sections_release(struct profile_sections *s)
+{
+	for (unsigned k = 0; k < s->n; k++)
+		free(s->section[k].cell);
+	arena_release(&s->arena);
+}

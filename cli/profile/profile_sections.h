@@ -28,7 +28,7 @@ struct profile_section {
 	const char *key, *title;
 	unsigned ncolumn;
 	const struct profile_column *column;
-	uint32_t nrow;
+	uint32_t nrow, room;
 	struct profile_cell *cell; /* (nrow, ncolumn) row-major */
 	uint32_t shown;            /* rows that people see */
 	const char *note;          /* a sentence below the table, or why there is none; or NULL */

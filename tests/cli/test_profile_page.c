@@ -34,7 +34,7 @@ static void test_text(const struct profile *p)
 {
 	struct buf out = BUF_INIT;
 
-	profile_page_text(p, false, &out);
+	profile_page_text(p, &out);
 	tap_ok(out.len > 1000 && !has_control(&out), "the text has no control characters");
 	tap_ok(!strstr(out.data, HOSTILE) && strstr(out.data, "</script>\"\\x1b[31m"),
 		"names show what they contain");

@@ -11,30 +11,6 @@
 /* Slower by less than this, and by what either run varied, is noise. */
 static const double NOISE_LEAST = 0.05;
 
-static bool same_text(const json_t *old, const char *key, const char *text)
-{
-	const char *value = json_string_value(json_object_get(old, key));
-
-	return value && !strcmp(value, text);
-}
-
-static bool same_count(const json_t *old, const char *key, uint64_t n)
-{
-	return json_is_integer(json_object_get(old, key)) && json_integer_value(json_object_get(old, key)) == (json_int_t)n;
-}
-
-/* Older files have no seed. */
-static bool same_seed(const json_t *old, uint64_t n)
-{
-	return !json_object_get(old, "seed") || same_count(old, "seed", n);
-}
-
-/* Older files have none. */
-static bool same_workers(const json_t *old, uint64_t n)
-{
-	return (uint64_t)json_integer_value(json_object_get(old, "workers")) == n;
-}
-
 static const char *text_of(const json_t *old, const char *key)
 {
 	const char *text = json_string_value(json_object_get(old, key));
@@ -60,17 +36,42 @@ static bool same_optimisations(const json_t *old, const char *now)
 		&& !strcmp(then + strlen(before), at + strlen(tail));
 }
 
-/* The same work, done by the same means. */
+static uint64_t count_of(const json_t *old, const char *key)
+{
+	return (uint64_t)json_integer_value(json_object_get(old, key));
+}
+
+/* What tells its case from others. Older files have no workers. */
+static struct bench_result case_of(const json_t *old)
+{
+	return (struct bench_result){ .circuit = text_of(old, "circuit"),
+		.qubits = count_of(old, "qubits"),
+		.layers = count_of(old, "layers"),
+		.batch = count_of(old, "batch"),
+		.threads = count_of(old, "threads"),
+		.workers = count_of(old, "workers"),
+		.gates = count_of(old, "gates"),
+		.seed = count_of(old, "seed"),
+		.gradient = json_is_true(json_object_get(old, "gradient")),
+		.precision = text_of(old, "precision"),
+		.isa = text_of(old, "isa"),
+		.device = text_of(old, "device"),
+		.start = text_of(old, "start"),
+		.optimisations = text_of(old,
+			*text_of(old, "optimizations") ? "optimizations" : former_field) };
+}
+
+/* The same work, done by the same means. Older files have no seed. */
 static bool same_case(const json_t *old, const struct bench_result *r)
 {
-	return same_text(old, "circuit", r->circuit) && same_count(old, "qubits", r->qubits)
-		&& same_count(old, "layers", r->layers) && same_count(old, "gates", r->gates)
-		&& same_count(old, "batch", r->batch) && same_count(old, "threads", r->threads)
-		&& same_workers(old, r->workers)
-		&& json_is_true(json_object_get(old, "gradient")) == r->gradient
-		&& same_text(old, "precision", r->precision) && same_text(old, "device", r->device)
-		&& same_text(old, "isa", r->isa) && same_optimisations(old, r->optimisations)
-		&& same_seed(old, r->seed);
+	const struct bench_result o = case_of(old);
+
+	return !strcmp(o.circuit, r->circuit) && o.qubits == r->qubits && o.layers == r->layers
+		&& o.gates == r->gates && o.batch == r->batch && o.threads == r->threads
+		&& o.workers == r->workers && o.gradient == r->gradient
+		&& !strcmp(o.precision, r->precision) && !strcmp(o.device, r->device)
+		&& !strcmp(o.isa, r->isa) && same_optimisations(old, r->optimisations)
+		&& (!json_object_get(old, "seed") || o.seed == r->seed);
 }
 
 static const json_t *find(const json_t *results, const struct bench_result *r)
@@ -107,11 +108,6 @@ static int compare_one(const json_t *old, const struct bench_result *r, struct b
 	return 0;
 }
 
-static uint64_t count_of(const json_t *old, const char *key)
-{
-	return (uint64_t)json_integer_value(json_object_get(old, key));
-}
-
 /* What a case is, and by what it was done. */
 static void put_case(const struct bench_result *r, struct buf *out)
 {
@@ -121,34 +117,14 @@ static void put_case(const struct bench_result *r, struct buf *out)
 		*r->optimisations ? ", with " : "", r->optimisations);
 }
 
-static void put_old(const json_t *old, struct buf *out)
-{
-	struct bench_result r = { .circuit = text_of(old, "circuit"),
-		.qubits = count_of(old, "qubits"),
-		.layers = count_of(old, "layers"),
-		.batch = count_of(old, "batch"),
-		.threads = count_of(old, "threads"),
-		.workers = count_of(old, "workers"),
-		.gates = count_of(old, "gates"),
-		.seed = count_of(old, "seed"),
-		.gradient = json_is_true(json_object_get(old, "gradient")),
-		.precision = text_of(old, "precision"),
-		.isa = text_of(old, "isa"),
-		.device = text_of(old, "device"),
-		.start = text_of(old, "start"),
-		.optimisations = text_of(old,
-			*text_of(old, "optimizations") ? "optimizations" : former_field) };
-
-	put_case(&r, out);
-}
-
 /* The file has nothing that was measured here: the first case of each side tells in what they differ. */
 static int none_alike(const struct bench_report *r, const json_t *results, struct err *e)
 {
+	const struct bench_result old = case_of(json_array_get(results, 0));
 	buf_auto mine = BUF_INIT, theirs = BUF_INIT;
 
 	put_case(r->result, &mine);
-	put_old(json_array_get(results, 0), &theirs);
+	put_case(&old, &theirs);
 	return err_set(e, -ERR_BAD_DATA,
 		"it has none of the measured cases, so that nothing "
 		"can be compared: measured %s; the file has %s",
@@ -175,7 +151,7 @@ static const json_t *open_results(const char *path, json_t **root, struct err *e
 		return NULL;
 	*root = json_read(text.data, text.len, e);
 	results = json_object_get(*root, "results");
-	if (*root && (!same_count(*root, "schema", 1) || !json_is_array(results))) {
+	if (*root && (count_of(*root, "schema") != 1 || !json_is_array(results))) {
 		err_set(e, -ERR_BAD_DATA, "this is no output of `qcnn bench --json` of this version");
 		results = NULL;
 	}

@@ -280,29 +280,24 @@ static void rates(struct bench_result *r, const struct limits *l)
 }
 
 /* What the plan itself allows: its arithmetic and traffic visit by visit.  Batch rank does other work. */
-static void floor_of(const struct bench *b, const struct limits *l, struct bench_result *r)
+static void expect(const struct bench *b, const struct limits *l, struct bench_result *r)
 {
+	const struct plan *pl = statevector_plan(b->ev);
+
 	r->floor_seconds = r->share_of_floor = NAN;
-	if (!l || evaluator_states_evolved(b->ev) < b->bc->batch)
+	if (!l) {
+		bench_passes_expect(r, pl, NULL);
 		return;
+	}
 	struct plan_limits limits = machine_plan_limits(l);
-	double rate = statevector_plan(b->ev)->precision == PRECISION_DOUBLE ? l->double_gflop_s
-									     : l->single_gflop_s;
+	double rate = pl->precision == PRECISION_DOUBLE ? l->double_gflop_s : l->single_gflop_s;
 
-	r->floor_seconds =
-		plan_floor(statevector_plan(b->ev), b->bc->gradient, b->bc->batch, &limits);
-	r->floor_seconds += plan_start_flops(statevector_plan(b->ev))
-		/ (rate / l->nthread * 1e9); /* one thread's */
+	bench_passes_expect(r, pl, &limits);
+	if (evaluator_states_evolved(b->ev) < b->bc->batch)
+		return;
+	r->floor_seconds = plan_floor(pl, b->bc->gradient, b->bc->batch, &limits)
+		+ plan_start_flops(pl) / (rate / l->nthread * 1e9); /* one thread's */
 	r->share_of_floor = r->floor_seconds / r->min;
-}
-
-static void passes_of(const struct bench *b, const struct limits *l, struct bench_result *r)
-{
-	struct plan_limits limits;
-
-	if (l)
-		limits = machine_plan_limits(l);
-	bench_passes_expect(r, statevector_plan(b->ev), l ? &limits : NULL);
 }
 
 static void release(struct bench *b)
@@ -377,8 +372,7 @@ int bench_measure(const struct bench_case *bc, const struct bench_run *how, cons
 		out->seed = how->seed;
 		describe(&b, out);
 		rates(out, l);
-		floor_of(&b, l, out);
-		passes_of(&b, l, out);
+		expect(&b, l, out);
 	}
 	release(&b);
 	return code;

@@ -210,8 +210,6 @@ static void put_name(const struct bench_result *r, struct buf *out)
 /* The spread: the middle 90 % of the calls, relative to the median. */
 static void cells_of(const struct bench_result *r, char cell[COLUMNS][CELL_MAX])
 {
-	char text[BENCH_TEXT_MAX];
-
 	buf_auto name = BUF_INIT;
 
 	put_name(r, &name);
@@ -223,12 +221,10 @@ static void cells_of(const struct bench_result *r, char cell[COLUMNS][CELL_MAX])
 		snprintf(cell[4], CELL_MAX, "%llu x %llu", (unsigned long long)r->workers, (unsigned long long)r->threads);
 	else
 		snprintf(cell[4], CELL_MAX, "%llu", (unsigned long long)r->threads);
-	bench_seconds_text(r->median, text);
-	snprintf(cell[5], CELL_MAX, "%s", text);
+	bench_seconds_text(r->median, cell[5]);
 	snprintf(cell[6], CELL_MAX, "%s-%.0f+%.0f %%", r->reliable ? "" : "busy ", 100 * (1 - r->low / r->median),
 		100 * (r->high / r->median - 1));
-	bench_seconds_text(r->median / (double)r->batch, text);
-	snprintf(cell[7], CELL_MAX, "%s", text);
+	bench_seconds_text(r->median / (double)r->batch, cell[7]);
 	rate_text(r->gates_s, cell[8]);
 	snprintf(cell[9], CELL_MAX, "%.1f", r->gb_s);
 	snprintf(cell[10], CELL_MAX, r->gflop_s < 1e6 ? "%.1f" : "%.3g", r->gflop_s);
@@ -239,42 +235,37 @@ static void cells_of(const struct bench_result *r, char cell[COLUMNS][CELL_MAX])
 		snprintf(cell[12], CELL_MAX, "-");
 }
 
-static void widths_of(const struct bench_report *r, size_t width[COLUMNS])
-{
+struct row {
 	char cell[COLUMNS][CELL_MAX];
+};
 
-	for (unsigned c = 0; c < COLUMNS; c++)
+/* (1 + r->n), the first are heads; the caller's to free. */
+static struct row *rows_of(const struct bench_report *r, size_t width[COLUMNS])
+{
+	struct row *row = mem_alloc(1 + (size_t)r->n, sizeof *row);
+
+	for (unsigned c = 0; c < COLUMNS; c++) {
+		snprintf(row->cell[c], CELL_MAX, "%s", heads[c]);
 		width[c] = strlen(heads[c]);
-	for (unsigned k = 0; k < r->n; k++) {
-		cells_of(&r->result[k], cell);
-		for (unsigned c = 0; c < COLUMNS; c++)
-			if (strlen(cell[c]) > width[c])
-				width[c] = strlen(cell[c]);
 	}
+	for (unsigned k = 1; k <= r->n; k++) {
+		cells_of(&r->result[k - 1], row[k].cell);
+		for (unsigned c = 0; c < COLUMNS; c++)
+			if (strlen(row[k].cell[c]) > width[c])
+				width[c] = strlen(row[k].cell[c]);
+	}
+	return row;
 }
 
 /* First column to the left, numbers to the right. */
-static void put_row(struct buf *out, const char *const text[COLUMNS], const size_t width[COLUMNS], const char *edge,
-	const char *between)
+static void put_row(struct buf *out, const struct row *row, const size_t width[COLUMNS],
+	const char *edge, const char *between)
 {
 	buf_str(out, edge);
 	for (unsigned c = 0; c < COLUMNS; c++)
-		buf_printf(out, "%s%*s", c ? between : "", c ? (int)width[c] : -(int)width[c], text[c]);
+		buf_printf(out, "%s%*s", c ? between : "", c ? (int)width[c] : -(int)width[c],
+			row->cell[c]);
 	buf_printf(out, "%s\n", *edge ? " |" : "");
-}
-
-static void put_rows(const struct bench_report *r, const size_t width[COLUMNS], const char *edge, const char *between,
-	struct buf *out)
-{
-	char cell[COLUMNS][CELL_MAX];
-	const char *text[COLUMNS];
-
-	for (unsigned k = 0; k < r->n; k++) {
-		cells_of(&r->result[k], cell);
-		for (unsigned c = 0; c < COLUMNS; c++)
-			text[c] = cell[c];
-		put_row(out, text, width, edge, between);
-	}
 }
 
 /* A line for each result that is not reliable. */
@@ -296,16 +287,17 @@ static void put_doubts(const struct bench_report *r, struct buf *out)
 void bench_markdown(const struct bench_report *r, struct buf *out)
 {
 	size_t width[COLUMNS];
+	mem_auto struct row *row = rows_of(r, width);
 
-	widths_of(r, width);
-	put_row(out, heads, width, "| ", " | ");
+	put_row(out, row, width, "| ", " | ");
 	for (unsigned c = 0; c < COLUMNS; c++) {
 		buf_str(out, "|");
 		buf_pad(out, '-', width[c] + 1);
 		buf_char(out, c ? ':' : '-');
 	}
 	buf_str(out, "|\n");
-	put_rows(r, width, "| ", " | ", out);
+	for (unsigned k = 1; k <= r->n; k++)
+		put_row(out, &row[k], width, "| ", " | ");
 	for (unsigned k = 0; k < r->n; k++)
 		if (!r->result[k].reliable) {
 			buf_char(out, '\n');
@@ -397,13 +389,13 @@ static void put_details(const struct bench_result *r, struct buf *out)
 void bench_text(const struct bench_report *r, struct buf *out)
 {
 	size_t width[COLUMNS];
+	mem_auto struct row *row = rows_of(r, width);
 
 	machine_limits_text(r->limits, r->nlimit, out);
 	if (r->nlimit)
 		buf_char(out, '\n');
-	widths_of(r, width);
-	put_row(out, heads, width, "", "  ");
-	put_rows(r, width, "", "  ", out);
+	for (unsigned k = 0; k <= r->n; k++)
+		put_row(out, &row[k], width, "", "  ");
 	buf_str(out, "times: medians; spread: of the middle 90 % of the calls; rates and shares: of the fastest call, like the limits\n");
 	put_doubts(r, out);
 	buf_char(out, '\n');

@@ -129,12 +129,8 @@ static void add_hparams(const json_t *v, struct buf *path, struct buf *out)
 		buf_printf(path, "%s%s", len ? "." : "", key);
 		if (json_is_object(member))
 			add_hparams(member, path, out);
-		else if (json_is_number(member))
-			tfevents_hparam_number(out, path->data, json_number_value(member));
-		else if (json_is_boolean(member))
-			tfevents_hparam_bool(out, path->data, json_is_true(member));
-		else if (json_is_string(member))
-			tfevents_hparam_text(out, path->data, json_string_value(member));
+		else
+			tfevents_hparam(out, path->data, member);
 		path->len = len;
 		path->data[len] = 0;
 	}

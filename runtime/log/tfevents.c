@@ -388,37 +388,21 @@ void tfevents_graph(struct tfevents *f, const struct buf *graph)
 /* ---- hyperparameters ---- */
 
 /* One entry of the map from names to google.protobuf.Value. */
-static void add_hparam(struct buf *hparams, const char *name, const struct buf *value)
+void tfevents_hparam(struct buf *hparams, const char *name, const json_t *v)
 {
-	buf_auto entry = BUF_INIT;
+	buf_auto entry = BUF_INIT, value = BUF_INIT;
 
+	if (json_is_number(v))
+		proto_f64(&value, STRUCT_NUMBER, json_number_value(v));
+	else if (json_is_boolean(v))
+		proto_u64(&value, STRUCT_BOOL, json_is_true(v));
+	else if (json_is_string(v))
+		proto_str(&value, STRUCT_TEXT, json_string_value(v));
+	else
+		return;
 	proto_str(&entry, MAP_KEY, name);
-	proto_message(&entry, MAP_VALUE, value);
+	proto_message(&entry, MAP_VALUE, &value);
 	proto_message(hparams, BEGIN_HPARAM, &entry);
-}
-
-void tfevents_hparam_number(struct buf *hparams, const char *name, double v)
-{
-	buf_auto value = BUF_INIT;
-
-	proto_f64(&value, STRUCT_NUMBER, v);
-	add_hparam(hparams, name, &value);
-}
-
-void tfevents_hparam_text(struct buf *hparams, const char *name, const char *v)
-{
-	buf_auto value = BUF_INIT;
-
-	proto_str(&value, STRUCT_TEXT, v);
-	add_hparam(hparams, name, &value);
-}
-
-void tfevents_hparam_bool(struct buf *hparams, const char *name, bool v)
-{
-	buf_auto value = BUF_INIT;
-
-	proto_u64(&value, STRUCT_BOOL, v);
-	add_hparam(hparams, name, &value);
 }
 
 /* The value is in the plugin's content; the tensor holds nothing. */

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "runtime/base/buf.h"
+#include "runtime/base/json.h"
 
 struct run;
 struct tfevents;
@@ -28,10 +28,9 @@ struct tfevents_attr { const char *key, *value; };
 void tfevents_node(struct buf *graph, const char *name, const char *op, const char *const *input, unsigned ninput,
 	const struct tfevents_attr *attr, unsigned nattr);
 
-/* hparams: entries from tfevents_hparam_*; a session begins and ends once in a file. */
-void tfevents_hparam_number(struct buf *hparams, const char *name, double v);
-void tfevents_hparam_text(struct buf *hparams, const char *name, const char *v);
-void tfevents_hparam_bool(struct buf *hparams, const char *name, bool v);
+/* Append an entry for a number, a text, true or false; for other values none. */
+void tfevents_hparam(struct buf *hparams, const char *name, const json_t *v);
+/* hparams: such entries; a session begins and ends once in a file. */
 void tfevents_session_begin(struct tfevents *f, const struct buf *hparams, double wall_seconds);
 void tfevents_session_end(struct tfevents *f, bool well, double wall_seconds);
 

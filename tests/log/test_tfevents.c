@@ -99,7 +99,11 @@ static void test_file(void)
 	static const double value[] = { 0, 0.5, 1, NAN, 0.999 }, same[] = { 2, 2 };
 	static const char *const input[] = { "x" };
 	static const struct tfevents_attr attr[] = { { "qubits", "q[0]" } };
+	json_auto_t *named =
+		json_pack("{s:f, s:s, s:b, s:n}", "rate", 0.02, "loss", "mse", "shuffle", 1, "none");
 	struct buf b = BUF_INIT, graph = BUF_INIT, hparams = BUF_INIT;
+	const char *key;
+	json_t *v;
 	struct tfevents *f;
 	struct err e;
 
@@ -113,9 +117,7 @@ static void test_file(void)
 	tfevents_node(&graph, "x", "Input", NULL, 0, NULL, 0);
 	tfevents_node(&graph, "conv_0/entangle", "entangle", input, 1, attr, 1);
 	tfevents_graph(f, &graph);
-	tfevents_hparam_number(&hparams, "rate", 0.02);
-	tfevents_hparam_text(&hparams, "loss", "mse");
-	tfevents_hparam_bool(&hparams, "shuffle", true);
+	json_object_foreach(named, key, v) tfevents_hparam(&hparams, key, v);
 	tfevents_session_begin(f, &hparams, 1);
 	tfevents_session_end(f, true, 2);
 	tap_is_int(tfevents_close(f, &e), 0, "closed");

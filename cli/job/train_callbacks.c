@@ -184,7 +184,7 @@ static void say_rate(struct train_callbacks *t, const struct train_event *v)
 	if (t->job->train.restarts > 1)
 		return;
 	buf_printf(&b, "epoch %u: the learning rate is %g from now on", v->record->epoch, v->rate);
-	progress_note(t->progress, v->restart, b.data);
+	progress_note(t->progress, b.data);
 }
 
 static void say_stopped(struct train_callbacks *t, const struct train_event *v)
@@ -196,7 +196,7 @@ static void say_stopped(struct train_callbacks *t, const struct train_event *v)
 	else
 		buf_printf(&b, "epoch %u: stopped early, since %s is not better than %.6g of epoch %u", v->record->epoch,
 			v->monitor, v->best, v->best_epoch);
-	progress_note(t->progress, v->restart, b.data);
+	progress_note(t->progress, b.data);
 }
 
 static void say_restored(struct train_callbacks *t, const struct train_event *v)

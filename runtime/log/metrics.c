@@ -24,13 +24,6 @@ void metrics_value_json(unsigned side, const double *value, struct buf *out)
 	}
 }
 
-static void add_member(struct buf *out, const char *separator, const char *name, unsigned side, const double *v)
-{
-	buf_str(out, separator);
-	buf_json(out, "%s: ", name);
-	metrics_value_json(side, v, out);
-}
-
 static void add_workers(const struct metrics_line *m, struct buf *out)
 {
 	for (unsigned i = 0; i < m->nworker; i++) {
@@ -49,8 +42,10 @@ void metrics_format(const struct metrics_line *m, struct buf *out)
 	for (unsigned k = 0; k < m->n; k++) {
 		const struct metrics_value *v = &m->value[k];
 
-		if (v->given)
-			add_member(out, k ? ", " : "{", v->name, v->side, v->side ? v->entry : &v->number);
+		if (!v->given)
+			continue;
+		buf_json(out, k ? ", %s: " : "{%s: ", v->name);
+		metrics_value_json(v->side, v->side ? v->entry : &v->number, out);
 	}
 	add_workers(m, out);
 	buf_char(out, '}');

@@ -29,7 +29,7 @@ struct progress {
 	struct buf last, last_val,
 		remark; /* what the last epoch line of this restart said; a note on the restart */
 	double start_seconds;
-	uint32_t best, done; double best_loss;
+	uint32_t done;
 };
 
 static void draw(struct progress *p, uint32_t restart, uint32_t epoch, uint32_t step, double now);
@@ -175,8 +175,6 @@ struct progress *progress_new(const struct progress_options *o)
 	p->o = *o;
 	p->begun = clock_seconds();
 	p->done = o->restarts_done;
-	p->best = o->best;
-	p->best_loss = o->best_loss;
 	p->base = NAN;
 	p->live_restart = UINT32_MAX;
 	return p;
@@ -282,14 +280,6 @@ static double value_of(const struct metrics_line *values, const char *prefix, co
 	return v ? v->number : NAN;
 }
 
-static void add_epoch_point(struct progress *p, uint32_t restart, uint32_t epoch,
-	const struct metrics_line *values)
-{
-	const char *name = p->o.live_metric ? p->o.live_metric : "loss";
-
-	add_point(p, restart, epoch, value_of(values, "", name), value_of(values, "val_", name));
-}
-
 void progress_past(struct progress *p, uint32_t restart, uint32_t epoch, double training,
 	double validation)
 {
@@ -360,11 +350,12 @@ static void keep_values(struct progress *p, const struct metrics_line *values)
 void progress_epoch(struct progress *p, uint32_t restart, uint32_t epoch, double seconds,
 	const struct metrics_line *values)
 {
+	const char *name = p->o.live_metric ? p->o.live_metric : "loss";
 	buf_auto head = BUF_INIT, tail = BUF_INIT;
 
 	if (p->o.quiet)
 		return;
-	add_epoch_point(p, restart, epoch, values);
+	add_point(p, restart, epoch, value_of(values, "", name), value_of(values, "val_", name));
 	keep_values(p, values);
 	p->start_seconds += seconds;
 	if (p->o.restarts == 1 || seconds >= slow_epoch_seconds) {
@@ -375,20 +366,14 @@ void progress_epoch(struct progress *p, uint32_t restart, uint32_t epoch, double
 	}
 }
 
-void progress_note(struct progress *p, uint32_t restart, const char *text)
+void progress_note(struct progress *p, const char *text)
 {
-	buf_auto line = BUF_INIT;
-
-	(void)restart;
 	if (!p || p->o.quiet)
 		return;
-	buf_str(&line, text);
-	if (p->o.restarts == 1) {
-		put_line(p, &line);
-	} else {
-		buf_clear(&p->remark);
-		buf_str(&p->remark, text);
-	}
+	buf_clear(&p->remark);
+	buf_str(&p->remark, text);
+	if (p->o.restarts == 1)
+		put_line(p, &p->remark);
 }
 
 void progress_restored(struct progress *p, uint32_t epoch, const struct metrics_line *values)
@@ -403,9 +388,8 @@ void progress_restored(struct progress *p, uint32_t epoch, const struct metrics_
 
 void progress_clear(struct progress *p)
 {
-	if (!p)
-		return;
-	wipe(p);
+	if (p)
+		wipe(p);
 }
 
 void progress_restart_done(struct progress *p, uint32_t restart, double final_loss)
@@ -414,9 +398,9 @@ void progress_restart_done(struct progress *p, uint32_t restart, double final_lo
 
 	if (p->o.quiet || p->o.restarts == 1)
 		return;
-	if (!p->done++ || final_loss < p->best_loss) {
-		p->best = restart;
-		p->best_loss = final_loss;
+	if (!p->done++ || final_loss < p->o.best_loss) {
+		p->o.best = restart;
+		p->o.best_loss = final_loss;
 	}
 	add_restart(p, restart, &line);
 	if (!p->last.len)
@@ -434,8 +418,8 @@ void progress_restart_done(struct progress *p, uint32_t restart, double final_lo
 	p->start_seconds = 0;
 	if (p->done == p->o.restarts) {
 		buf_clear(&line);
-		buf_printf(&line, "best of %u restarts: restart %u", p->o.restarts, p->best + 1);
-		add_value(&line, "loss", p->best_loss);
+		buf_printf(&line, "best of %u restarts: restart %u", p->o.restarts, p->o.best + 1);
+		add_value(&line, "loss", p->o.best_loss);
 		put_line(p, &line);
 	}
 }

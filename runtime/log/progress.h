@@ -40,7 +40,7 @@ void progress_epoch(struct progress *p, uint32_t restart, uint32_t epoch, double
 void progress_past(struct progress *p, uint32_t restart, uint32_t epoch, double training,
 	double validation);
 /* A line of its own (p may be NULL); with several restarts it goes behind that of the restart. */
-void progress_note(struct progress *p, uint32_t restart, const char *text);
+void progress_note(struct progress *p, const char *text);
 /* The restart ended with the weights of that epoch, whose values the line of several restarts shows. */
 void progress_restored(struct progress *p, uint32_t epoch, const struct metrics_line *values);
 /* Before others write to the same terminal (p may be NULL). */

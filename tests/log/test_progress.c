@@ -362,19 +362,19 @@ static void test_notes(void)
 	struct metrics_line last = values_of((const double[]){ 0.25, 1, 0.5, 0.5 });
 	struct metrics_line kept = values_of((const double[]){ 0.5, 0.75, 0.125, 1 });
 
-	progress_note(p, 0, "stopped after epoch 1");
+	progress_note(p, "stopped after epoch 1");
 	progress_restart_done(p, 0, 0.5);
 	progress_epoch(p, 1, 2, 0.25, &last);
 	progress_restored(p, 1, &kept);
 	progress_restart_done(p, 1, 0.5);
 	progress_epoch(p, 2, 2, 0.25, &last);
-	progress_note(p, 2, "stopped after epoch 2");
+	progress_note(p, "stopped after epoch 2");
 	progress_restored(p, 1, &kept);
 	progress_restart_done(p, 2, 0.5);
 	progress_epoch(p, 3, 2, 0.25, &last);
 	progress_restored(p, 2, &last);
 	progress_restart_done(p, 3, 0.25);
-	progress_note(NULL, 0, "nobody hears");
+	progress_note(NULL, "nobody hears");
 	progress_clear(NULL);
 	progress_free(p);
 	fclose(out);

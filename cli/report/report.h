@@ -14,6 +14,7 @@ enum {
 	REPORT_NAME_MAX = 20,        /* bytes of a class's name; longer ones are cut */
 	REPORT_NORMS_MAX = 1 << 20
 };
+enum { NORM_RESTART = 0, NORM_EPOCH, NORM_VALUE, NORM_NUMBERS };
 
 /* Samples of a part with what the trained model says; loss and metrics of samples for a test, where all are shown. */
 struct report_part {
@@ -37,12 +38,9 @@ struct train_report {
 	struct history_best best;    /* epoch of the best restart */
 	struct svg_size size;        /* that figures are drawn in */
 	bool has_rule; struct binary_rule rule;      /* between two classes of one output; else the nearest is chosen */
-	struct {
-		uint32_t restart, epoch;
-		double norm;
-	} * norm;
+	/* Norms of the gradient at ends of epochs. */
+	double (*norm)[NORM_NUMBERS];
 	size_t nnorm, cap_norm;
-	double *flat; size_t cap_flat;       /* norm[] as numbers */
 };
 
 struct train_report *train_report_new(const struct cli *c, const struct job *j, const char *folder);
@@ -50,7 +48,7 @@ struct train_report *train_report_new(const struct cli *c, const struct job *j, 
 void train_report_state(struct train_report *p, const struct epoch_record *r, const struct epoch_state *s);
 /* The norms seen so far as numbers (restart, epoch, norm), for a checkpoint (NULL: none), and from one (NULL: none). */
 #define REPORT_NORMS_NAME "report/norms"
-const double *train_report_norms(struct train_report *p, size_t *n);
+const double *train_report_norms(const struct train_report *p, size_t *n);
 void train_report_resume(struct train_report *p, const struct weights_vector *norms);
 /* Evaluates, and writes report.html into the run's folder. */
 int train_report_write(struct train_report *p, struct run *run, const struct train_result *r, double seconds, struct err *e);

@@ -19,44 +19,36 @@ struct train_report *train_report_new(const struct cli *c, const struct job *j, 
 	return p;
 }
 
+static void add_norm(struct train_report *p, const double norm[NORM_NUMBERS])
+{
+	if (p->nnorm == REPORT_NORMS_MAX)
+		return;
+	mem_reserve(p->norm, p->nnorm, p->cap_norm);
+	memcpy(p->norm[p->nnorm++], norm, sizeof *p->norm);
+}
+
 void train_report_state(struct train_report *p, const struct epoch_record *r, const struct epoch_state *s)
 {
 	double sum = 0;
 
-	if (p->nnorm == REPORT_NORMS_MAX)
-		return;
 	for (uint32_t i = 0; i < p->job->model.program->nweight; i++)
 		sum += s->gradient[i] * s->gradient[i];
-	mem_reserve(p->norm, p->nnorm, p->cap_norm);
-	p->norm[p->nnorm].restart = r->restart;
-	p->norm[p->nnorm].epoch = r->epoch;
-	p->norm[p->nnorm++].norm = sqrt(sum);
+	add_norm(p, (const double[]){ r->restart, r->epoch, sqrt(sum) });
 }
 
-const double *train_report_norms(struct train_report *p, size_t *n)
+const double *train_report_norms(const struct train_report *p, size_t *n)
 {
-	*n = 0;
-	for (size_t i = 0; i < p->nnorm; i++)
-		for (int k = 0; k < 3; k++) {
-			mem_reserve(p->flat, *n, p->cap_flat);
-			p->flat[(*n)++] = k == 0 ? p->norm[i].restart
-				: k == 1         ? p->norm[i].epoch
-						 : p->norm[i].norm;
-		}
-	return p->flat;
+	*n = NORM_NUMBERS * p->nnorm;
+	return (const double *)p->norm;
 }
 
 void train_report_resume(struct train_report *p, const struct weights_vector *norms)
 {
-	for (size_t i = 0; norms && i + 2 < norms->n && p->nnorm < REPORT_NORMS_MAX; i += 3) {
+	for (size_t i = 0; norms && i + 2 < norms->n; i += NORM_NUMBERS) {
 		const double *v = norms->value + i;
 
-		if (!(v[0] >= 0 && v[0] < TRAIN_RESTARTS_MAX && v[1] >= 1 && v[1] <= p->job->train.epochs))
-			continue;
-		mem_reserve(p->norm, p->nnorm, p->cap_norm);
-		p->norm[p->nnorm].restart = (uint32_t)v[0];
-		p->norm[p->nnorm].epoch = (uint32_t)v[1];
-		p->norm[p->nnorm++].norm = v[2];
+		if (v[0] >= 0 && v[0] < TRAIN_RESTARTS_MAX && v[1] >= 1 && v[1] <= p->job->train.epochs)
+			add_norm(p, v);
 	}
 }
 
@@ -231,7 +223,6 @@ void train_report_free(struct train_report *p)
 	for (unsigned k = 0; k < p->npart; k++)
 		free(p->part[k].output);
 	history_release(&p->history);
-	free(p->flat);
 	free(p->norm);
 	free(p);
 }

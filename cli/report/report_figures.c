@@ -10,15 +10,6 @@
 
 enum { BINS = 24, STARTS_DRAWN_MAX = 64, SERIES_TOLD_APART = 4, MATRIX_FRAME = 90, MATRIX_CELL = 27 };
 
-static double *row_numbers(size_t n)
-{
-	double *v = mem_alloc(n + 1, sizeof *v);
-
-	for (size_t i = 0; i < n; i++)
-		v[i] = (double)i;
-	return v;
-}
-
 /* ---- curves over epochs ---- */
 
 /* The rows of a restart: they follow each other. */
@@ -110,10 +101,10 @@ void figure_norm(const struct train_report *p, struct buf *out)
 	bool positive = true;
 
 	for (size_t i = 0; i < p->nnorm; i++)
-		if (p->norm[i].restart == p->result->winner) {
-			x[s.n] = p->norm[i].epoch;
-			y[s.n++] = p->norm[i].norm;
-			positive &= p->norm[i].norm > 0;
+		if (p->norm[i][NORM_RESTART] == p->result->winner) {
+			x[s.n] = p->norm[i][NORM_EPOCH];
+			y[s.n++] = p->norm[i][NORM_VALUE];
+			positive &= p->norm[i][NORM_VALUE] > 0;
 		}
 	if (s.n)
 		svg_plot(&(struct svg_plot){ .title = "Norm of the gradient",
@@ -129,7 +120,8 @@ void figure_norm(const struct train_report *p, struct buf *out)
 void figure_starts(const struct train_report *p, struct buf *out)
 {
 	uint32_t n = p->job->train.restarts, w = p->result->winner;
-	double *x = row_numbers(n), winner = w + 1.0;
+	double winner = w + 1.0;
+	mem_auto double *x = mem_alloc(n, sizeof *x);
 	struct svg_series s[] = {
 		{ .name = "restarts",
 			.x = x,
@@ -146,7 +138,7 @@ void figure_starts(const struct train_report *p, struct buf *out)
 	};
 
 	for (uint32_t i = 0; i < n; i++)
-		x[i]++;
+		x[i] = i + 1.0;
 	if (n > 1)
 		svg_plot(&(struct svg_plot){ .title = "Final training loss of each restart",
 				 .x_label = "restart",
@@ -156,7 +148,6 @@ void figure_starts(const struct train_report *p, struct buf *out)
 				 .whole_x = true,
 				 .hover = true },
 			&p->size, out);
-	free(x);
 }
 
 /* ---- predictions ---- */

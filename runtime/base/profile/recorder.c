@@ -29,6 +29,10 @@ struct record {
 	bool device;            /* a device's queue, which has its name */
 	unsigned capture;       /* of which it is the record */
 	char name[NAME_MAX_BYTES];
+	void (*at_stop)(void *ctx); /* of a queue */
+	void *ctx;
+
+	/* Of that capture, from here to the end. */
 	int64_t last;
 	bool inside; /* a region */
 	enum profile_phase as;
@@ -43,8 +47,6 @@ struct record {
 	uint64_t copy, copied, launches; /* nanoseconds, bytes, kernels */
 	const char *timing;
 	char timing_note[NOTE_MAX_BYTES];
-	void (*at_stop)(void *ctx);
-	void *ctx;
 	uint64_t states[2]; /* forward, backward */
 	uint32_t nitem;
 	_Atomic uint64_t *item;
@@ -150,9 +152,7 @@ static void release(struct record *r)
 		free(c);
 	}
 	free(r->item);
-	r->first = r->newest = NULL;
-	r->item = NULL;
-	r->nitem = 0;
+	memset(&r->last, 0, sizeof *r - offsetof(struct record, last));
 }
 
 /* Busy; NULL: recording is off. */
@@ -167,18 +167,6 @@ static struct record *open_one(struct record *r)
 	if (r->capture != now) {
 		release(r);
 		r->capture = now;
-		r->last = 0;
-		r->inside = false;
-		r->as = PHASE_NONE;
-		memset(r->alone, 0, sizeof r->alone);
-		memset(r->side, 0, sizeof r->side);
-		memset(r->help, 0, sizeof r->help);
-		memset(r->count, 0, sizeof r->count);
-		r->region = r->region_threads = r->dropped = 0;
-		r->states[0] = r->states[1] = 0;
-		r->copy = r->copied = r->launches = 0;
-		r->timing = NULL;
-		*r->timing_note = 0;
 	}
 	return r;
 }

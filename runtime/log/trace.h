@@ -25,7 +25,8 @@ enum trace_group { TRACE_STEPS, TRACE_THREAD, TRACE_MESSAGES, TRACE_GROUPS };
 
 struct trace_slice {
 	const struct profile_event *event;
-	int64_t end; /* the event's, or earlier where it could not be nested */
+	int64_t end;   /* the event's, or earlier where it could not be nested */
+	unsigned lane; /* the row among those of its thread and group */
 };
 
 /* A row of slices one behind the other or nested, by their begins, outer ones first. */
@@ -53,8 +54,9 @@ struct trace_stage {
 /* By circuit and stage. */
 size_t trace_stages(const struct profile *p, struct trace_stage **out);
 void trace_stages_free(struct trace_stage *stage, size_t n);
-/* Of an event EVENT_FORWARD or EVENT_BACKWARD; NULL: nothing is known. */
-const struct trace_stage *trace_stage_find(const struct trace_stage *stage, size_t n, uint32_t id);
+/* Of an event EVENT_FORWARD or EVENT_BACKWARD; NULL: it is of another kind, or nothing is known. */
+const struct trace_stage *trace_stage_find(const struct trace_stage *stage, size_t n,
+	const struct profile_event *e);
 
 /* "forward conv[0]": names are made of what the plan says. */
 void trace_event_name(const struct profile *p, const struct trace_stage *stage,

@@ -191,8 +191,7 @@ static void put_slice(struct chrome *c, const struct trace_slice *slice, unsigne
 	static const char *const category[EVENT_KINDS] = { "phase", "step", "stage", "stage",
 		"message", "message", "copy", "exchange" };
 	const struct profile_event *e = slice->event;
-	bool is_stage = e->kind == EVENT_FORWARD || e->kind == EVENT_BACKWARD;
-	const struct trace_stage *s = is_stage ? trace_stage_find(c->stage, c->nstage, e->id) : NULL;
+	const struct trace_stage *s = trace_stage_find(c->stage, c->nstage, e);
 	struct buf *b = &c->text;
 
 	buf_clear(&c->name);

@@ -51,7 +51,7 @@ static bool fits(struct lane *l, const struct profile_event *e)
 }
 
 /* The lane of each slice. The last lane takes what fits nowhere, cut to what is around it. */
-static void choose_lanes(struct trace_slice *s, size_t n, uint8_t *lane)
+static void choose_lanes(struct trace_slice *s, size_t n)
 {
 	struct lane open[LANES_MAX] = { 0 };
 
@@ -64,7 +64,7 @@ static void choose_lanes(struct trace_slice *s, size_t n, uint8_t *lane)
 			s[k].end = open[l].end[open[l].n - 1];
 		mem_reserve(open[l].end, open[l].n, open[l].room);
 		open[l].end[open[l].n++] = s[k].end;
-		lane[k] = (uint8_t)l;
+		s[k].lane = l;
 	}
 	for (unsigned l = 0; l < LANES_MAX; l++)
 		free(open[l].end);
@@ -76,21 +76,19 @@ struct rows {
 };
 
 static void add_row(struct rows *r, const struct profile_thread *t, uint32_t thread,
-	enum trace_group group, unsigned lane, const struct trace_slice *s, const uint8_t *lanes,
-	size_t n)
+	enum trace_group group, unsigned lane, const struct trace_slice *s, size_t n)
 {
 	struct trace_row row = { .thread = thread, .group = group };
 	struct buf name = BUF_INIT;
+	size_t room = 0;
 
 	for (size_t k = 0; k < n; k++)
-		row.n += lanes[k] == lane;
+		if (s[k].lane == lane) {
+			mem_reserve(row.slice, row.n, room);
+			row.slice[row.n++] = s[k];
+		}
 	if (!row.n && (lane || group != TRACE_THREAD))
 		return;
-	row.slice = mem_alloc(row.n, sizeof *row.slice);
-	row.n = 0;
-	for (size_t k = 0; k < n; k++)
-		if (lanes[k] == lane)
-			row.slice[row.n++] = s[k];
 	buf_printf(&name,
 		group == TRACE_STEPS              ? "%s: steps"
 			: group == TRACE_MESSAGES ? "%s: messages"
@@ -106,25 +104,16 @@ static void add_row(struct rows *r, const struct profile_thread *t, uint32_t thr
 static void add_group(struct rows *r, const struct profile_thread *t, uint32_t thread,
 	uint32_t nevent, enum trace_group group)
 {
-	struct trace_slice *s;
-	uint8_t *lane;
+	mem_auto struct trace_slice *s = mem_alloc(nevent, sizeof *s);
 	size_t n = 0;
 
 	for (uint32_t k = 0; k < nevent; k++)
-		n += group_of[t->event[k].kind] == group;
-	s = mem_alloc(n, sizeof *s);
-	lane = mem_alloc(n, sizeof *lane);
-	n = 0;
-	for (uint32_t k = 0; k < nevent; k++)
 		if (group_of[t->event[k].kind] == group)
-			s[n++] = (struct trace_slice){ &t->event[k], t->event[k].end };
-	if (n)
-		qsort(s, n, sizeof *s, by_begin);
-	choose_lanes(s, n, lane);
+			s[n++] = (struct trace_slice){ &t->event[k], t->event[k].end, 0 };
+	qsort(s, n, sizeof *s, by_begin);
+	choose_lanes(s, n);
 	for (unsigned l = 0; l < LANES_MAX; l++)
-		add_row(r, t, thread, group, l, s, lane, n);
-	free(s);
-	free(lane);
+		add_row(r, t, thread, group, l, s, n);
 }
 
 size_t trace_rows(const struct profile *p, uint32_t process, uint32_t events_each,
@@ -257,8 +246,7 @@ size_t trace_stages(const struct profile *p, struct trace_stage **out)
 
 	for (uint32_t k = 0; k < p->nitem; k++)
 		item[k] = &p->item[k];
-	if (p->nitem)
-		qsort(item, p->nitem, sizeof *item, by_stage);
+	qsort(item, p->nitem, sizeof *item, by_stage);
 	for (size_t k = 0, end; k < p->nitem; k = end) {
 		for (end = k; end < p->nitem && item[end]->circuit == item[k]->circuit
 			&& item[end]->stage == item[k]->stage;)
@@ -280,13 +268,17 @@ void trace_stages_free(struct trace_stage *stage, size_t n)
 	free(stage);
 }
 
-const struct trace_stage *trace_stage_find(const struct trace_stage *stage, size_t n, uint32_t id)
+const struct trace_stage *trace_stage_find(const struct trace_stage *stage, size_t n,
+	const struct profile_event *e)
 {
-	struct trace_stage key = { .circuit = id >> 16, .stage = id & 0xffff };
-	const struct trace_stage *s = n ? bsearch(&key, stage, n, sizeof key, by_place) : NULL;
+	struct trace_stage key = { .circuit = e->id >> 16, .stage = e->id & 0xffff };
+	const struct trace_stage *s;
 
+	if (!n || (e->kind != EVENT_FORWARD && e->kind != EVENT_BACKWARD))
+		return NULL;
+	s = bsearch(&key, stage, n, sizeof key, by_place);
 	key.stage = UINT32_MAX; /* a circuit without stages */
-	return s || !n ? s : bsearch(&key, stage, n, sizeof key, by_place);
+	return s ? s : bsearch(&key, stage, n, sizeof key, by_place);
 }
 
 /* ---- names ---- */

@@ -136,17 +136,10 @@ static void stat_text(struct xplane *x, struct buf *out, unsigned field, enum st
 
 /* ---- events ---- */
 
-static const struct trace_stage *stage_of(const struct xplane *x, const struct profile_event *e)
-{
-	bool is_stage = e->kind == EVENT_FORWARD || e->kind == EVENT_BACKWARD;
-
-	return is_stage ? trace_stage_find(x->stage, x->nstage, e->id) : NULL;
-}
-
 /* A stage that the plan does not name has the name of its phase. */
 static uint64_t name_of(const struct xplane *x, const struct profile_event *e)
 {
-	const struct trace_stage *s = stage_of(x, e);
+	const struct trace_stage *s = trace_stage_find(x->stage, x->nstage, e);
 	bool back = e->kind == EVENT_BACKWARD;
 
 	switch ((enum profile_kind)e->kind) {
@@ -181,7 +174,7 @@ static void put_stage_stats(struct xplane *x, const struct trace_stage *s, bool 
 
 static void put_stats(struct xplane *x, const struct profile_event *e)
 {
-	const struct trace_stage *s = stage_of(x, e);
+	const struct trace_stage *s = trace_stage_find(x->stage, x->nstage, e);
 
 	if (s)
 		put_stage_stats(x, s, e->kind == EVENT_BACKWARD);

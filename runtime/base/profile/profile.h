@@ -217,7 +217,7 @@ int profile_merge(struct profile *into, const struct profile *part, struct err *
 
 /* A message of which both ends were recorded: by thread of process. */
 struct profile_message {
-	uint32_t from_process, from_thread, to_process, to_thread;
+	uint32_t to_process, to_thread;
 	const struct profile_event *send, *receive;
 };
 /* All of them, the caller's to free(): how many. */

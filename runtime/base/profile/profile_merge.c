@@ -187,8 +187,8 @@ size_t profile_messages(const struct profile *p, struct profile_message **out)
 		int order = by_key(s, r);
 
 		if (!order)
-			message[n++] = (struct profile_message){ s->process, s->thread, r->process,
-				r->thread, s->event, r->event };
+			message[n++] = (struct profile_message){ r->process, r->thread, s->event,
+				r->event };
 		k += order <= 0;
 		at += order >= 0;
 	}

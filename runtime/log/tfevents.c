@@ -40,7 +40,6 @@ struct tfevents {
 	size_t nfirst;               /* bytes of it that begin the file; 0: it is begun */
 	double written;              /* when it last went to the file */
 	struct err failed;
-	struct buf event, value, inner, part;        /* scratch, kept from record to record */
 };
 
 /* ---- CRC-32C ---- */
@@ -135,27 +134,26 @@ static void put_waiting(struct tfevents *f)
 	f->written = clock_seconds();
 }
 
-static void add_record(struct tfevents *f)
+static void add_record(struct tfevents *f, const struct buf *event)
 {
 	struct buf *b = &f->waiting;
 	size_t begin = b->len;
 
 	if (b->len > TFEVENTS_WAITING_MAX)
 		return;
-	buf_u64(b, f->event.len);
+	buf_u64(b, event->len);
 	buf_u32(b, crc32c_masked(b->data + begin, 8));
-	buf_add(b, f->event.data, f->event.len);
-	buf_u32(b, crc32c_masked(f->event.data, f->event.len));
+	buf_add(b, event->data, event->len);
+	buf_u32(b, crc32c_masked(event->data, event->len));
 	if ((b->len > WAITING_MAX && !f->failed.code) || clock_seconds() - f->written > waiting_seconds)
 		put_waiting(f);
 }
 
-static void begin_event(struct tfevents *f, uint64_t step)
+static void begin_event(struct buf *event, uint64_t step)
 {
-	buf_clear(&f->event);
-	proto_f64(&f->event, EVENT_TIME, clock_wall());
+	proto_f64(event, EVENT_TIME, clock_wall());
 	if (step)
-		proto_u64(&f->event, EVENT_STEP, step);
+		proto_u64(event, EVENT_STEP, step);
 }
 
 /* Host and process in the name keep writers apart, as TensorFlow's do; so does the count. */
@@ -174,7 +172,7 @@ static void file_name(const char *dir, struct buf *path)
 
 int tfevents_open(struct run *run, const char *dir, struct tfevents **out, struct err *e)
 {
-	struct buf path = BUF_INIT, source = BUF_INIT;
+	buf_auto path = BUF_INIT, source = BUF_INIT, event = BUF_INIT;
 	struct tfevents *f = mem_alloc(1, sizeof *f);
 
 	file_name(dir, &path);
@@ -183,13 +181,12 @@ int tfevents_open(struct run *run, const char *dir, struct tfevents **out, struc
 	f->path = buf_take(&path);
 	f->written = clock_seconds();
 	make_file(f);
-	begin_event(f, 0);
-	proto_str(&f->event, EVENT_VERSION, "brain.Event:2");
+	begin_event(&event, 0);
+	proto_str(&event, EVENT_VERSION, "brain.Event:2");
 	proto_str(&source, 1, "qcnn");
-	proto_message(&f->event, EVENT_SOURCE, &source);
-	add_record(f);
+	proto_message(&event, EVENT_SOURCE, &source);
+	add_record(f, &event);
 	f->nfirst = f->waiting.len;
-	buf_release(&source);
 	*out = f;
 	if (f->failed.code && e)
 		*e = f->failed;
@@ -236,10 +233,6 @@ int tfevents_close(struct tfevents *f, struct err *e)
 	if (f->fd >= 0 && close(f->fd) && !code)
 		code = err_set(e, -ERR_IO, "cannot write %s: %s", f->path, strerror(errno));
 	buf_release(&f->waiting);
-	buf_release(&f->event);
-	buf_release(&f->value);
-	buf_release(&f->inner);
-	buf_release(&f->part);
 	free(f->path);
 	free(f);
 	return code;
@@ -247,69 +240,66 @@ int tfevents_close(struct tfevents *f, struct err *e)
 
 /* ---- summaries: a tag, a tensor, and the plugin that shows it ---- */
 
-/* The tensor is in f->inner. */
-static void put_summary(struct tfevents *f, const char *tag, uint64_t step, const char *plugin, const struct buf *content)
+static void put_summary(struct tfevents *f, const char *tag, uint64_t step,
+	const struct buf *tensor, const char *plugin, const struct buf *content)
 {
-	struct buf *v = &f->value, *part = &f->part;
+	buf_auto value = BUF_INIT, shown = BUF_INIT, metadata = BUF_INIT, summary = BUF_INIT,
+		 event = BUF_INIT;
 
-	buf_clear(v);
-	proto_str(v, VALUE_TAG, tag);
-	proto_message(v, VALUE_TENSOR, &f->inner);
-	buf_clear(part);
-	proto_str(part, PLUGIN_NAME, plugin);
+	proto_str(&value, VALUE_TAG, tag);
+	proto_message(&value, VALUE_TENSOR, tensor);
+	proto_str(&shown, PLUGIN_NAME, plugin);
 	if (content)
-		proto_message(part, PLUGIN_CONTENT, content);
-	buf_clear(&f->inner);
-	proto_message(&f->inner, METADATA_PLUGIN, part);
-	proto_message(v, VALUE_METADATA, &f->inner);
-	begin_event(f, step);
-	buf_clear(part);
-	proto_message(part, SUMMARY_VALUE, v);
-	proto_message(&f->event, EVENT_SUMMARY, part);
-	add_record(f);
+		proto_message(&shown, PLUGIN_CONTENT, content);
+	proto_message(&metadata, METADATA_PLUGIN, &shown);
+	proto_message(&value, VALUE_METADATA, &metadata);
+	proto_message(&summary, SUMMARY_VALUE, &value);
+	begin_event(&event, step);
+	proto_message(&event, EVENT_SUMMARY, &summary);
+	add_record(f, &event);
 }
 
 /* A tensor's type and dimensions; its content follows. */
-static void begin_tensor(struct tfevents *f, enum data_type type, unsigned ndim, const uint64_t *dim)
+static void begin_tensor(struct buf *tensor, enum data_type type, unsigned ndim, const uint64_t *dim)
 {
-	struct buf *t = &f->inner, *shape = &f->part, size = BUF_INIT;
+	buf_auto shape = BUF_INIT;
 
-	buf_clear(t);
-	buf_clear(shape);
-	proto_u64(t, TENSOR_TYPE, type);
+	proto_u64(tensor, TENSOR_TYPE, type);
 	for (unsigned k = 0; k < ndim; k++) {
-		buf_clear(&size);
+		buf_auto size = BUF_INIT;
+
 		proto_u64(&size, 1, dim[k]);
-		proto_message(shape, 2, &size);
+		proto_message(&shape, 2, &size);
 	}
-	proto_message(t, TENSOR_SHAPE, shape);
-	buf_release(&size);
+	proto_message(tensor, TENSOR_SHAPE, &shape);
 }
 
-/* TENSOR_CONTENT has the lowest byte first, on every machine. */
-static void put_f32(struct buf *b, float v)
+/* A number; TENSOR_CONTENT has the lowest byte first, on every machine. */
+static void put_number(struct tfevents *f, const char *tag, uint64_t step, float v,
+	const char *plugin, const struct buf *shown)
 {
+	buf_auto tensor = BUF_INIT, content = BUF_INIT;
 	uint32_t bits;
 
 	memcpy(&bits, &v, sizeof bits);
-	buf_u32(b, bits);
+	buf_u32(&content, bits);
+	begin_tensor(&tensor, TYPE_FLOAT, 0, NULL);
+	proto_message(&tensor, TENSOR_CONTENT, &content);
+	put_summary(f, tag, step, &tensor, plugin, shown);
 }
 
 void tfevents_scalar(struct tfevents *f, const char *tag, uint64_t step, double value)
 {
-	buf_auto content = BUF_INIT;
-
-	put_f32(&content, (float)value);
-	begin_tensor(f, TYPE_FLOAT, 0, NULL);
-	proto_message(&f->inner, TENSOR_CONTENT, &content);
-	put_summary(f, tag, step, "scalars", NULL);
+	put_number(f, tag, step, (float)value, "scalars", NULL);
 }
 
 void tfevents_text(struct tfevents *f, const char *tag, uint64_t step, const char *markdown)
 {
-	begin_tensor(f, TYPE_STRING, 0, NULL);
-	proto_str(&f->inner, TENSOR_STRING, markdown);
-	put_summary(f, tag, step, "text", NULL);
+	buf_auto tensor = BUF_INIT;
+
+	begin_tensor(&tensor, TYPE_STRING, 0, NULL);
+	proto_str(&tensor, TENSOR_STRING, markdown);
+	put_summary(f, tag, step, &tensor, "text", NULL);
 }
 
 static void finite_range(const double *value, size_t n, double *low, double *high)
@@ -330,7 +320,7 @@ static void finite_range(const double *value, size_t n, double *low, double *hig
 void tfevents_histogram(struct tfevents *f, const char *tag, uint64_t step, const double *value, size_t n)
 {
 	double row[BUCKETS][3] = { { 0 } }, low = 0, high = 0;
-	buf_auto content = BUF_INIT;
+	buf_auto tensor = BUF_INIT, content = BUF_INIT;
 
 	finite_range(value, n, &low, &high);
 	for (int k = 0; k < BUCKETS; k++) {
@@ -346,9 +336,9 @@ void tfevents_histogram(struct tfevents *f, const char *tag, uint64_t step, cons
 	for (int k = 0; k < BUCKETS; k++)
 		for (int i = 0; i < 3; i++)
 			buf_f64(&content, row[k][i]);
-	begin_tensor(f, TYPE_DOUBLE, 2, (const uint64_t[]){ BUCKETS, 3 });
-	proto_message(&f->inner, TENSOR_CONTENT, &content);
-	put_summary(f, tag, step, "histograms", NULL);
+	begin_tensor(&tensor, TYPE_DOUBLE, 2, (const uint64_t[]){ BUCKETS, 3 });
+	proto_message(&tensor, TENSOR_CONTENT, &content);
+	put_summary(f, tag, step, &tensor, "histograms", NULL);
 }
 
 /* ---- graph ---- */
@@ -375,14 +365,14 @@ void tfevents_node(struct buf *graph, const char *name, const char *op, const ch
 
 void tfevents_graph(struct tfevents *f, const struct buf *graph)
 {
-	buf_auto whole = BUF_INIT, versions = BUF_INIT;
+	buf_auto whole = BUF_INIT, versions = BUF_INIT, event = BUF_INIT;
 
 	buf_add(&whole, graph->data ? graph->data : "", graph->len);
 	proto_u64(&versions, VERSIONS_PRODUCER, 22);
 	proto_message(&whole, GRAPH_VERSIONS, &versions);
-	begin_event(f, 0);
-	proto_message(&f->event, EVENT_GRAPH, &whole);
-	add_record(f);
+	begin_event(&event, 0);
+	proto_message(&event, EVENT_GRAPH, &whole);
+	add_record(f, &event);
 }
 
 /* ---- hyperparameters ---- */
@@ -408,13 +398,10 @@ void tfevents_hparam(struct buf *hparams, const char *name, const json_t *v)
 /* The value is in the plugin's content; the tensor holds nothing. */
 static void put_hparams(struct tfevents *f, const char *tag, unsigned field, const struct buf *info)
 {
-	buf_auto content = BUF_INIT, nothing = BUF_INIT;
+	buf_auto content = BUF_INIT;
 
 	proto_message(&content, field, info);
-	put_f32(&nothing, 0);
-	begin_tensor(f, TYPE_FLOAT, 0, NULL);
-	proto_message(&f->inner, TENSOR_CONTENT, &nothing);
-	put_summary(f, tag, 0, "hparams", &content);
+	put_number(f, tag, 0, 0, "hparams", &content);
 }
 
 void tfevents_session_begin(struct tfevents *f, const struct buf *hparams, double wall_seconds)

@@ -195,13 +195,9 @@ static int measure_parts(struct bench *b, struct bench_result *r, struct err *e)
 	r->parts[PHASE_WAIT] = 0;
 	for (uint64_t k = 0; k < half; k++)
 		r->parts[PHASE_WAIT] += call_of[k].seconds / (double)half;
-#define PHASE_CALL(id) r->parts[PHASE_WAIT] -= r->parts[PHASE_##id];
-#define PHASE_RUN(id)
-#define PROFILE_PHASE(id, name, of, text) PHASE_##of(id)
-#include "runtime/base/profile/phases.def"
-#undef PROFILE_PHASE
-#undef PHASE_RUN
-#undef PHASE_CALL
+	for (unsigned p = 0; p < PHASE_COUNT; p++)
+		if (profile_phase_is_of_call(p))
+			r->parts[PHASE_WAIT] -= r->parts[p];
 	r->passes_seconds = r->parts[PHASE_FORWARD] + r->parts[PHASE_BACKWARD]
 		+ r->parts[PHASE_EXCHANGE] + r->parts[PHASE_COMBINE];
 	return code;

@@ -56,6 +56,7 @@ static const struct field {
 	FIELD("parts_seconds", "sums", REAL, parts[PHASE_SUMS]),
 	FIELD("parts_seconds", "waiting", REAL, parts[PHASE_WAIT]),
 #undef PROFILE_PHASE
+#undef PHASE_RUN
 #undef PHASE_CALL
 	FIELD(NULL, "compile_seconds", REAL, compile_seconds),
 	FIELD(NULL, "allocate_seconds", REAL, allocate_seconds),
@@ -322,19 +323,16 @@ static void put_parts(const struct bench_result *r, struct buf *out)
 
 	if (isnan(all))
 		return;
-#define PHASE_CALL(id, name) all += r->parts[PHASE_##id];
-#define PROFILE_PHASE(id, name, of, text) PHASE_##of(id, name)
-#include "runtime/base/profile/phases.def"
-#undef PHASE_CALL
+	for (unsigned p = 0; p < PHASE_COUNT; p++)
+		if (profile_phase_is_of_call(p))
+			all += r->parts[p];
 	bench_seconds_text(all, text);
 	buf_printf(out, "  parts of %s", text);
-#define PHASE_CALL(id, name) \
-	put_part(name, r->parts[PHASE_##id], all, before, out); \
-	before = ", ";
-#include "runtime/base/profile/phases.def"
-#undef PROFILE_PHASE
-#undef PHASE_RUN
-#undef PHASE_CALL
+	for (unsigned p = 0; p < PHASE_COUNT; p++)
+		if (profile_phase_is_of_call(p)) {
+			put_part(profile_phase_name(p), r->parts[p], all, before, out);
+			before = ", ";
+		}
 	put_part("wait", r->parts[PHASE_WAIT], all, before, out);
 	buf_char(out, '\n');
 }

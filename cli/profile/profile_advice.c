@@ -254,36 +254,35 @@ void profile_advise(struct profile *p)
 /* ---- what bounds it ---- */
 
 /* Shares of the limits of the passes over states, all together. */
-static void passes(const struct profile *p, double *seconds, double *fma, double *stream)
+static void passes(const struct profile *p, double *fma, double *stream)
 {
 	double limit = profile_fma_limit(p), stream_limit = profile_stream_limit(p);
-	double flops = 0, bytes = 0;
+	double flops = 0, bytes = 0, seconds = 0;
 
-	*seconds = 0;
 	for (uint32_t k = 0; k < p->nitem; k++)
 		for (unsigned back = 0; back < 2; back++) {
 			double s = profile_item_seconds(p, k, back);
 
-			*seconds += s;
+			seconds += s;
 			if (s > 0) {
 				flops += p->item[k].flops[back] * profile_states(p, back);
 				bytes += p->item[k].bytes[back] * profile_states(p, back);
 			}
 		}
-	*fma = limit > 0 && *seconds > 0 ? 1e-9 * flops / *seconds / limit : 0;
-	*stream = stream_limit > 0 && *seconds > 0 ? 1e-9 * bytes / *seconds / stream_limit : 0;
+	*fma = limit > 0 && seconds > 0 ? 1e-9 * flops / seconds / limit : 0;
+	*stream = stream_limit > 0 && seconds > 0 ? 1e-9 * bytes / seconds / stream_limit : 0;
 }
 
 void profile_bound(const struct profile *p, struct buf *out)
 {
 	struct advisor a = { .p = (struct profile *)p, .wall = 1e-9 * (double)p->ns };
-	double seconds, fma, stream;
+	double fma, stream;
 	unsigned most = PHASE_NONE;
 
 	for (unsigned k = 0; k < PHASE_COUNT && p->nprocess; k++)
 		if (p->process[0].wall_ns[k] > p->process[0].wall_ns[most])
 			most = k;
-	passes(p, &seconds, &fma, &stream);
+	passes(p, &fma, &stream);
 	buf_printf(out, "Most of the time, %.0f %%, is %s",
 		100 * share(&a, phase(&a, (enum profile_phase)most)),
 		profile_phase_text((enum profile_phase)most));

@@ -39,17 +39,15 @@ static const char *in_ascii(uint32_t code)
 
 static void put_code(struct buf *out, uint32_t v, bool ascii)
 {
-	if (ascii)
+	unsigned more = v < 0x80 ? 0 : v < 0x800 ? 1 : v < 0x10000 ? 2 : 3; /* bytes of UTF-8 */
+
+	if (ascii) {
 		buf_str(out, in_ascii(v));
-	else if (v < 0x80)
-		buf_char(out, (int)v);
-	else if (v < 0x800)
-		buf_printf(out, "%c%c", (int)(0xc0 | v >> 6), (int)(0x80 | (v & 0x3f)));
-	else if (v < 0x10000)
-		buf_printf(out, "%c%c%c", (int)(0xe0 | v >> 12), (int)(0x80 | (v >> 6 & 0x3f)), (int)(0x80 | (v & 0x3f)));
-	else
-		buf_printf(out, "%c%c%c%c", (int)(0xf0 | v >> 18), (int)(0x80 | (v >> 12 & 0x3f)), (int)(0x80 | (v >> 6 & 0x3f)),
-			(int)(0x80 | (v & 0x3f)));
+		return;
+	}
+	buf_char(out, (int)(more ? (0xff00u >> (more + 1) & 0xff) | v >> 6 * more : v));
+	while (more--)
+		buf_char(out, (int)(0x80 | (v >> 6 * more & 0x3f)));
 }
 
 void canvas_words(struct buf *out, const char *text, bool ascii)

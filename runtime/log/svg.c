@@ -144,18 +144,13 @@ static void column_name(const char *name, double x, double y, double width, stru
 {
 	const size_t room = (size_t)(width / 6);
 	buf_auto b = BUF_INIT;
-	size_t n = 0, len = 0;
+	size_t last = 0,
+	       len = 0; /* bytes: of all but the last character, of all that there is room for */
 
-	for (; name[len] && n < room; len++)
-		n += ((unsigned char)name[len + 1] & 0xc0) != 0x80;
-	buf_add(&b, name, len);
-	if (name[len]) {
-		while (b.len && ((unsigned char)b.data[b.len - 1] & 0xc0) == 0x80)
-			b.len--;
-		b.len -= b.len > 0;
-		b.data[b.len] = 0;
-		buf_str(&b, "\u2026");
-	}
+	for (size_t n = 0; name[len] && n < room; n++)
+		for (last = len++; ((unsigned char)name[len] & 0xc0) == 0x80; len++)
+			;
+	buf_printf(&b, "%.*s%s", (int)(name[len] ? last : len), name, name[len] ? "\u2026" : "");
 	words(out, "p-tick p-middle", x, y, b.data);
 }
 

@@ -7,9 +7,10 @@
 
 static const struct {
 	const char *name, *text;
+	enum { OF_RUN = 0, OF_CALL } of;
 } phases[PHASE_COUNT] = {
-	{ "unattributed", "of no phase" },
-#define PROFILE_PHASE(id, name, of, text) { name, text },
+	{ "unattributed", "of no phase", OF_RUN },
+#define PROFILE_PHASE(id, name, of, text) { name, text, OF_##of },
 #include "runtime/base/profile/phases.def"
 #undef PROFILE_PHASE
 };
@@ -18,6 +19,7 @@ const char *const profile_level_names[PROFILE_LEVELS] = { "off", "phases", "laye
 
 const char *profile_phase_name(enum profile_phase phase) { return phases[phase].name; }
 const char *profile_phase_text(enum profile_phase phase) { return phases[phase].text; }
+bool profile_phase_is_of_call(enum profile_phase phase) { return phases[phase].of == OF_CALL; }
 
 int profile_phase_find(const char *name)
 {

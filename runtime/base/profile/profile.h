@@ -191,6 +191,7 @@ void profile_free(struct profile *p);
 
 const char *profile_phase_name(enum profile_phase phase);
 const char *profile_phase_text(enum profile_phase phase);
+bool profile_phase_is_of_call(enum profile_phase phase);
 /* -1: there is none of that name. */
 int profile_phase_find(const char *name);
 extern const char *const profile_level_names[PROFILE_LEVELS]; /* "off", "phases", "layers", "matrices" */
@@ -215,7 +216,7 @@ uint32_t profile_events_each(const struct profile *p, uint64_t max);
  * they cannot be of the same profile; `into` is unchanged then. */
 int profile_merge(struct profile *into, const struct profile *part, struct err *e);
 
-/* A message of which both ends were recorded: by thread of process. */
+/* A message of which both ends were recorded, the second by a thread of a process. */
 struct profile_message {
 	uint32_t to_process, to_thread;
 	const struct profile_event *send, *receive;

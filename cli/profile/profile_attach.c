@@ -176,20 +176,6 @@ static int gone(struct err *e)
 		"the run ended, or was killed, before its profile was complete");
 }
 
-/* The answer's first line. */
-static int read_head(struct profile_stream *from, char line[LINE_MAX_BYTES], struct err *e)
-{
-	for (size_t n = 0; n < LINE_MAX_BYTES - 1; n++) {
-		if (!profile_stream_read(from, line + n, 1))
-			return gone(e);
-		if (line[n] == '\n') {
-			line[n + 1] = 0;
-			return 0;
-		}
-	}
-	return err_set(e, -ERR_PROTOCOL, "the run's answer is malformed");
-}
-
 /* What the run says it could not do, by its exit status. */
 static int refused(const json_t *error, struct err *e)
 {
@@ -232,8 +218,11 @@ static int take(struct profile_stream *s, const struct capture_order *o, struct 
 	json_auto_t *head = NULL;
 
 	send_order(s, o);
-	int code = read_head(s, line, e);
-	if (!code && !(head = json_read(line, strlen(line), e)))
+	size_t n = profile_stream_line(s, line, sizeof line);
+	if (!n)
+		return gone(e);
+	int code = 0;
+	if (n == sizeof line || !(head = json_read(line, n, e)))
 		code = err_set(e, -ERR_PROTOCOL, "the run's answer is malformed");
 	if (!code && json_object_get(head, "error"))
 		code = refused(json_object_get(head, "error"), e);

@@ -8,24 +8,14 @@
 #include "cli/profile/profile_roofline.h"
 #include "runtime/log/trace.h"
 
-/* Where files go: into a run's folder, below `below`, or below a folder of that name. */
-struct destination {
-	struct run *run;
-	const char *below;
-};
-
-static int put(const struct destination *to, const char *file, const struct buf *content,
+/* Into a run's folder, below `below`; run NULL: below a folder of that name. */
+static int put(struct run *run, const char *below, const char *file, const struct buf *content,
 	struct err *e)
 {
 	buf_auto path = BUF_INIT;
 
-	buf_printf(&path, "%s/%s", to->below, file);
-	int code = to->run ? run_write(to->run, path.data, content, 0, e) : 0;
-	if (!to->run)
-		code = run_make_parents(path.data, e);
-	if (!to->run && !code)
-		code = buf_write_file(content, path.data, 0, e);
-	return code;
+	buf_printf(&path, "%s/%s", below, file);
+	return run_write(run, path.data, content, 0, e);
 }
 
 static void write_roofline(const struct profile *p, struct buf *out)
@@ -63,8 +53,8 @@ static void host_name(const char *host, struct buf *out)
 }
 
 /* A file for each process, where TensorBoard's profile plugin looks. */
-static int write_xplanes(const struct profile *p, const struct destination *to, const char *name,
-	struct err *e)
+static int write_xplanes(const struct profile *p, struct run *run, const char *below,
+	const char *name, struct err *e)
 {
 	int code = 0;
 
@@ -75,35 +65,34 @@ static int write_xplanes(const struct profile *p, const struct destination *to, 
 		host_name(p->process[k].host ? p->process[k].host : "host", &file);
 		buf_printf(&file, "-%u.xplane.pb", p->process[k].rank);
 		trace_xplane(p, k, &b);
-		code = put(to, file.data, &b, e);
+		code = put(run, below, file.data, &b, e);
 	}
 	return code;
 }
 
-static int write_all(const struct profile *p, const struct destination *to, struct err *e)
+static int write_all(const struct profile *p, struct run *run, const char *below, struct err *e)
 {
 	buf_auto b = BUF_INIT;
 	int code = trace_chrome(p, &b, e);
 
 	if (!code)
-		code = put(to, "trace.json.gz", &b, e);
+		code = put(run, below, "trace.json.gz", &b, e);
 	for (size_t k = 0; k < sizeof writers / sizeof *writers && !code; k++) {
 		buf_clear(&b);
 		writers[k].write(p, &b);
 		if (b.len)
-			code = put(to, writers[k].file, &b, e);
+			code = put(run, below, writers[k].file, &b, e);
 	}
 	return code;
 }
 
 int profile_write_files(struct cli *c, const struct profile *p, const char *folder)
 {
-	const struct destination to = { NULL, folder };
 	struct err e;
-	int code = write_all(p, &to, &e);
+	int code = write_all(p, NULL, folder, &e);
 
 	if (!code)
-		code = write_xplanes(p, &to, "profile", &e);
+		code = write_xplanes(p, NULL, folder, "profile", &e);
 	return code ? cli_fail(c, &e) : 0;
 }
 
@@ -112,9 +101,9 @@ int profile_write_run(const struct profile *p, struct run *run, const char *name
 	buf_auto below = BUF_INIT;
 
 	buf_printf(&below, "profile/%s", name);
-	int code = write_all(p, &(struct destination){ run, below.data }, e);
+	int code = write_all(p, run, below.data, e);
 	/* Beside the event files of the training. */
 	if (!code)
-		code = write_xplanes(p, &(struct destination){ run, "train" }, name, e);
+		code = write_xplanes(p, run, "train", name, e);
 	return code;
 }

@@ -107,21 +107,6 @@ static void send_error(struct profile_stream *s, const struct err *e)
 	profile_stream_send(s, line.data, line.len);
 }
 
-/* One line of at most PROFILE_REQUEST_MAX bytes, each part within PROFILE_ANSWER_SECONDS. */
-static bool read_line(struct profile_stream *s, char line[PROFILE_REQUEST_MAX], size_t *n)
-{
-	for (*n = 0; *n < PROFILE_REQUEST_MAX;) {
-		size_t got = profile_stream_read(s, line + *n, PROFILE_REQUEST_MAX - *n);
-
-		if (!got)
-			return false;
-		*n += got;
-		if (line[*n - 1] == '\n')
-			return true;
-	}
-	return false;
-}
-
 static uint64_t count_of(const json_t *v, const char *key)
 {
 	const json_t *n = json_object_get(v, key);
@@ -167,9 +152,9 @@ static void serve(struct profile_server *s, struct profile_stream *to)
 	struct profile *p = NULL;
 	buf_auto b = BUF_INIT, head = BUF_INIT;
 	struct err e;
-	size_t n;
+	size_t n = profile_stream_line(to, line, sizeof line);
 
-	if (!read_line(to, line, &n))
+	if (!n || n == sizeof line)
 		return;
 	if (read_order(line, n, &o, &e)
 		|| captures_take(s->captures, &o, has_gone, &to->peer.fd, &p, &e)) {

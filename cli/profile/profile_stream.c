@@ -78,6 +78,19 @@ size_t profile_stream_read(struct profile_stream *s, void *out, size_t n)
 	return n;
 }
 
+size_t profile_stream_line(struct profile_stream *s, char *line, size_t max)
+{
+	for (size_t n = 0; n + 1 < max;) {
+		if (!profile_stream_read(s, line + n, 1))
+			return 0;
+		if (line[n++] == '\n') {
+			line[n] = 0;
+			return n;
+		}
+	}
+	return max;
+}
+
 static bool send_plain(struct profile_stream *s, const char *data, size_t n)
 {
 	while (n) {

@@ -23,5 +23,7 @@ void profile_stream_close(struct profile_stream *s);
 
 /* At least one byte, at most n: their number. 0: the other side has closed, is silent, or sent what is no message. */
 size_t profile_stream_read(struct profile_stream *s, void *out, size_t n);
+/* A line with its newline, and a NUL behind it: its length. 0: as above; max: it is longer than that. */
+size_t profile_stream_line(struct profile_stream *s, char *line, size_t max);
 /* All of it; false: the other side does not take it. */
 bool profile_stream_send(struct profile_stream *s, const char *data, size_t n);

@@ -310,20 +310,15 @@ static void sync_entry(struct run *r)
 
 static int replace(struct run *r, const char *file, int (*put)(const void *what, int fd), const void *what, int sync, struct err *e)
 {
-	struct buf path = BUF_INIT;
-	int code;
+	buf_auto path = BUF_INIT;
 
-	if (!is_inside(file)) {
-		run_full_path(r, file, &path);
-		code = run_make_parents(path.data, e);
-		if (!code)
-			code = file_replace(path.data, put, what, sync, e);
-		buf_release(&path);
-	} else {
+	if (r && is_inside(file)) {
 		folder_parents(r->folder, file);        /* what fails here fails again below, and is reported there */
-		code = folder_replace(r->folder, r->path, file, put, what, sync, e);
+		return folder_replace(r->folder, r->path, file, put, what, sync, e);
 	}
-	return code;
+	run_full_path(r, file, &path);
+	int code = run_make_parents(path.data, e);
+	return code ? code : file_replace(path.data, put, what, sync, e);
 }
 
 static int replace_always(struct run *r, const char *file, int (*put)(const void *what, int fd), const void *what, int sync,
@@ -331,7 +326,7 @@ static int replace_always(struct run *r, const char *file, int (*put)(const void
 {
 	int code = replace(r, file, put, what, sync, e);
 
-	if (code && remake(r))
+	if (code && r && remake(r))
 		code = replace(r, file, put, what, sync, e);
 	if (!code && !sync)
 		run_written(r, file);
@@ -365,7 +360,7 @@ static int open_file(struct run *r, const char *file, int flags)
 
 int run_open_file(struct run *r, const char *file, int flags, struct err *e)
 {
-	struct buf path = BUF_INIT;
+	buf_auto path = BUF_INIT;
 	int fd = open_file(r, file, flags);
 
 	if (fd < 0 && r && (flags & O_CREAT) && errno == ENOENT && remake(r))
@@ -374,9 +369,8 @@ int run_open_file(struct run *r, const char *file, int flags, struct err *e)
 		int reason = errno;
 
 		run_full_path(r, file, &path);
-		err_set(e, flags & O_CREAT ? -ERR_CANT_CREATE : -ERR_NO_INPUT, "cannot %s %s: %s", flags & O_CREAT ? "create" : "open",
-			path.data, folder_reason(reason));
-		buf_release(&path);
+		err_set(e, flags & O_CREAT ? -ERR_CANT_CREATE : -ERR_NO_INPUT, "cannot %s %s: %s",
+			flags & O_CREAT ? "create" : "open", path.data, folder_reason(reason));
 		errno = reason;
 		return flags & O_CREAT ? -ERR_CANT_CREATE : -ERR_NO_INPUT;
 	}

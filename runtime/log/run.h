@@ -26,7 +26,8 @@ int run_reopen(const char *path, struct buf *foreign, struct run **out, struct e
 const char *run_path(const struct run *r);                      /* the folder */
 int run_folder(const struct run *r);                            /* as a descriptor, which stays the run's */
 void run_full_path(const struct run *r, const char *file, struct buf *path);    /* appended to *path; r NULL: the file alone */
-/* Write a file of the folder atomically (sync: fsynced). A folder that was removed meanwhile is made again. */
+/* Write a file of the folder (r NULL: of the current one) atomically (sync: fsynced). A folder that was removed meanwhile is
+ * made again. */
 int run_write(struct run *r, const char *file, const struct buf *content, int sync, struct err *e);
 int run_write_parts(struct run *r, const char *file, const struct file_parts *content, struct err *e);
 /* A file as a descriptor; with O_CREAT it and its folders are made. r NULL: in the current folder. A negative code on failure, and errno. */

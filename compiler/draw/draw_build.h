@@ -21,8 +21,6 @@ struct builder {
 	int code; /* 0, or why there is too much to draw: nothing is added any more */
 	uint32_t base;               /* columns before this one belong to earlier layers */
 	struct row_columns *row;     /* (nrow) */
-	uint32_t *operand;           /* (nrow) scratch: rows of an element's operands */
-	bool *touched;               /* (nrow) of a collapsed layer */
 	uint32_t layer;              /* of the applies at hand */
 };
 

@@ -65,16 +65,17 @@ int scene_check(const struct program *p, const struct draw_options *o, struct er
 /* One box on all rows that the layer touches, then the ends of its wires. */
 static void add_collapsed(struct builder *b, const struct apply *a, uint32_t n)
 {
+	mem_auto bool *touched = mem_alloc(b->s->nrow, sizeof *touched);
+	mem_auto uint32_t *row = mem_alloc(b->s->nrow, sizeof *row);
 	uint32_t nrow = 0;
 
-	memset(b->touched, 0, b->s->nrow * sizeof *b->touched);
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t k = 0; k < a[i].nwire; k++)
-			b->touched[a[i].wire[k]] = true;
+			touched[a[i].wire[k]] = true;
 	for (uint32_t r = 0; r < b->s->nrow; r++)
-		if (b->touched[r])
-			b->operand[nrow++] = r;
-	add_layer_box(b, layer_title(b->s->circuit, layer_path(b)), b->operand, nrow);
+		if (touched[r])
+			row[nrow++] = r;
+	add_layer_box(b, layer_title(b->s->circuit, layer_path(b)), row, nrow);
 	for (uint32_t i = 0; i < n; i++)
 		if (a[i].op == APPLY_DISCARD || a[i].op == APPLY_MEASURE)
 			add_apply(b, &a[i]);
@@ -156,15 +157,11 @@ int scene_build(const struct program *p, uint32_t circuit, const struct draw_opt
 		return err_set(e, -ERR_CONFIG, "no memory for a drawing");
 	scene_rows(s);
 	b.row = mem_alloc(s->nrow + 1, sizeof *b.row);
-	b.operand = mem_alloc(s->nrow + 1, sizeof *b.operand);
-	b.touched = mem_alloc(s->nrow + 1, sizeof *b.touched);
 	add_layers(&b);
 	add_distributions(&b);
 	for (uint32_t r = 0; r < s->nrow; r++)
 		free(b.row[r].taken);
 	free(b.row);
-	free(b.operand);
-	free(b.touched);
 	free(s->stamp);
 	s->stamp = NULL;
 	return b.code;

@@ -33,7 +33,6 @@ struct trace_slice {
 struct trace_row {
 	char *name;
 	uint32_t thread;
-	enum trace_group group;
 	size_t n;
 	struct trace_slice *slice;
 };

@@ -78,7 +78,7 @@ struct rows {
 static void add_row(struct rows *r, const struct profile_thread *t, uint32_t thread,
 	enum trace_group group, unsigned lane, const struct trace_slice *s, size_t n)
 {
-	struct trace_row row = { .thread = thread, .group = group };
+	struct trace_row row = { .thread = thread };
 	struct buf name = BUF_INIT;
 	size_t room = 0;
 

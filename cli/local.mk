@@ -17,7 +17,6 @@ libcli_a_SOURCES = \
 	cli/bench/bench_reliable.c \
 	cli/bench/bench_workers.c \
 	cli/bench/crossover.c \
-	cli/bench/crossover.h \
 	cli/bench/selftest.c \
 	cli/bench/selftest.def \
 	cli/bench/selftest.h \
@@ -153,13 +152,11 @@ libcli_a_SOURCES = \
 	cli/profile/profile_files.c \
 	cli/profile/profile_files.h \
 	cli/profile/profile_html.c \
-	cli/profile/profile_html.h \
 	cli/profile/profile_page.c \
 	cli/profile/profile_page.h \
 	cli/profile/profile_plan.c \
 	cli/profile/profile_plan.h \
 	cli/profile/profile_roofline.c \
-	cli/profile/profile_roofline.h \
 	cli/profile/profile_sections.c \
 	cli/profile/profile_sections.h \
 	cli/profile/profile_server.c \

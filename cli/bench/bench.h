@@ -178,3 +178,8 @@ int bench_compare_check(const char *path, struct err *e);
 /* Compare with a file of --json: lines for people to out; *slower counts regressions. */
 int bench_compare(const struct bench_report *r, const char *path, struct buf *out, unsigned *slower,
 	struct err *e);
+
+/* crossover.c: from how many operations of a step on a GPU is faster than the processor, what --device=auto goes by. Measures
+ * gradients of a QCNN on 8 qubits for growing batches, with all GPUs and with nthread threads; infinite where the processor is
+ * faster for any batch. */
+int crossover_measure(struct cli *c, unsigned nthread, double *operations, struct err *e);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Times of GPU and processor for growing batches, until the GPU is the faster one. */
-#include "cli/bench/crossover.h"
+#include "cli/bench/bench.h"
 
 #include <math.h>
 
-#include "cli/bench/bench.h"
 #include "cli/bench/selftest.h"
 #include "cli/job/device_choice.h"
 

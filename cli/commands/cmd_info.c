@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/bench/crossover.h"
+#include "cli/bench/bench.h"
 #include "cli/bench/selftest.h"
 #include "cli/job/device_choice.h"
 #include "cli/machine.h"

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-#include "cli/profile/profile_html.h"
-#include "cli/profile/profile_roofline.h"
+#include "cli/profile/profile_page.h"
 #include "runtime/log/trace.h"
 
 /* Into a run's folder, below `below`; run NULL: below a folder of that name. */

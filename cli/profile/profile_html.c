@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The page in the style of a run's report. */
-#include "cli/profile/profile_html.h"
+#include "cli/profile/profile_page.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/profile/profile_advice.h"
-#include "cli/profile/profile_roofline.h"
-#include "cli/profile/profile_sections.h"
 #include "cli/report/report.h"
 
 enum { WIDTH = 1000, ROW = 22, NAMES = 190, ROWS_MAX = 64, SLOTS = WIDTH - NAMES };

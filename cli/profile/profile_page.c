@@ -7,7 +7,6 @@
 
 #include "cli/output/table.h"
 #include "cli/profile/profile_advice.h"
-#include "cli/profile/profile_sections.h"
 #include "runtime/base/json.h"
 #include "runtime/base/visible.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Stages under the limits of the machine (Williams, Waterman, Patterson: Roofline, Communications of the ACM 52(4), 2009). */
-#include "cli/profile/profile_roofline.h"
+#include "cli/profile/profile_page.h"
 
 #include <math.h>
 #include <string.h>

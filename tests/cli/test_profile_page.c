@@ -6,8 +6,6 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "cli/profile/profile_html.h"
-#include "cli/profile/profile_roofline.h"
 #include "tests/base/sample_profile.h"
 #include "tests/tap.h"
 

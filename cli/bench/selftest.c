@@ -78,10 +78,6 @@ struct program *selftest_program(const char *name, unsigned n)
 
 /* ---- results ---- */
 
-struct results {
-	double *readout, *gradient;
-};
-
 static int readout_gradient(void *ctx, uint32_t sample, const double *readout, double *dreadout,
 	double *head)
 {
@@ -100,8 +96,20 @@ static void numbers(uint64_t stream, size_t n, double *out)
 		out[k] = 2 * rng_uniform(SEED, RNG_TEST, stream, k) - 1;
 }
 
+/* (nsample, nreadout) readouts. */
+static size_t count_readouts(const struct program *p, uint32_t nsample)
+{
+	return (size_t)nsample * p->nreadout;
+}
+
+/* Results: readouts, then the gradient, the caller's to free. */
+static double *new_results(const struct program *p, uint32_t nsample)
+{
+	return mem_alloc(count_readouts(p, nsample) + p->nweight + 1, sizeof(double));
+}
+
 static int evaluate(struct program *p, const struct evaluator_options *o, uint32_t nsample,
-	const struct results *r, struct err *e)
+	double *results, struct err *e)
 {
 	mem_auto double *weight = mem_alloc(p->nweight + (size_t)1, sizeof *weight);
 	mem_auto double *input = mem_alloc((size_t)nsample * p->ninput + 1, sizeof *input);
@@ -115,24 +123,12 @@ static int evaluate(struct program *p, const struct evaluator_options *o, uint32
 		code = evaluator_weights(ev, weight, e);
 	if (!code) {
 		evaluator_prepare(ev, &(struct batch){ .nsample = nsample, .input = input }, true,
-			readout_gradient, p, r->readout);
-		code = evaluator_run(ev, pool, r->gradient, e);
+			readout_gradient, p, results);
+		code = evaluator_run(ev, pool, results + count_readouts(p, nsample), e);
 	}
 	evaluator_free(ev);
 	pool->ops->free(pool);
 	return code;
-}
-
-static struct results results_new(const struct program *p, uint32_t nsample)
-{
-	return (struct results){ mem_alloc((size_t)nsample * p->nreadout + 1, sizeof(double)),
-		mem_alloc(p->nweight + (size_t)1, sizeof(double)) };
-}
-
-static void results_release(struct results *r)
-{
-	free(r->readout);
-	free(r->gradient);
 }
 
 static double largest_difference(const double *a, const double *b, size_t n)
@@ -155,19 +151,16 @@ static double largest(const double *a, size_t n)
 }
 
 /* The same on machines of either order of bytes. */
-static void digest_of(const struct program *p, uint32_t nsample, const struct results *r, char *text)
+static void digest_of(const double *results, size_t n, struct selftest_row *row)
 {
 	uint8_t digest[SHA256_BYTES];
+	char hex[SHA256_HEX + 1];
 	buf_auto bytes = BUF_INIT;
-	struct sha256 h;
 
-	buf_f64s(&bytes, r->readout, (size_t)nsample * p->nreadout);
-	buf_f64s(&bytes, r->gradient, p->nweight);
-	sha256_init(&h);
-	sha256_add(&h, bytes.data ? bytes.data : "", bytes.len);
-	sha256_end(&h, digest);
-	for (unsigned k = 0; k < 8; k++)
-		snprintf(text + 2 * k, 3, "%02x", digest[k]);
+	buf_f64s(&bytes, results, n);
+	sha256_of(bytes.data, bytes.len, digest);
+	sha256_hex(digest, hex);
+	snprintf(row->digest, sizeof row->digest, "%.16s", hex);
 }
 
 /* ---- expected digits ---- */
@@ -201,27 +194,26 @@ static enum selftest_bits bits_of(const char *kernels, const struct selftest_row
 
 /* ---- the test ---- */
 
-static int run_row(const struct evaluator_options *o, const struct program *p,
-	const struct results *ref, struct selftest_row *row, struct err *e)
+static int run_row(const struct evaluator_options *o, struct program *p, const double *ref,
+	struct selftest_row *row, struct err *e)
 {
 	struct evaluator_options mine = *o;
-	struct results r = results_new(p, row->nsample);
+	mem_auto double *r = new_results(p, row->nsample);
+	size_t n = count_readouts(p, row->nsample);
 
 	mine.precision = row->precision;
 	mine.gradient = GRADIENT_ADJOINT;
-	int code = evaluate((struct program *)p, &mine, row->nsample, &r, e);
-	if (!code) {
-		row->readouts = largest_difference(r.readout, ref->readout,
-			(size_t)row->nsample * p->nreadout);
-		row->gradients = largest_difference(r.gradient, ref->gradient, p->nweight)
-			/ largest(ref->gradient, p->nweight);
-		row->most = row->precision == PRECISION_DOUBLE ? 1e-12 : 1e-5;
-		digest_of(p, row->nsample, &r, row->digest);
-		row->bits = bits_of(o->target->kernels, row);
-		row->passed = row->readouts <= row->most && row->gradients <= 10 * row->most;
-	}
-	results_release(&r);
-	return code;
+	int code = evaluate(p, &mine, row->nsample, r, e);
+	if (code)
+		return code;
+	row->readouts = largest_difference(r, ref, n);
+	row->gradients =
+		largest_difference(r + n, ref + n, p->nweight) / largest(ref + n, p->nweight);
+	row->most = row->precision == PRECISION_DOUBLE ? 1e-12 : 1e-5;
+	digest_of(r, n + p->nweight, row);
+	row->bits = bits_of(o->target->kernels, row);
+	row->passed = row->readouts <= row->most && row->gradients <= 10 * row->most;
+	return 0;
 }
 
 int selftest_run(const struct evaluator_options *o, struct selftest_row *row, struct err *e)
@@ -235,17 +227,16 @@ int selftest_run(const struct evaluator_options *o, struct selftest_row *row, st
 	for (unsigned k = 0; k < SELFTEST_ROWS && !code; k += 2) {
 		struct program *p = selftest_program(rows[k / 2].circuit, rows[k / 2].nqubit);
 		uint32_t nsample = rows[k / 2].nsample;
-		struct results ref = results_new(p, nsample);
+		mem_auto double *ref = new_results(p, nsample);
 
-		code = evaluate(p, &reference, nsample, &ref, e);
+		code = evaluate(p, &reference, nsample, ref, e);
 		for (unsigned twice = 0; twice < 2 && !code; twice++) {
 			row[k + twice] = (struct selftest_row){ .circuit = rows[k / 2].circuit,
 				.nqubit = rows[k / 2].nqubit,
 				.nsample = nsample,
 				.precision = twice ? PRECISION_DOUBLE : PRECISION_SINGLE };
-			code = run_row(o, p, &ref, &row[k + twice], e);
+			code = run_row(o, p, ref, &row[k + twice], e);
 		}
-		results_release(&ref);
 		program_free(p);
 	}
 	return code;

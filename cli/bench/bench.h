@@ -119,9 +119,7 @@ struct bench_result {
 
 /* bench_reliable.c, by increasing weight. */
 enum bench_doubt { BENCH_RELIABLE = 0, BENCH_DOUBT_SPREAD, BENCH_DOUBT_SHARE };
-enum { BENCH_REPEATS = 2 };          /* further measurements of a case that is not reliable */
-/* For qsort of doubles, or of structures that begin with one, in ascending order. */
-int bench_by_size(const void *x, const void *y);
+enum { BENCH_REPEATS = 2 }; /* further measurements of a case that is not reliable */
 /* Sorts seconds[n], n above 0, and sets the statistics of r. */
 void bench_statistics(double *seconds, uint64_t n, struct bench_result *r);
 enum bench_doubt bench_doubt(const struct bench_result *r);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "runtime/base/maths.h"
+#include "runtime/base/order.h"
 #include "runtime/base/profile/recorder.h"
 #include "runtime/base/rng.h"
 #include "runtime/base/system/clock.h"
@@ -187,7 +188,7 @@ static int measure_parts(struct bench *b, struct bench_result *r, struct err *e)
 		if (!code)
 			bench_passes_note(r, b->ev, b->bc->gradient);
 	}
-	qsort(call_of, n, sizeof *call_of, bench_by_size);
+	qsort(call_of, n, sizeof *call_of, order_doubles);
 	memset(r->parts, 0, sizeof r->parts);
 	for (uint64_t k = 0; k < half; k++)
 		for (unsigned p = PHASE_NONE + 1; p < PHASE_COUNT; p++)

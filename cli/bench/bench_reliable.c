@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "runtime/base/order.h"
+
 /* Of all calls, the middle 90 % is shown: one call in a million that waited for the processor says nothing. */
 static const double OUTLIERS = 0.05;
 /* The slow end of it is at most this far above the median, in medians. */
@@ -15,19 +17,12 @@ static const double SHARE_MAX = 1.1;
 /* A case that takes longer is not measured again. */
 static const double REPEAT_SECONDS_MAX = 20;
 
-int bench_by_size(const void *x, const void *y)
-{
-	double a = *(const double *)x, b = *(const double *)y;
-
-	return (a > b) - (a < b);
-}
-
 void bench_statistics(double *t, uint64_t n, struct bench_result *r)
 {
 	const uint64_t outliers = (uint64_t)(OUTLIERS * (double)n);
 	double sum = 0, squares = 0;
 
-	qsort(t, n, sizeof *t, bench_by_size);
+	qsort(t, n, sizeof *t, order_doubles);
 	for (uint64_t k = 0; k < n; k++)
 		sum += t[k];
 	for (uint64_t k = 0; k < n; k++)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/profile/profile_sections.h"
+#include "runtime/base/order.h"
 
 enum { ADVICE_MAX = 16, BATCH_FACTOR = 4 };
 static const double GAIN_MIN = 1.03;
@@ -151,13 +152,6 @@ static double pace(const struct profile_process *q)
 	return busy(q) > 0 ? (double)q->units / busy(q) : 0;
 }
 
-static int by_pace(const void *x, const void *y)
-{
-	double a = *(const double *)x, b = *(const double *)y;
-
-	return a < b ? -1 : a > b;
-}
-
 /* The others would do its units, and wait for it no more. */
 static void slow_host(struct advisor *a)
 {
@@ -173,7 +167,7 @@ static void slow_host(struct advisor *a)
 			if (!slow || pace(&p->process[k]) < pace(slow))
 				slow = &p->process[k];
 		}
-	qsort(sorted, n, sizeof *sorted, by_pace);
+	qsort(sorted, n, sizeof *sorted, order_doubles);
 	median = n ? sorted[n / 2] : 0;
 	free(sorted);
 	if (n < 2 || pace(slow) >= SLOW * median)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/order.h"
 #include "runtime/base/system/cpus.h"
 #include "runtime/exec/engine.h"
 #include "runtime/exec/statevector/split/split.h"
@@ -55,24 +56,14 @@ static void again(const struct train_report *p, struct buf *out)
 static double median_of(const struct train_report *p, const char *column)
 {
 	const double *v = history_column(&p->history, column);
-	double *copy, middle;
 	size_t n = p->history.nrow;
 
 	if (!v || !n)
 		return NAN;
-	copy = mem_alloc(n, sizeof *copy);
+	mem_auto double *copy = mem_alloc(n, sizeof *copy);
 	memcpy(copy, v, n * sizeof *copy);
-	for (size_t gap = n / 2; gap; gap /= 2)
-		for (size_t i = gap; i < n; i++)
-			for (size_t k = i; k >= gap && copy[k - gap] > copy[k]; k -= gap) {
-				double t = copy[k];
-
-				copy[k] = copy[k - gap];
-				copy[k - gap] = t;
-			}
-	middle = copy[n / 2];
-	free(copy);
-	return middle;
+	qsort(copy, n, sizeof *copy, order_doubles);
+	return copy[n / 2];
 }
 
 /* Three digits that count: "891 000", "45.2". */

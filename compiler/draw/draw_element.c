@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/order.h"
+
 enum { EXPAND_DEPTH_MAX = 128, CONTROLS_MAX = 64 };
 
 /* ---- placing ---- */
@@ -30,7 +32,7 @@ static int by_row(const void *x, const void *y)
 {
 	const struct mark *a = x, *b = y;
 
-	return (a->first > b->first) - (a->first < b->first);
+	return ORDER(a->first, b->first);
 }
 
 static void add_mark(struct builder *b, struct element *x, enum mark_kind kind, uint32_t first, uint32_t last)
@@ -50,19 +52,12 @@ static void add_mark(struct builder *b, struct element *x, enum mark_kind kind, 
 		x->last = last;
 }
 
-static int u32_order(const void *x, const void *y)
-{
-	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-
-	return (a > b) - (a < b);
-}
-
 /* One box for each run of neighbouring rows. */
 static void add_boxes(struct builder *b, struct element *x, const uint32_t *row, uint32_t n)
 {
 	uint32_t *sorted = arena_copy(&b->s->arena, row, n, sizeof *row);
 
-	qsort(sorted, n, sizeof *sorted, u32_order);
+	qsort(sorted, n, sizeof *sorted, order_u32);
 	for (uint32_t i = 0, from = 0; i < n; i++)
 		if (i + 1 == n || sorted[i + 1] != sorted[i] + 1) {
 			add_mark(b, x, MARK_BOX, sorted[from], sorted[i]);

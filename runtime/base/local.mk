@@ -32,6 +32,7 @@ libbase_a_SOURCES = \
 	runtime/base/json.h \
 	runtime/base/maths.c \
 	runtime/base/maths.h \
+	runtime/base/order.h \
 	runtime/base/numerical_version.h \
 	runtime/base/pool.h \
 	runtime/base/profile/counters.c \

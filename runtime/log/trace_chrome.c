@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "runtime/base/order.h"
 #include "runtime/base/system/deflate.h"
 
 enum { PIECE = 1 << 16 };
@@ -39,10 +40,7 @@ struct chrome {
 
 static int by_event(const void *x, const void *y)
 {
-	const struct profile_event *a = ((const struct flow *)x)->event,
-				   *b = ((const struct flow *)y)->event;
-
-	return (a > b) - (a < b);
+	return ORDER(((const struct flow *)x)->event, ((const struct flow *)y)->event);
 }
 
 /* An arrow begins with its send and ends within its receive, never before it begins. */

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/order.h"
+
 enum { LANES_MAX = 8, LAYERS_MAX = 8 };
 
 /* ---- rows ---- */
@@ -34,7 +36,7 @@ static int by_begin(const void *x, const void *y)
 		return a->end > b->end ? -1 : 1;
 	if (a->kind != b->kind)
 		return a->kind < b->kind ? -1 : 1;
-	return (a > b) - (a < b);
+	return ORDER(a, b);
 }
 
 /* Ends of the slices that are open. */
@@ -142,24 +144,22 @@ void trace_rows_free(struct trace_row *row, size_t n)
 
 /* ---- stages ---- */
 
-static int compare(uint32_t a, uint32_t b) { return (a > b) - (a < b); }
-
 static int by_stage(const void *x, const void *y)
 {
 	const struct profile_item *a = *(const struct profile_item *const *)x,
 				  *b = *(const struct profile_item *const *)y;
-	int order = compare(a->circuit, b->circuit);
+	int order = ORDER(a->circuit, b->circuit);
 
-	order = order ? order : compare(a->stage, b->stage);
-	return order ? order : compare(a->layer, b->layer);
+	order = order ? order : ORDER(a->stage, b->stage);
+	return order ? order : ORDER(a->layer, b->layer);
 }
 
 static int by_place(const void *x, const void *y)
 {
 	const struct trace_stage *a = x, *b = y;
-	int order = compare(a->circuit, b->circuit);
+	int order = ORDER(a->circuit, b->circuit);
 
-	return order ? order : compare(a->stage, b->stage);
+	return order ? order : ORDER(a->stage, b->stage);
 }
 
 static const char *path_of(const struct profile *p, uint32_t layer)

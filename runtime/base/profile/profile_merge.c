@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/order.h"
+
 /* ---- merge ---- */
 
 /* Is a - offset a time? */
@@ -128,15 +130,12 @@ struct end {
 	const struct profile_event *event;
 };
 
-static int compare(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
-static int later(int64_t a, int64_t b) { return (a > b) - (a < b); }
-
 static int by_key(const struct end *a, const struct end *b)
 {
-	int order = compare(a->from, b->from);
+	int order = ORDER(a->from, b->from);
 
-	order = order ? order : compare(a->to, b->to);
-	return order ? order : compare(a->id, b->id);
+	order = order ? order : ORDER(a->to, b->to);
+	return order ? order : ORDER(a->id, b->id);
 }
 
 /* Ends of one number, if there are several, by their begins. */
@@ -145,7 +144,7 @@ static int by_message(const void *x, const void *y)
 	const struct end *a = x, *b = y;
 	int order = by_key(a, b);
 
-	return order ? order : later(a->event->begin, b->event->begin);
+	return order ? order : ORDER(a->event->begin, b->event->begin);
 }
 
 /* All ends of one kind, sorted. */
@@ -203,10 +202,10 @@ size_t profile_messages(const struct profile *p, struct profile_message **out)
 static int by_receiver(const void *x, const void *y)
 {
 	const struct profile_message *a = x, *b = y;
-	int order = compare(a->to_process, b->to_process);
+	int order = ORDER(a->to_process, b->to_process);
 
-	order = order ? order : compare(a->to_thread, b->to_thread);
-	return order ? order : (a->receive > b->receive) - (a->receive < b->receive);
+	order = order ? order : ORDER(a->to_thread, b->to_thread);
+	return order ? order : ORDER(a->receive, b->receive);
 }
 
 struct numbered {
@@ -217,9 +216,9 @@ struct numbered {
 static int by_end(const void *x, const void *y)
 {
 	const struct numbered *a = x, *b = y;
-	int order = later(a->event.end, b->event.end);
+	int order = ORDER(a->event.end, b->event.end);
 
-	return order ? order : compare(a->number, b->number);
+	return order ? order : ORDER(a->number, b->number);
 }
 
 static bool is_late(const struct profile_message *m) { return m->receive->end < m->send->begin; }

@@ -18,7 +18,6 @@ struct frame { struct calls *calls; const struct node *block, *call; struct fram
 struct layer_run {
 	const char *path;                /* "conv[0]", "" at the top; with the instance's prefix */
 	uint32_t note;                   /* number in design.layer */
-	bool embed;
 	struct layer_run *up;
 	struct paths count;              /* runs by name */
 };
@@ -38,7 +37,6 @@ struct elab {
 	uint64_t nstep;
 	uint32_t ncall, depth, nesting, instance;
 	bool stop;                       /* a limit was passed: run nothing more */
-	bool has_circuits;
 	unsigned in_angle;               /* inside the angle of a gate: 1/2 gets a warning */
 	struct frame *frame;             /* NULL: file level of a file with circuits */
 	struct circuit *circuit;

@@ -276,11 +276,4 @@ static const builtin_fn row[BUILTIN_COUNT] = {
 	[BUILTIN_X] = pauli_x, [BUILTIN_Y] = pauli_y, [BUILTIN_Z] = pauli_z, [BUILTIN_PROBS] = probs,
 };
 
-struct value elab_apply(struct elab *e, const struct node *n)
-{
-	builtin_fn fn = n->builtin > 0 && n->builtin < BUILTIN_COUNT ? row[n->builtin] : NULL;
-
-	if (!fn || n->args.n < builtin_row(n->builtin)->min_args || n->args.n > builtin_row(n->builtin)->max_args)
-		return value_unknown();
-	return fn(e, n);
-}
+struct value elab_apply(struct elab *e, const struct node *n) { return row[n->builtin](e, n); }

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- emitting ---- */
 
@@ -360,22 +359,17 @@ static bool right_width(struct elab *e, const struct node *call, const struct wi
 	return false;
 }
 
-static bool resolved(const struct node *call)
-{
-	return call->decl ? call->decl->kind == NODE_BLOCK_DEF || call->decl->kind == NODE_GATE_DEF : call->gate != GATE_NONE;
-}
-
 void elab_call(struct elab *e, const struct node *n)
 {
 	struct args a = { 0 };
 	struct calls ops = { 0 };
 	struct wire_list w;
 
-	if (!n->decl && n->gate == GATE_NONE && !strcmp(n->name, "amplitudes")) {
+	if (n->builtin == CALL_AMPLITUDES) {
 		elab_amplitudes(e, n);
 		return;
 	}
-	if (!resolved(n) || !elab_operands(e, n, &w) || !right_width(e, n, &w))
+	if (!elab_operands(e, n, &w) || !right_width(e, n, &w))
 		return;
 	if (eval_args(e, n, w.n, &a)) {
 		bool fine = true;

@@ -77,14 +77,6 @@ static void run_instances(struct elab *e, const struct node *n)
 			      *arg = mem_alloc(n->args.n + 1, sizeof *arg);
 	uint32_t times;
 
-	if (!circuit || circuit->kind != NODE_CIRCUIT)
-		return;
-	if (n->args.n != circuit->list.n) {
-		struct diag *g = elab_error(e, DIAG_CALL_ARGUMENTS, n->span, "circuit `%s` takes %u arguments, %u given",
-			circuit->name, circuit->list.n, n->args.n);
-		diag_second(g, circuit->name_span, "declared here");
-		return;
-	}
 	if (!instance_args(e, n, v, &times))
 		return;
 	for (uint32_t i = 0; i < times && !e->stop; i++) {
@@ -94,37 +86,22 @@ static void run_instances(struct elab *e, const struct node *n)
 	}
 }
 
-/* The only circuit of the file, for `head { ... }` and files without a head. */
-static const struct node *only_circuit(struct elab *e, const struct node_list *l, const struct node **second)
+/* The first circuit of the file, and the only one for `head { ... }` and files without a head. */
+static const struct node *first_circuit(const struct node_list *l)
 {
-	const struct node *found = NULL;
-
-	for (uint32_t i = 0; i < l->n; i++) {
-		const struct node *n = l->v[i];
-		const struct node *c = n->kind == NODE_CIRCUIT ? n : n->kind == NODE_INCLUDE ? only_circuit(e, &n->list, second) : NULL;
-		if (c && found && !*second)
-			*second = c;
-		if (c && !found)
-			found = c;
-	}
-	return found;
+	for (uint32_t i = 0; i < l->n; i++)
+		if (l->v[i]->kind == NODE_CIRCUIT)
+			return l->v[i];
+	return NULL;
 }
 
-static void run_only(struct elab *e)
+static void run_only(struct elab *e, const struct node *c)
 {
-	const struct node *second = NULL;
-	const struct node *c = only_circuit(e, &e->tree->file->list, &second);
-
-	if (second) {
-		struct diag *g = elab_error(e, DIAG_SEVERAL_CIRCUITS, second->name_span, "which of several circuits is meant?");
-		diag_second(g, c->name_span, "another circuit is declared here");
-		diag_help(g, "name the instances: head (%s a, %s b) { ... }", c->name, second->name);
-	} else if (c->list.n) {
+	if (c->list.n)
 		diag_help(elab_error(e, DIAG_SEVERAL_CIRCUITS, c->name_span, "circuit `%s` takes arguments", c->name),
 			"give them where it is used: head (%s(...) a) { ... }", c->name);
-	} else {
+	else
 		run_instance(e, "", c, NULL, NULL);
-	}
 }
 
 /* ---- the head ---- */
@@ -222,7 +199,7 @@ static void run_dense(struct elab *e, const struct node *head)
 
 /* ---- the file ---- */
 
-static void run_with_circuits(struct elab *e)
+static void run_with_circuits(struct elab *e, const struct node *first)
 {
 	const struct node_list *l = &e->tree->file->list;
 	bool named = false;
@@ -232,7 +209,7 @@ static void run_with_circuits(struct elab *e)
 	for (uint32_t i = 0; e->head && i < e->head->list.n; i++)
 		named = named || e->head->list.v[i]->kind == NODE_INSTANCE;
 	if (!named && !e->stop)
-		run_only(e);
+		run_only(e, first);
 	for (uint32_t i = 0; named && i < e->head->list.n && !e->stop; i++)
 		if (e->head->list.v[i]->kind == NODE_INSTANCE)
 			run_instances(e, e->head->list.v[i]);
@@ -240,11 +217,10 @@ static void run_with_circuits(struct elab *e)
 
 void elab_file(struct elab *e)
 {
-	const struct node *second = NULL;
+	const struct node *first = first_circuit(&e->tree->file->list);
 
-	e->has_circuits = only_circuit(e, &e->tree->file->list, &second) != NULL;
-	if (e->has_circuits)
-		run_with_circuits(e);
+	if (first)
+		run_with_circuits(e, first);
 	else
 		run_circuit(e, "", &e->tree->file->list, e->tree->file->span);
 	if (e->head && !e->stop)

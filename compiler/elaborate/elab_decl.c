@@ -91,32 +91,22 @@ struct value elab_convert(struct elab *e, struct value v, int type, const struct
 
 /* ---- overrides ---- */
 
-/* Only names at file level; `include`d statements count as such. */
-static const struct node *find_const(const struct node_list *l, const char *name, const char **all, size_t *nall)
+/* Of the file's own level, where statements that are included stand too. */
+static const struct node *find_const(const struct elab *e, const char *name)
 {
-	const struct node *found = NULL;
+	const struct node_list *l = &e->tree->file->list;
 
-	for (uint32_t i = 0; i < l->n; i++) {
-		const struct node *n = l->v[i];
-		const struct node *f = n->kind == NODE_INCLUDE ? find_const(&n->list, name, all, nall) : NULL;
-		if (n->kind == NODE_CONST && *nall < 256)
-			all[(*nall)++] = n->name;
-		if (n->kind == NODE_CONST && !strcmp(n->name, name))
-			f = n;
-		if (f && !found)
-			found = f;
-	}
-	return found;
+	for (uint32_t i = 0; i < l->n; i++)
+		if (l->v[i]->kind == NODE_CONST && !strcmp(l->v[i]->name, name))
+			return l->v[i];
+	return NULL;
 }
 
 static const struct const_override *override_of(const struct elab *e, const struct node *n)
 {
-	const char *all[256];
-	size_t nall = 0;
-
 	for (unsigned i = 0; e->options && i < e->options->nconstant; i++)
 		if (!strcmp(e->options->constant[i].name, n->name))
-			return find_const(&e->tree->file->list, n->name, all, &nall) == n ? &e->options->constant[i] : NULL;
+			return find_const(e, n->name) == n ? &e->options->constant[i] : NULL;
 	return NULL;
 }
 
@@ -143,28 +133,37 @@ static bool override_value(const struct const_override *o, int type, struct valu
 	return type == AST_TYPE_INT ? errno != ERANGE : isfinite(v->f);      /* a tiny number is rounded, as in the text */
 }
 
+static void unknown_constant(struct elab *e, const struct const_override *o)
+{
+	const struct node_list *l = &e->tree->file->list;
+	struct diag *g = elab_error(e, DIAG_OVERRIDE, override_span(e, o),
+		"the model has no constant `%s`", o->name);
+	const char *all[256], *near;
+	size_t nall = 0;
+	buf_auto b = BUF_INIT;
+
+	for (uint32_t i = 0; i < l->n && nall < sizeof all / sizeof *all; i++)
+		if (l->v[i]->kind == NODE_CONST)
+			all[nall++] = l->v[i]->name;
+	for (size_t k = 0; k < nall && k < 12; k++)
+		buf_printf(&b, "%s`%s`", k ? ", " : "", all[k]);
+	near = diag_nearest(o->name, all, nall);
+	if (near)
+		diag_help(g, "did you mean `%s`?", near);
+	else
+		diag_help(g, nall ? "its constants are: %s%s" : "it has no `const` at file level%s%s",
+			nall ? b.data : "", nall > 12 ? ", ..." : "");
+}
+
 void elab_overrides(struct elab *e)
 {
 	for (unsigned i = 0; e->options && i < e->options->nconstant; i++) {
 		const struct const_override *o = &e->options->constant[i];
-		const char *all[256];
-		size_t nall = 0;
+		const struct node *n = find_const(e, o->name);
 		struct value v;
-		const struct node *n = find_const(&e->tree->file->list, o->name, all, &nall);
-		if (!n) {
-			struct diag *g = elab_error(e, DIAG_OVERRIDE, override_span(e, o), "the model has no constant `%s`", o->name);
-			const char *near = diag_nearest(o->name, all, nall);
-			buf_auto b = BUF_INIT;
 
-			for (size_t k = 0; k < nall && k < 12; k++)
-				buf_printf(&b, "%s`%s`", k ? ", " : "", all[k]);
-			if (near)
-				diag_help(g, "did you mean `%s`?", near);
-			else
-				diag_help(g,
-					nall ? "its constants are: %s%s"
-					     : "it has no `const` at file level%s%s",
-					nall ? b.data : "", nall > 12 ? ", ..." : "");
+		if (!n) {
+			unknown_constant(e, o);
 		} else if (n->a || !override_value(o, n->op, &v)) {
 			struct diag *g = elab_error(e, DIAG_OVERRIDE, override_span(e, o), "`%s` cannot be set to `%s`", o->name, o->value);
 			diag_second(g, n->name_span, n->a ? "an array is declared here" : n->op == AST_TYPE_INT ? "an int is declared here" : "a float is declared here");
@@ -292,8 +291,6 @@ void elab_assign(struct elab *e, const struct node *n)
 	while (target->kind == NODE_INDEX)
 		target = target->a;
 	const struct node *decl = target->decl;
-	if (!decl)
-		return;
 	if (n->a->kind == NODE_INDEX) {
 		assign_element(e, n, decl);
 		return;

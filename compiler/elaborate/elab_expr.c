@@ -398,11 +398,6 @@ static struct value name(struct elab *e, const struct node *n)
 	return value_unknown();
 }
 
-static struct value misplaced(struct elab *e, const struct node *n)
-{
-	return elab_fail(e, DIAG_MISPLACED, n->span, "`%s` cannot stand here", node_kind_text(n->kind));
-}
-
 struct value elab_eval(struct elab *e, const struct node *n)
 {
 	if (e->stop)
@@ -417,7 +412,7 @@ struct value elab_eval(struct elab *e, const struct node *n)
 	case NODE_UNARY: return unary(e, n);
 	case NODE_BINARY: return binary(e, n);
 	case NODE_APPLY: return elab_apply(e, n);
-	default: return misplaced(e, n);
+	default: BUG("no expression: %s", node_kind_text(n->kind));
 	}
 }
 

@@ -56,10 +56,6 @@ static bool constant(struct elab *e, const struct node *n, double *out)
 
 static bool init_random(struct elab *e, const struct node *n, struct weight_group *g)
 {
-	if (n->args.n != 2) {
-		elab_error(e, DIAG_PARAM_INIT, n->span, "`%s` takes 2 numbers, not %u", n->name, n->args.n);
-		return false;
-	}
 	if (!constant(e, n->args.v[0], &g->init_a) || !constant(e, n->args.v[1], &g->init_b))
 		return false;
 	g->init = !strcmp(n->name, "normal") ? INIT_NORMAL : INIT_UNIFORM;
@@ -156,10 +152,6 @@ void elab_param(struct elab *e, const struct node *n)
 	struct weight_group g = { .frozen = n->op == 1 || n->op == AST_FROZEN, .count = 1 };
 
 	elab_bind(e, n, value_unknown());
-	if (e->layer->embed) {
-		elab_error(e, DIAG_MISPLACED, n->span, "`param` cannot stand in `embed`, a layer without weights");
-		return;
-	}
 	if (!elab_dims(e, n->a, 0, PROGRAM_WEIGHTS_MAX, DIAG_LIMIT_WEIGHTS, &g.ndim, g.dim))
 		return;
 	for (uint32_t k = 0; k < g.ndim; k++)
@@ -225,7 +217,7 @@ void elab_input(struct elab *e, const struct node *n)
 void elab_layer(struct elab *e, const struct node *n)
 {
 	const char *name = n->kind == NODE_EMBED ? "embed" : n->name;
-	struct layer_run run = { .up = e->layer, .embed = n->kind == NODE_EMBED || e->layer->embed };
+	struct layer_run run = { .up = e->layer };
 	uint32_t k = paths_count(&e->layer->count, name);
 
 	run.path = *e->layer->path ? arena_printf(e->arena, "%s.%s[%u]", e->layer->path, name, k)
@@ -234,7 +226,7 @@ void elab_layer(struct elab *e, const struct node *n)
 		elab_error(e, DIAG_LIMIT_DEPTH, n->name_span, "the path of this layer is longer than %d characters", PROGRAM_PATH_MAX);
 		return;
 	}
-	run.note = design_layer(&e->design, run.path, run.embed);
+	run.note = design_layer(&e->design, run.path, n->kind == NODE_EMBED);
 	e->layer = &run;
 	elab_body(e, n->c);
 	e->layer = run.up;

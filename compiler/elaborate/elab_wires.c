@@ -250,7 +250,7 @@ void elab_amplitudes(struct elab *e, const struct node *n)
 	struct apply p = { .span = design_place(&e->design, n->span) };
 	struct wire_list w;
 
-	if (n->nmodifier || n->a || n->args.n != 1 || n->args.v[0]->kind == NODE_EACH || e->frame->block || e->ncondition) {
+	if (n->args.v[0]->kind == NODE_EACH || e->frame->block || e->ncondition) {
 		struct diag *g = elab_error(e, DIAG_AMPLITUDES, n->span, "`amplitudes` stands in a circuit as `amplitudes(x) qubits;`");
 		diag_help(g, "no modifier, `on`, `each`, block or condition goes with it");
 		return;

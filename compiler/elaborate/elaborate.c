@@ -316,73 +316,36 @@ static void run_barrier(struct elab *e, const struct node *n)
 		elab_qubits(e, n->list.v[i], &w);
 }
 
-static void run_include(struct elab *e, const struct node *n)
-{
-	for (uint32_t i = 0; i < n->list.n && !e->stop; i++)
-		elab_run(e, n->list.v[i]);
-}
-
 static void run_head(struct elab *e, const struct node *n) { e->head = n; }
 
-static void declared_only(struct elab *e, const struct node *n)
-{
-	(void)e;
-	(void)n;
-}
-
-/* where: what a statement needs. */
-enum { ANYWHERE, IN_CIRCUIT, NO_BLOCK, FILE_LEVEL, GATES };
-static const struct { void (*run)(struct elab *, const struct node *); int where; bool conditional; } row[NODE_COUNT] = {
-	[NODE_INCLUDE] = { run_include, ANYWHERE, false },
-	[NODE_CONST] = { elab_const, ANYWHERE, false },
-	[NODE_VAR] = { elab_var, ANYWHERE, false },
-	[NODE_LET] = { elab_let, ANYWHERE, false },
-	[NODE_ASSIGN] = { elab_assign, ANYWHERE, false },
-	[NODE_QUBIT] = { elab_qubit, IN_CIRCUIT, false },
-	[NODE_GATE_DEF] = { declared_only, ANYWHERE, false },
-	[NODE_BLOCK_DEF] = { declared_only, ANYWHERE, false },
-	[NODE_SCOPE] = { elab_body, ANYWHERE, true },
-	[NODE_CALL] = { elab_call, GATES, true },
-	[NODE_BARRIER] = { run_barrier, GATES, true },
-	[NODE_FOR] = { run_for, ANYWHERE, false },
-	[NODE_WHILE] = { run_while, ANYWHERE, false },
-	[NODE_IF] = { run_if, ANYWHERE, false },
-	[NODE_IF_MEASURE] = { elab_if_measure, GATES, true },
-	[NODE_PARAM] = { elab_param, IN_CIRCUIT, false },
-	[NODE_INPUT] = { elab_input, FILE_LEVEL, false },
-	[NODE_DISCARD] = { elab_discard, GATES, false },
-	[NODE_OBSERVE] = { elab_observe, IN_CIRCUIT, false },
-	[NODE_LAYER] = { elab_layer, IN_CIRCUIT, false },
-	[NODE_EMBED] = { elab_layer, IN_CIRCUIT, false },
-	[NODE_CIRCUIT] = { declared_only, FILE_LEVEL, false },
-	[NODE_HEAD] = { run_head, FILE_LEVEL, false },
+/* Where a statement may stand is known since names were resolved. Declarations of gates, blocks and circuits, and includes,
+ * whose statements follow them, run nothing. */
+static void (*const run[NODE_COUNT])(struct elab *, const struct node *) = {
+	[NODE_CONST] = elab_const,
+	[NODE_VAR] = elab_var,
+	[NODE_LET] = elab_let,
+	[NODE_ASSIGN] = elab_assign,
+	[NODE_QUBIT] = elab_qubit,
+	[NODE_SCOPE] = elab_body,
+	[NODE_CALL] = elab_call,
+	[NODE_BARRIER] = run_barrier,
+	[NODE_FOR] = run_for,
+	[NODE_WHILE] = run_while,
+	[NODE_IF] = run_if,
+	[NODE_IF_MEASURE] = elab_if_measure,
+	[NODE_PARAM] = elab_param,
+	[NODE_INPUT] = elab_input,
+	[NODE_DISCARD] = elab_discard,
+	[NODE_OBSERVE] = elab_observe,
+	[NODE_LAYER] = elab_layer,
+	[NODE_EMBED] = elab_layer,
+	[NODE_HEAD] = run_head,
 };
-
-static const char *wrong_place(const struct elab *e, const struct node *n)
-{
-	int where = row[n->kind].where;
-	bool in_block = e->frame && e->frame->block;
-
-	if (e->ncondition && !row[n->kind].conditional)
-		return "under `if (measure ...)`";
-	if (in_block && (where == IN_CIRCUIT || where == FILE_LEVEL))
-		return "inside a block";
-	if (where == FILE_LEVEL && (e->layer && (e->layer->up || (e->has_circuits && e->circuit))))
-		return "inside a circuit or layer";
-	if ((where == IN_CIRCUIT || where == GATES) && !e->frame)
-		return "at file level, beside circuits";
-	return NULL;
-}
 
 void elab_run(struct elab *e, const struct node *n)
 {
-	if (!elab_work(e, 1, n->span) || !row[n->kind].run)
+	if (!elab_work(e, 1, n->span) || !run[n->kind])
 		return;
-	const char *place = wrong_place(e, n);
-	if (place) {
-		elab_error(e, DIAG_MISPLACED, n->span, "`%s` cannot stand %s", node_kind_text(n->kind), place);
-		return;
-	}
 	if (e->nesting >= COMPILE_NESTING_MAX) {
 		elab_error(e, DIAG_LIMIT_DEPTH, n->span, "more than %d statements inside each other, those of called blocks counted",
 			COMPILE_NESTING_MAX);
@@ -390,7 +353,7 @@ void elab_run(struct elab *e, const struct node *n)
 		return;
 	}
 	e->nesting++;
-	row[n->kind].run(e, n);
+	run[n->kind](e, n);
 	e->nesting--;
 }
 

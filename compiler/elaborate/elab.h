@@ -54,8 +54,9 @@ struct elab {
 /* elaborate.c */
 struct diag *elab_error(struct elab *e, enum diag_code code, struct span at, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-struct value elab_fail(struct elab *e, enum diag_code code, struct span at, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+/* The same where nothing is added to the report: no value, or false, so that `return elab_refuse(...)` ends a rule. */
+#define elab_fail(...) (elab_error(__VA_ARGS__), value_unknown())
+#define elab_refuse(...) (elab_error(__VA_ARGS__), false)
 void elab_run(struct elab *e, const struct node *statement);
 void elab_body(struct elab *e, const struct node *scope);
 void elab_bind(struct elab *e, const struct node *decl, struct value v);

@@ -50,15 +50,13 @@ static bool numbers(struct elab *e, const struct node *n, struct value v[2])
 		v[i] = elab_eval(e, at);
 		if (v[i].kind == KIND_UNKNOWN)
 			return false;
-		if (!value_is_number(&v[i]) || (b->takes == TAKES_INTS && v[i].kind == KIND_FLOAT)) {
-			elab_error(e, DIAG_WRONG_KIND, at->span, "`%s` takes %s, not %s", n->name,
-				b->takes == TAKES_INTS ? "an int" : "numbers", value_kind_text(v[i].kind));
-			return false;
-		}
-		if (b->takes != TAKES_NUMBERS && v[i].kind == KIND_ANGLE) {
-			elab_error(e, DIAG_NOT_CONSTANT, at->span, "`%s` cannot act on weights or inputs", n->name);
-			return false;
-		}
+		if (!value_is_number(&v[i]) || (b->takes == TAKES_INTS && v[i].kind == KIND_FLOAT))
+			return elab_refuse(e, DIAG_WRONG_KIND, at->span, "`%s` takes %s, not %s",
+				n->name, b->takes == TAKES_INTS ? "an int" : "numbers",
+				value_kind_text(v[i].kind));
+		if (b->takes != TAKES_NUMBERS && v[i].kind == KIND_ANGLE)
+			return elab_refuse(e, DIAG_NOT_CONSTANT, at->span,
+				"`%s` cannot act on weights or inputs", n->name);
 	}
 	return true;
 }

@@ -198,10 +198,9 @@ static bool eval_arg(struct elab *e, const struct node *call, const struct node 
 		warn_degrees(e, n, v);
 	if (!each)
 		return true;
-	if (!value_is_array(v)) {
-		elab_error(e, DIAG_WRONG_KIND, n->span, "`each` takes an array, not %s", value_kind_text(v->kind));
-		return false;
-	}
+	if (!value_is_array(v))
+		return elab_refuse(e, DIAG_WRONG_KIND, n->span, "`each` takes an array, not %s",
+			value_kind_text(v->kind));
 	if (value_len(v, &len) && len == ntuple)
 		return true;
 	struct diag *g = elab_error(e, DIAG_EACH_LENGTH, n->span, "`each` over %u element%s for %u uses", len, len == 1 ? "" : "s", ntuple);

@@ -56,15 +56,13 @@ static bool instance_args(struct elab *e, const struct node *n, struct value *v,
 			return false;
 		if (a->kind != NODE_EACH)
 			continue;
-		if (!value_is_array(&v[k])) {
-			elab_error(e, DIAG_WRONG_KIND, a->span, "`each` takes an array, not %s", value_kind_text(v[k].kind));
-			return false;
-		}
+		if (!value_is_array(&v[k]))
+			return elab_refuse(e, DIAG_WRONG_KIND, a->span,
+				"`each` takes an array, not %s", value_kind_text(v[k].kind));
 		value_len(&v[k], &len);
-		if (*times != 1 && len != *times) {
-			elab_error(e, DIAG_EACH_LENGTH, a->span, "`each` over %u elements beside one over %u", len, *times);
-			return false;
-		}
+		if (*times != 1 && len != *times)
+			return elab_refuse(e, DIAG_EACH_LENGTH, a->span,
+				"`each` over %u elements beside one over %u", len, *times);
 		*times = len;
 	}
 	return true;
@@ -155,16 +153,18 @@ static bool dense(struct elab *e, const struct node *n, uint32_t *nin)
 
 	if (!elab_int(e, n->a, &units) || !activation(e, n, &layer.activation))
 		return false;
-	if (units > PROGRAM_OUTPUTS_MAX) {
-		elab_error(e, DIAG_LIMIT_OUTPUTS, n->span, "a dense layer of %lld units, at most %d are possible", (long long)units, PROGRAM_OUTPUTS_MAX);
-		return false;
-	}
+	if (units > PROGRAM_OUTPUTS_MAX)
+		return elab_refuse(e, DIAG_LIMIT_OUTPUTS, n->span,
+			"a dense layer of %lld units, at most %d are possible", (long long)units,
+			PROGRAM_OUTPUTS_MAX);
 	if (units < 1 || d->ndense >= PROGRAM_DENSE_MAX
-	    || units > (PROGRAM_WEIGHTS_MAX - (int64_t)d->nscalar) / ((int64_t)*nin + 1)) {
-		elab_error(e, units < 1 ? DIAG_BAD_SIZE : DIAG_LIMIT_WEIGHTS, n->span, units < 1 ? "a dense layer of %lld units, at least 1 is needed"
-			: d->ndense >= PROGRAM_DENSE_MAX ? "too many dense layers (%lld units)" : "too many weights in a dense layer of %lld units", (long long)units);
-		return false;
-	}
+		|| units > (PROGRAM_WEIGHTS_MAX - (int64_t)d->nscalar) / ((int64_t)*nin + 1))
+		return elab_refuse(e, units < 1 ? DIAG_BAD_SIZE : DIAG_LIMIT_WEIGHTS, n->span,
+			units < 1 ? "a dense layer of %lld units, at least 1 is needed"
+				: d->ndense >= PROGRAM_DENSE_MAX
+				? "too many dense layers (%lld units)"
+				: "too many weights in a dense layer of %lld units",
+			(long long)units);
 	layer.nout = (uint32_t)units;
 	struct weight_group kernel = { .ndim = 2, .dim = { layer.nin, layer.nout }, .count = layer.nin * layer.nout,
 		.init = INIT_GLOROT_UNIFORM, .init_a = layer.nin, .init_b = layer.nout };

@@ -21,19 +21,17 @@ bool elab_dims(struct elab *e, const struct node *dims, int64_t least, uint64_t 
 		const struct node *at = dims->list.v[i];
 		if (!elab_int(e, at, &n))
 			return false;
-		if (n < least) {
-			elab_error(e, DIAG_BAD_SIZE, at->span, "a size of %lld, at least %lld is needed", (long long)n, (long long)least);
-			return false;
-		}
-		if (i >= PROGRAM_DIMS_MAX) {
-			elab_error(e, limit, at->span, "more than %d dimensions", PROGRAM_DIMS_MAX);
-			return false;
-		}
+		if (n < least)
+			return elab_refuse(e, DIAG_BAD_SIZE, at->span,
+				"a size of %lld, at least %lld is needed", (long long)n,
+				(long long)least);
+		if (i >= PROGRAM_DIMS_MAX)
+			return elab_refuse(e, limit, at->span, "more than %d dimensions",
+				PROGRAM_DIMS_MAX);
 		/* a dimension of 0 does not excuse the others */
-		if ((uint64_t)n > most || (n && total > most / (uint64_t)n)) {
-			elab_error(e, limit, dims->span, "more than %llu elements", (unsigned long long)most);
-			return false;
-		}
+		if ((uint64_t)n > most || (n && total > most / (uint64_t)n))
+			return elab_refuse(e, limit, dims->span, "more than %llu elements",
+				(unsigned long long)most);
 		total *= n ? (uint64_t)n : 1;
 		dim[(*ndim)++] = (uint32_t)n;
 	}

@@ -55,10 +55,8 @@ static bool pick_range(struct elab *e, const struct node *n, const struct object
 
 	if (n->b && !elab_int(e, n->b, &step))
 		return false;
-	if (step == 0) {
-		elab_error(e, DIAG_STEP_ZERO, n->b->span, "the step of a slice is 0");
-		return false;
-	}
+	if (step == 0)
+		return elab_refuse(e, DIAG_STEP_ZERO, n->b->span, "the step of a slice is 0");
 	first = step > 0 ? 0 : (int64_t)o->len - 1;
 	last = step > 0 ? (int64_t)o->len - 1 : 0;
 	if ((n->a && !bound(e, n->a, o, &first)) || (n->c && !bound(e, n->c, o, &last)))
@@ -251,16 +249,12 @@ bool elab_range(struct elab *e, const struct node *n, int64_t *first, int64_t *s
 	int64_t last;
 
 	*step = 1;
-	if (!n->a || !n->c) {
-		elab_error(e, DIAG_WRONG_KIND, n->span, "the range of a loop needs both ends");
-		return false;
-	}
+	if (!n->a || !n->c)
+		return elab_refuse(e, DIAG_WRONG_KIND, n->span, "the range of a loop needs both ends");
 	if (!elab_int(e, n->a, first) || !elab_int(e, n->c, &last) || (n->b && !elab_int(e, n->b, step)))
 		return false;
-	if (*step == 0) {
-		elab_error(e, DIAG_STEP_ZERO, n->b->span, "the step of a range is 0");
-		return false;
-	}
+	if (*step == 0)
+		return elab_refuse(e, DIAG_STEP_ZERO, n->b->span, "the step of a range is 0");
 	*count = 0;
 	if (*step > 0 ? *first > last : *first < last)
 		return true;

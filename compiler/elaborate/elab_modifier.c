@@ -13,10 +13,9 @@ static bool controls(struct elab *e, const struct modifier *m, uint32_t *n)
 
 	if (m->arg && !elab_int(e, m->arg, &k))
 		return false;
-	if (k < 1 || k > PROGRAM_CONTROLS_MAX) {
-		elab_error(e, DIAG_BAD_SIZE, m->span, "%lld controls, 1 to %d are possible", (long long)k, PROGRAM_CONTROLS_MAX);
-		return false;
-	}
+	if (k < 1 || k > PROGRAM_CONTROLS_MAX)
+		return elab_refuse(e, DIAG_BAD_SIZE, m->span, "%lld controls, 1 to %d are possible",
+			(long long)k, PROGRAM_CONTROLS_MAX);
 	*n = (uint32_t)k;
 	return true;
 }
@@ -36,8 +35,8 @@ bool elab_count_controls(struct elab *e, const struct node *call, uint32_t *n)
 	}
 	if (*n <= PROGRAM_CONTROLS_MAX)
 		return true;
-	elab_error(e, DIAG_LIMIT_SIZE, call->span, "a gate under more than %d controls", PROGRAM_CONTROLS_MAX);
-	return false;
+	return elab_refuse(e, DIAG_LIMIT_SIZE, call->span, "a gate under more than %d controls",
+		PROGRAM_CONTROLS_MAX);
 }
 
 /* New controls in front of all operands. */
@@ -48,10 +47,9 @@ static bool control(struct elab *e, const struct modifier *m, struct calls *ops,
 
 	if (!controls(e, m, &n))
 		return false;
-	if (!build_controls(&e->design, ops, n, one)) {
-		elab_error(e, DIAG_LIMIT_SIZE, m->span, "a gate under more than %d controls", PROGRAM_CONTROLS_MAX);
-		return false;
-	}
+	if (!build_controls(&e->design, ops, n, one))
+		return elab_refuse(e, DIAG_LIMIT_SIZE, m->span,
+			"a gate under more than %d controls", PROGRAM_CONTROLS_MAX);
 	*nwire += n;
 	return true;
 }
@@ -65,10 +63,9 @@ static bool repeat(struct elab *e, const struct modifier *m, struct calls *ops, 
 		build_inverse(&e->design, ops);
 	if (n == 1 && design_self_inverse(&e->design, ops->v[0].matrix))
 		k %= 2;
-	if (n && k > COMPILE_CALLS_MAX / n) {
-		elab_error(e, DIAG_LIMIT_CALLS, m->span, "the power gives more than %d calls of gates", COMPILE_CALLS_MAX);
-		return false;
-	}
+	if (n && k > COMPILE_CALLS_MAX / n)
+		return elab_refuse(e, DIAG_LIMIT_CALLS, m->span,
+			"the power gives more than %d calls of gates", COMPILE_CALLS_MAX);
 	for (uint64_t i = 1; i < k; i++)
 		for (uint32_t j = 0; j < n; j++) {
 			struct apply p = ops->v[j];
@@ -106,10 +103,9 @@ static bool power(struct elab *e, const struct node *call, const struct modifier
 	e->in_angle = 0;
 	if (t.kind == KIND_UNKNOWN)
 		return false;
-	if (!value_is_number(&t)) {
-		elab_error(e, DIAG_WRONG_KIND, m->span, "an exponent is a number, not %s", value_kind_text(t.kind));
-		return false;
-	}
+	if (!value_is_number(&t))
+		return elab_refuse(e, DIAG_WRONG_KIND, m->span, "an exponent is a number, not %s",
+			value_kind_text(t.kind));
 	if (t.kind == KIND_INT)
 		return repeat(e, m, ops, t.i);
 	if (!block && build_power(&e->design, ops, value_expr(&e->design.exprs, &t)))

@@ -59,15 +59,15 @@ static bool init_random(struct elab *e, const struct node *n, struct weight_grou
 	if (!constant(e, n->args.v[0], &g->init_a) || !constant(e, n->args.v[1], &g->init_b))
 		return false;
 	g->init = !strcmp(n->name, "normal") ? INIT_NORMAL : INIT_UNIFORM;
-	if (!isfinite(g->init_b - g->init_a)) {
-		elab_error(e, DIAG_NOT_FINITE_VALUE, n->span, "these bounds are too far apart");
-		return false;
-	}
+	if (!isfinite(g->init_b - g->init_a))
+		return elab_refuse(e, DIAG_NOT_FINITE_VALUE, n->span,
+			"these bounds are too far apart");
 	if (g->init == INIT_UNIFORM ? g->init_b >= g->init_a : g->init_b >= 0)
 		return true;
-	elab_error(e, DIAG_PARAM_INIT, n->args.v[1]->span, g->init == INIT_UNIFORM ? "the upper bound %g is below the lower bound %g"
-		: "a deviation of %g, it cannot be negative (mean %g)", g->init_b, g->init_a);
-	return false;
+	return elab_refuse(e, DIAG_PARAM_INIT, n->args.v[1]->span,
+		g->init == INIT_UNIFORM ? "the upper bound %g is below the lower bound %g"
+					: "a deviation of %g, it cannot be negative (mean %g)",
+		g->init_b, g->init_a);
 }
 
 static bool init_values(struct elab *e, const struct node *n, struct weight_group *g)

@@ -13,8 +13,8 @@ static bool operand_on(struct elab *e, const struct node *n, struct wire_list *o
 	*out = v.list;
 	if (value_is_list(&v))
 		return true;
-	elab_error(e, DIAG_WRONG_KIND, n->span, "`on` needs a list of qubits or tuples, not %s", value_kind_text(v.kind));
-	return false;
+	return elab_refuse(e, DIAG_WRONG_KIND, n->span,
+		"`on` needs a list of qubits or tuples, not %s", value_kind_text(v.kind));
 }
 
 /* One length for all lists longer than 1; *n is set to it. */
@@ -127,10 +127,9 @@ static bool measure(struct elab *e, const struct node *n, uint32_t wire)
 	const struct wire_state *s = &e->frame->calls->wire[wire];
 
 	for (uint32_t i = 0; i < e->ncondition; i++)
-		if (e->condition[i].wire == wire) {
-			elab_error(e, DIAG_SAME_QUBIT, n->a->span, "this qubit is measured already by an enclosing `if`");
-			return false;
-		}
+		if (e->condition[i].wire == wire)
+			return elab_refuse(e, DIAG_SAME_QUBIT, n->a->span,
+				"this qubit is measured already by an enclosing `if`");
 	if (s->use == WIRE_MEASURED)
 		return true;
 	if (!elab_wires_free(e, &wire, 1, n->a->span))
@@ -180,10 +179,9 @@ static bool untouched(struct elab *e, const struct wire_list *w, struct span at)
 			return false;
 		}
 		for (uint32_t j = 0; j < k; j++)
-			if (w->wire[j] == w->wire[k]) {
-				elab_error(e, DIAG_SAME_QUBIT, at, "qubit %s twice in `amplitudes`", name);
-				return false;
-			}
+			if (w->wire[j] == w->wire[k])
+				return elab_refuse(e, DIAG_SAME_QUBIT, at,
+					"qubit %s twice in `amplitudes`", name);
 	}
 	return true;
 }
@@ -193,22 +191,21 @@ static bool put_state(struct elab *e, const struct node *n, const struct value *
 	struct input_group *g = &e->design.input[v->input];
 	uint32_t dim = p->nwire <= 23 ? 1u << p->nwire : 0;
 
-	if (!dim) {
-		elab_error(e, DIAG_LIMIT_SIZE, n->span, "a state of %u qubits is more than %d input numbers", p->nwire, PROGRAM_INPUTS_MAX);
-		return false;
-	}
-	if (g->count && g->dim[0] != dim) {
-		elab_error(e, DIAG_AMPLITUDES, n->span, "input state `%s` stands on %u amplitudes here and on %u elsewhere",
+	if (!dim)
+		return elab_refuse(e, DIAG_LIMIT_SIZE, n->span,
+			"a state of %u qubits is more than %d input numbers", p->nwire,
+			PROGRAM_INPUTS_MAX);
+	if (g->count && g->dim[0] != dim)
+		return elab_refuse(e, DIAG_AMPLITUDES, n->span,
+			"input state `%s` stands on %u amplitudes here and on %u elsewhere",
 			g->name, dim, g->dim[0]);
-		return false;
-	}
 	uint64_t total = e->design.ninput_scalar + (g->count ? 0 : 2 * (uint64_t)dim);
 	for (uint32_t i = 0; i < e->design.ninput; i++)
 		total += e->design.input[i].is_state ? e->design.input[i].count : 0;
-	if (total > PROGRAM_INPUTS_MAX) {
-		elab_error(e, DIAG_LIMIT_SIZE, n->span, "more than %d input numbers, those of states counted twice", PROGRAM_INPUTS_MAX);
-		return false;
-	}
+	if (total > PROGRAM_INPUTS_MAX)
+		return elab_refuse(e, DIAG_LIMIT_SIZE, n->span,
+			"more than %d input numbers, those of states counted twice",
+			PROGRAM_INPUTS_MAX);
 	g->dim[0] = dim;
 	g->count = 2 * dim;
 	p->op = APPLY_STATE;
@@ -220,10 +217,9 @@ static bool put_numbers(struct elab *e, const struct node *n, const struct value
 {
 	const struct array *a = v->array;
 
-	if (p->nwire > 24 || !a->count) {
-		elab_error(e, a->count ? DIAG_LIMIT_SIZE : DIAG_AMPLITUDES, n->span, "amplitudes of %u qubits from %u numbers", p->nwire, a->count);
-		return false;
-	}
+	if (p->nwire > 24 || !a->count)
+		return elab_refuse(e, a->count ? DIAG_LIMIT_SIZE : DIAG_AMPLITUDES, n->span,
+			"amplitudes of %u qubits from %u numbers", p->nwire, a->count);
 	if (p->nwire < 32 && a->count > (uint64_t)1 << p->nwire) {
 		struct diag *g = elab_error(e, DIAG_AMPLITUDES, n->args.v[0]->span, "%u numbers do not fit into the %llu amplitudes of %u qubits",
 			a->count, 1ull << p->nwire, p->nwire);
@@ -237,10 +233,9 @@ static bool put_numbers(struct elab *e, const struct node *n, const struct value
 	p->expr = arena_alloc(e->arena, a->count + 1, sizeof *p->expr);
 	for (uint32_t k = 0; k < a->count; k++) {
 		p->expr[k] = array_expr(&e->design.exprs, a, k);
-		if (e->design.exprs.depends[p->expr[k]] & EXPRS_WEIGHT) {
-			elab_error(e, DIAG_AMPLITUDES, n->args.v[0]->span, "amplitudes cannot depend on weights");
-			return false;
-		}
+		if (e->design.exprs.depends[p->expr[k]] & EXPRS_WEIGHT)
+			return elab_refuse(e, DIAG_AMPLITUDES, n->args.v[0]->span,
+				"amplitudes cannot depend on weights");
 	}
 	return true;
 }

@@ -28,38 +28,21 @@ static bool seen_before(struct elab *e, enum diag_code code, struct span at)
 	return false;
 }
 
-static struct diag *report(struct elab *e, enum diag_code code, struct span at, const char *fmt, va_list ap)
+struct diag *elab_error(struct elab *e, enum diag_code code, struct span at, const char *fmt, ...)
 {
 	char text[512];
 	bool old = seen_before(e, code, at);
+	va_list ap;
 
 	if (old && ++e->nmute > ELAB_MUTE_MAX)
 		e->stop = true;
+	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
 	struct diag *g = diag_at(old ? e->mute : e->diags, code, at, "%s", text);
 	if (e->frame && e->frame->call)
 		diag_second(g, e->frame->call->span, "in this call");
 	return g;
-}
-
-struct diag *elab_error(struct elab *e, enum diag_code code, struct span at, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	struct diag *g = report(e, code, at, fmt, ap);
-	va_end(ap);
-	return g;
-}
-
-struct value elab_fail(struct elab *e, enum diag_code code, struct span at, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	report(e, code, at, fmt, ap);
-	va_end(ap);
-	return value_unknown();
 }
 
 bool elab_work(struct elab *e, uint64_t n, struct span at)

@@ -66,6 +66,7 @@ struct node {
 	uint32_t depth; /* levels of nodes from here down, itself counted; sums that begin with sums are one */
 	struct node *sum; /* of + and -: the + or - that begins with this one, or NULL */
 	/* written by names_resolve */
+	uint32_t number;             /* of a declaration, from 1 on */
 	struct node *decl;           /* declaration the name refers to, or NULL (built in) */
 	enum kind rank;              /* kind of an expression or declared name */
 	uint8_t ndim;                /* dimensions of an array, 0 where the text does not tell */
@@ -77,6 +78,7 @@ struct node {
 struct ast {
 	struct arena arena;
 	struct node *file;           /* NODE_FILE; includes are spliced in place */
+	uint32_t ndecl;              /* declarations that are numbered; written by names_resolve */
 	bool qasm;                   /* dialect: .qasm or .qcnn */
 };
 

@@ -77,6 +77,7 @@ void scope_declare(struct resolver *r, enum space space, struct node *n)
 		return;
 	}
 	s = arena_alloc(&r->arena, 1, sizeof *s);
+	n->number = ++r->tree->ndecl;
 	s->name = n->name;
 	s->decl = n;
 	s->space = space;

@@ -33,7 +33,7 @@ struct elab {
 	const struct compile_options *options;
 	struct arena *arena;
 	struct design design;
-	struct { const struct node **key; struct value *value; uint32_t n, size; } names;
+	struct value *value; /* (tree->ndecl + 1) what names stand for, by number of the declaration */
 	uint64_t nstep;
 	uint32_t ncall, depth, nesting, instance;
 	bool stop;                       /* a limit was passed: run nothing more */
@@ -60,7 +60,6 @@ struct diag *elab_error(struct elab *e, enum diag_code code, struct span at, con
 void elab_run(struct elab *e, const struct node *statement);
 void elab_body(struct elab *e, const struct node *scope);
 void elab_bind(struct elab *e, const struct node *decl, struct value v);
-bool elab_lookup(struct elab *e, const struct node *decl, struct value *v);
 /* Where a limit was passed: the `while` that runs. */
 void elab_in_loop(struct elab *e, struct diag *g);
 /* Counts work done without statements (elements copied); false when the limit is passed. */

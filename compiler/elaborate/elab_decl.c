@@ -228,10 +228,8 @@ static bool declared_in(const struct node *decl, const struct node *body)
 
 static void assign(struct elab *e, const struct node *decl, struct value v)
 {
-	struct value old;
-
 	if (e->loop && !e->changed && !declared_in(decl, e->loop->c))
-		e->changed = !elab_lookup(e, decl, &old) || !value_same(&old, &v);
+		e->changed = !value_same(&e->value[decl->number], &v);
 	elab_bind(e, decl, v);
 }
 
@@ -239,11 +237,11 @@ static void assign(struct elab *e, const struct node *decl, struct value v)
 static void assign_element(struct elab *e, const struct node *n, const struct node *decl)
 {
 	const struct node *target = n->a;
-	struct value whole, v = new_value(e, n);
+	struct value v = new_value(e, n), whole = e->value[decl->number];
 	uint64_t at = 0;
 	void *to;
 
-	if (!elab_lookup(e, decl, &whole) || whole.kind == KIND_UNKNOWN || v.kind == KIND_UNKNOWN)
+	if (whole.kind == KIND_UNKNOWN || v.kind == KIND_UNKNOWN)
 		return;
 	/* evaluates to the old element and reports what is out of range */
 	struct value old = elab_index(e, target);

@@ -385,13 +385,17 @@ static struct value tuple(struct elab *e, const struct node *n)
 
 static struct value name(struct elab *e, const struct node *n)
 {
-	static const struct { const char *name; double value; } constant[] = {
-		{ "pi", PI }, { "tau", 2 * PI }, { "euler", 2.7182818284590452354 },
+	static const struct {
+		const char *name;
+		double value;
+	} constant[] = {
+		{ "pi", PI },
+		{ "tau", 2 * PI },
+		{ "euler", 2.7182818284590452354 },
 	};
-	struct value v;
 
 	if (n->decl)
-		return elab_lookup(e, n->decl, &v) ? v : value_unknown();
+		return e->value[n->decl->number];
 	for (size_t i = 0; i < sizeof constant / sizeof *constant; i++)
 		if (!strcmp(n->name, constant[i].name))
 			return value_float(constant[i].value);

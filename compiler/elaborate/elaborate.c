@@ -84,53 +84,9 @@ void elab_declared(struct diag *g, const struct node *n, const char *fmt, ...)
 
 /* ---- names ---- */
 
-static uint32_t slot(const struct elab *e, const struct node *key)
-{
-	uint32_t k = (uint32_t)(((uintptr_t)key >> 4) * 2654435761u) & (e->names.size - 1);
-
-	while (e->names.key[k] && e->names.key[k] != key)
-		k = (k + 1) & (e->names.size - 1);
-	return k;
-}
-
-static void grow_names(struct elab *e)
-{
-	uint32_t old = e->names.size;
-	mem_auto const struct node **key = e->names.key;
-	mem_auto struct value *value = e->names.value;
-
-	e->names.size = old ? 2 * old : 64;
-	e->names.key = mem_alloc(e->names.size, sizeof *e->names.key);
-	e->names.value = mem_alloc(e->names.size, sizeof *e->names.value);
-	for (uint32_t i = 0; i < old; i++) {
-		if (!key[i])
-			continue;
-		uint32_t k = slot(e, key[i]);
-		e->names.key[k] = key[i];
-		e->names.value[k] = value[i];
-	}
-}
-
 void elab_bind(struct elab *e, const struct node *decl, struct value v)
 {
-	if (2 * (e->names.n + 1) > e->names.size)
-		grow_names(e);
-	uint32_t k = slot(e, decl);
-	if (!e->names.key[k])
-		e->names.n++;
-	e->names.key[k] = decl;
-	e->names.value[k] = v;
-}
-
-bool elab_lookup(struct elab *e, const struct node *decl, struct value *v)
-{
-	if (!e->names.size)
-		return false;
-	uint32_t k = slot(e, decl);
-	if (!e->names.key[k])
-		return false;
-	*v = e->names.value[k];
-	return true;
+	e->value[decl->number] = v;
 }
 
 static const char *operand_name(const struct node *block, uint32_t wire)
@@ -346,6 +302,7 @@ void elaborate(struct ast *t, struct diags *diags, const struct compile_options 
 
 	e.mute = diags_new(diags_sources(diags));
 	e.design = *d;
+	e.value = mem_alloc(t->ndecl + (size_t)1, sizeof *e.value);
 	elab_overrides(&e);
 	if (!diags_errors(diags))
 		elab_file(&e);
@@ -353,7 +310,6 @@ void elaborate(struct ast *t, struct diags *diags, const struct compile_options 
 	elab_memo_free(&e);
 	diags_free(e.mute);
 	free(e.seen);
-	free(e.names.key);
-	free(e.names.value);
+	free(e.value);
 	free(e.condition);
 }

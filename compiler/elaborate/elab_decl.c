@@ -189,13 +189,13 @@ void elab_const(struct elab *e, const struct node *n)
 static struct value zero(struct elab *e, const struct node *n)
 {
 	uint32_t ndim, dim[PROGRAM_DIMS_MAX];
-	void *to;
 
 	if (!elab_dims(e, n->a, 0, COMPILE_LIST_MAX, DIAG_LIMIT_LIST, &ndim, dim))
 		return value_unknown();
 	if (!ndim)
 		return n->op == AST_TYPE_INT ? value_int(0) : value_float(0);
-	struct array *a = array_new(e->arena, n->op == AST_TYPE_INT ? KIND_INT : KIND_FLOAT, ndim, dim, &to);
+	struct array *a =
+		array_new(e->arena, n->op == AST_TYPE_INT ? KIND_INT : KIND_FLOAT, ndim, dim);
 	return elab_work(e, a->count / 4, n->span) ? value_array(a) : value_unknown();
 }
 
@@ -239,7 +239,6 @@ static void assign_element(struct elab *e, const struct node *n, const struct no
 	const struct node *target = n->a;
 	struct value v = new_value(e, n), whole = e->value[decl->number];
 	uint64_t at = 0;
-	void *to;
 
 	if (whole.kind == KIND_UNKNOWN || v.kind == KIND_UNKNOWN)
 		return;
@@ -266,17 +265,9 @@ static void assign_element(struct elab *e, const struct node *n, const struct no
 	}
 	if (!elab_work(e, whole.array->count / 4, n->span))
 		return;
-	const struct array *from = array_as(e->arena, &e->design.exprs, whole.array, element);
-	struct array *a = array_new(e->arena, element, from->ndim, from->dim, &to);
-	for (uint32_t k = 0; k < from->count; k++) {
-		struct value x = k == at ? v : array_at(from, k);
-		if (element == KIND_INT)
-			((int64_t *)to)[k] = x.i;
-		else if (element == KIND_FLOAT)
-			((double *)to)[k] = value_number(&x);
-		else
-			((uint32_t *)to)[k] = value_expr(&e->design.exprs, &x);
-	}
+	struct array *a = array_new(e->arena, element, whole.array->ndim, whole.array->dim);
+	array_copy(&e->design.exprs, a, 0, whole.array);
+	array_set(&e->design.exprs, a, (uint32_t)at, v);
 	assign(e, decl, value_array(a));
 }
 

@@ -5,12 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const op_text[] = {
-	[AST_ADD] = "+", [AST_SUB] = "-", [AST_MUL] = "*", [AST_DIV] = "/", [AST_MOD] = "%", [AST_POW] = "**",
-	[AST_JOIN] = "++", [AST_LT] = "<", [AST_LE] = "<=", [AST_GT] = ">", [AST_GE] = ">=", [AST_EQ] = "==",
-	[AST_NE] = "!=", [AST_AND] = "&&", [AST_OR] = "||", [AST_NEG] = "-", [AST_NOT] = "!", [AST_PLUS] = "+",
-};
-
 static const enum expr_op angle_op[] = {
 	[AST_ADD] = EXPR_ADD, [AST_SUB] = EXPR_SUB, [AST_MUL] = EXPR_MUL, [AST_DIV] = EXPR_DIV,
 	[AST_POW] = EXPR_POW, [AST_NEG] = EXPR_NEG,
@@ -62,8 +56,9 @@ static struct value int_binary(struct elab *e, const struct node *n, int64_t a, 
 	if (n->op == AST_POW && b < 0)
 		return finite_value(e, pow((double)a, (double)b), n->span);
 	if (!int_result(n->op, a, b, &r))
-		return elab_fail(e, DIAG_INT_OVERFLOW, n->span, "%lld %s %lld does not fit into 64 bits",
-			(long long)a, op_text[n->op], (long long)b);
+		return elab_fail(e, DIAG_INT_OVERFLOW, n->span,
+			"%lld %s %lld does not fit into 64 bits", (long long)a, ast_op_text(n->op),
+			(long long)b);
 	if (n->op == AST_DIV && e->in_angle && a % b) {
 		struct diag *g = elab_error(e, DIAG_INT_DIVISION, n->span, "%lld/%lld of ints is %lld in an angle",
 			(long long)a, (long long)b, (long long)r);
@@ -132,8 +127,8 @@ static struct value comparison(struct elab *e, const struct node *n, const struc
 
 static struct value mismatch(struct elab *e, const struct node *n, const struct value *a, const struct value *b)
 {
-	return elab_fail(e, DIAG_WRONG_KIND, n->span, "`%s` does not go with %s and %s", op_text[n->op],
-		value_kind_text(a->kind), value_kind_text(b->kind));
+	return elab_fail(e, DIAG_WRONG_KIND, n->span, "`%s` does not go with %s and %s",
+		ast_op_text(n->op), value_kind_text(a->kind), value_kind_text(b->kind));
 }
 
 static bool condition(const struct value *v) { return v->kind == KIND_BOOL || v->kind == KIND_INT; }
@@ -212,7 +207,8 @@ static struct value unary(struct elab *e, const struct node *n)
 		return v;
 	if (n->op == AST_NEG && summable)
 		return negated(e, n, &v);
-	return elab_fail(e, DIAG_WRONG_KIND, n->span, "`%s` does not go with %s", op_text[n->op], value_kind_text(v.kind));
+	return elab_fail(e, DIAG_WRONG_KIND, n->span, "`%s` does not go with %s",
+		ast_op_text(n->op), value_kind_text(v.kind));
 }
 
 /* ---- lists ---- */
@@ -240,24 +236,10 @@ static enum kind wider(enum kind a, enum kind b)
 	return a == KIND_ANGLE || b == KIND_ANGLE ? KIND_ANGLE : a == KIND_FLOAT || b == KIND_FLOAT ? KIND_FLOAT : KIND_INT;
 }
 
-static void copy_elements(struct elab *e, const struct array *from, enum kind element, void *to, uint32_t at)
-{
-	for (uint32_t k = 0; k < from->count; k++) {
-		struct value v = array_at(from, k);
-		if (element == KIND_INT)
-			((int64_t *)to)[at + k] = v.i;
-		else if (element == KIND_FLOAT)
-			((double *)to)[at + k] = value_number(&v);
-		else
-			((uint32_t *)to)[at + k] = value_expr(&e->design.exprs, &v);
-	}
-}
-
 static struct value join_arrays(struct elab *e, const struct value *a, const struct value *b, struct span at)
 {
 	const struct array *x = a->array, *y = b->array;
 	uint32_t dim[PROGRAM_DIMS_MAX];
-	void *p;
 
 	if (x->ndim != y->ndim || memcmp(x->dim + 1, y->dim + 1, (x->ndim - 1) * sizeof *x->dim))
 		return elab_fail(e, DIAG_JOIN, at, "`++` joins arrays whose rows have one shape");
@@ -267,9 +249,9 @@ static struct value join_arrays(struct elab *e, const struct value *a, const str
 		return value_unknown();
 	memcpy(dim, x->dim, sizeof dim);
 	dim[0] += y->dim[0];
-	struct array *r = array_new(e->arena, wider(x->element, y->element), x->ndim, dim, &p);
-	copy_elements(e, x, r->element, p, 0);
-	copy_elements(e, y, r->element, p, x->count);
+	struct array *r = array_new(e->arena, wider(x->element, y->element), x->ndim, dim);
+	array_copy(&e->design.exprs, r, 0, x);
+	array_copy(&e->design.exprs, r, x->count, y);
 	return value_array(r);
 }
 
@@ -292,22 +274,15 @@ static struct value set_of_numbers(struct elab *e, const struct node *n, const s
 {
 	enum kind element = v[0].kind;
 	uint32_t count = n->list.n;
-	void *p;
 
 	for (uint32_t i = 0; i < count; i++) {
 		if (!value_is_number(&v[i]))
 			return elab_fail(e, DIAG_WRONG_KIND, n->list.v[i]->span, "%s among numbers", value_kind_text(v[i].kind));
 		element = wider(element, v[i].kind);
 	}
-	struct array *a = array_new(e->arena, element, 1, &count, &p);
-	for (uint32_t i = 0; i < count; i++) {
-		if (element == KIND_INT)
-			((int64_t *)p)[i] = v[i].i;
-		else if (element == KIND_FLOAT)
-			((double *)p)[i] = value_number(&v[i]);
-		else
-			((uint32_t *)p)[i] = value_expr(&e->design.exprs, &v[i]);
-	}
+	struct array *a = array_new(e->arena, element, 1, &count);
+	for (uint32_t i = 0; i < count; i++)
+		array_set(&e->design.exprs, a, i, v[i]);
 	return value_array(a);
 }
 
@@ -315,7 +290,6 @@ static struct value set_of_arrays(struct elab *e, const struct node *n, const st
 {
 	uint32_t dim[PROGRAM_DIMS_MAX] = { n->list.n };
 	enum kind element = KIND_INT;
-	void *p;
 
 	for (uint32_t i = 0; i < n->list.n; i++) {
 		if (!value_is_array(&v[i]) || !array_same_shape(v[i].array, v[0].array))
@@ -330,9 +304,9 @@ static struct value set_of_arrays(struct elab *e, const struct node *n, const st
 	if (!elab_work(e, total / 4, n->span))
 		return value_unknown();
 	memcpy(dim + 1, v[0].array->dim, v[0].array->ndim * sizeof *dim);
-	struct array *a = array_new(e->arena, element, v[0].array->ndim + 1, dim, &p);
+	struct array *a = array_new(e->arena, element, v[0].array->ndim + 1, dim);
 	for (uint32_t i = 0; i < n->list.n; i++)
-		copy_elements(e, v[i].array, element, p, i * v[0].array->count);
+		array_copy(&e->design.exprs, a, i * v[0].array->count, v[i].array);
 	return value_array(a);
 }
 

@@ -155,18 +155,6 @@ static size_t inner_count(const struct array *a, uint32_t from)
 	return n;
 }
 
-static void put(struct array *r, void *to, uint32_t k, const struct array *a, uint32_t from)
-{
-	struct value v = array_at(a, from);
-
-	if (r->element == KIND_INT)
-		((int64_t *)to)[k] = v.i;
-	else if (r->element == KIND_FLOAT)
-		((double *)to)[k] = v.f;
-	else
-		((uint32_t *)to)[k] = v.expr;
-}
-
 /* The picked elements in order, last index fastest. */
 static struct value gather(struct elab *e, const struct node *n, const struct array *a, const struct picks *p)
 {
@@ -174,7 +162,6 @@ static struct value gather(struct elab *e, const struct node *n, const struct ar
 	uint64_t total = 1;
 	uint32_t at[PROGRAM_DIMS_MAX] = { 0 };
 	size_t inner = inner_count(a, npick);
-	void *to;
 
 	for (uint32_t d = 0; d < a->ndim; d++) {
 		uint32_t len = d < npick ? p[d].n : a->dim[d];
@@ -186,13 +173,13 @@ static struct value gather(struct elab *e, const struct node *n, const struct ar
 	}
 	if (!elab_work(e, total / 4, n->span))
 		return value_unknown();
-	struct array *r = array_new(e->arena, a->element, ndim, dim, &to);
+	struct array *r = array_new(e->arena, a->element, ndim, dim);
 	for (uint32_t k = 0; k < total; ) {
 		size_t from = 0;
 		for (uint32_t d = 0; d < npick; d++)
 			from = from * a->dim[d] + position(&p[d], at[d]);
 		for (size_t j = 0; j < inner; j++)
-			put(r, to, k++, a, (uint32_t)(from * inner + j));
+			array_set(&e->design.exprs, r, k++, array_at(a, (uint32_t)(from * inner + j)));
 		for (uint32_t d = npick; d-- > 0 && ++at[d] == p[d].n; )
 			at[d] = 0;
 	}

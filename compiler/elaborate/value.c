@@ -124,37 +124,43 @@ uint32_t array_expr(struct exprs *x, const struct array *a, uint32_t k)
 	return value_expr(x, &v);
 }
 
-struct array *array_new(struct arena *m, enum kind element, uint32_t ndim, const uint32_t *dim, void **out)
+struct array *array_new(struct arena *m, enum kind element, uint32_t ndim, const uint32_t *dim)
 {
 	struct array *a = arena_alloc(m, 1, sizeof *a);
 
 	a->element = element;
 	set_shape(a, ndim, dim);
 	if (element == KIND_INT)
-		a->i = *out = arena_alloc(m, a->count + 1, sizeof *a->i);
+		a->i = arena_alloc(m, a->count + 1, sizeof *a->i);
 	else if (element == KIND_FLOAT)
-		a->f = *out = arena_alloc(m, a->count + 1, sizeof *a->f);
+		a->f = arena_alloc(m, a->count + 1, sizeof *a->f);
 	else
-		a->expr = *out = arena_alloc(m, a->count + 1, sizeof *a->expr);
+		a->expr = arena_alloc(m, a->count + 1, sizeof *a->expr);
 	return a;
+}
+
+void array_set(struct exprs *x, struct array *a, uint32_t k, struct value v)
+{
+	if (a->element == KIND_INT)
+		a->i[k] = v.i;
+	else if (a->element == KIND_FLOAT)
+		a->f[k] = value_number(&v);
+	else
+		a->expr[k] = value_expr(x, &v);
+}
+
+void array_copy(struct exprs *x, struct array *a, uint32_t at, const struct array *from)
+{
+	for (uint32_t k = 0; k < from->count; k++)
+		array_set(x, a, at + k, array_at(from, k));
 }
 
 const struct array *array_as(struct arena *m, struct exprs *x, const struct array *a, enum kind element)
 {
-	void *p;
-
 	if (a->element == element)
 		return a;
-	struct array *b = array_new(m, element, a->ndim, a->dim, &p);
-	for (uint32_t k = 0; k < a->count; k++) {
-		struct value v = array_at(a, k);
-		if (element == KIND_INT)
-			((int64_t *)p)[k] = v.i;
-		else if (element == KIND_FLOAT)
-			((double *)p)[k] = value_number(&v);
-		else
-			((uint32_t *)p)[k] = value_expr(x, &v);
-	}
+	struct array *b = array_new(m, element, a->ndim, a->dim);
+	array_copy(x, b, 0, a);
 	return b;
 }
 

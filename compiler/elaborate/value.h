@@ -12,7 +12,11 @@ struct array {                   /* row-major, last index fastest */
 	enum kind element;           /* KIND_INT, KIND_FLOAT or KIND_ANGLE */
 	uint32_t ndim, dim[PROGRAM_DIMS_MAX];
 	uint32_t count;
-	union { const int64_t *i; const double *f; const uint32_t *expr; };
+	union {
+		int64_t *i;
+		double *f;
+		uint32_t *expr;
+	};
 	/* weights and inputs: element k is the leaf of number first + k, made when asked for */
 	struct exprs *leaves; enum expr_op leaf; uint32_t first;
 };
@@ -55,8 +59,12 @@ struct value array_at(const struct array *a, uint32_t k);          /* element k,
 struct value array_row(struct arena *m, const struct array *a, uint32_t k);  /* a[k] */
 /* Element as an expression number; numbers become constants. */
 uint32_t array_expr(struct exprs *x, const struct array *a, uint32_t k);
-/* New array of the given shape with room for count elements (*out points there). */
-struct array *array_new(struct arena *m, enum kind element, uint32_t ndim, const uint32_t *dim, void **out);
+/* New array of the given shape; its elements are 0. */
+struct array *array_new(struct arena *m, enum kind element, uint32_t ndim, const uint32_t *dim);
+/* Element k, flat, is the number v as the array's kind (int to float to angle). */
+void array_set(struct exprs *x, struct array *a, uint32_t k, struct value v);
+/* The same for all elements of `from`, from number `at` on. */
+void array_copy(struct exprs *x, struct array *a, uint32_t at, const struct array *from);
 /* `count` elements from number `from` on as an array of the given shape; shares memory. */
 const struct array *array_part(struct arena *m, const struct array *a, size_t from, uint32_t ndim, const uint32_t *dim);
 /* The same elements as another kind (int to float to angle). */

@@ -37,48 +37,6 @@ void design_release(struct design *d)
 
 /* ---- matrices ---- */
 
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-	h = (h ^ v) * 0x9e3779b97f4a7c15u;
-	return h ^ (h >> 29);
-}
-
-static uint64_t hash(unsigned ntarget, const struct item *item, uint32_t n)
-{
-	uint64_t h = mix(ntarget, n);
-
-	for (uint32_t i = 0; i < n; i++) {
-		const struct item *it = &item[i];
-		h = mix(h, it->gate | (uint64_t)it->word << 16 | (uint64_t)it->adjoint << 24
-			| (uint64_t)it->control_ones << 32);
-		h = mix(h, it->ref);
-		for (unsigned k = 0; k < it->nwire; k++)
-			h = mix(h, it->wire[k]);
-		for (unsigned k = 0; k < GATE_ANGLES_MAX; k++)
-			h = mix(h, it->angle[k]);
-	}
-	return h;
-}
-
-static bool same_item(const struct item *a, const struct item *b)
-{
-	return a->gate == b->gate && a->word == b->word && a->adjoint == b->adjoint
-		&& a->ncontrol == b->ncontrol && a->nwire == b->nwire
-		&& a->control_ones == b->control_ones && a->ref == b->ref
-		&& !memcmp(a->wire, b->wire, sizeof a->wire)
-		&& !memcmp(a->angle, b->angle, sizeof a->angle);
-}
-
-static bool same(const struct matrix *m, unsigned ntarget, const struct item *item, uint32_t n)
-{
-	if (m->ntarget != ntarget || m->nitem != n)
-		return false;
-	for (uint32_t i = 0; i < n; i++)
-		if (!same_item(&m->item[i], &item[i]))
-			return false;
-	return true;
-}
-
 static void rehash(struct design *d)
 {
 	d->ntable = d->ntable ? 2 * d->ntable : 64;
@@ -87,7 +45,7 @@ static void rehash(struct design *d)
 	memset(d->table, 0xff, d->ntable * sizeof *d->table);
 	for (uint32_t i = 0; i < d->nmatrix; i++) {
 		const struct matrix *m = &d->matrix[i];
-		uint32_t k = (uint32_t)hash(m->ntarget, m->item, m->nitem) & (d->ntable - 1);
+		uint32_t k = matrix_hash(m->ntarget, m->nitem, m->item) & (d->ntable - 1);
 		while (d->table[k] != INDEX_NONE)
 			k = (k + 1) & (d->ntable - 1);
 		d->table[k] = i;
@@ -98,9 +56,9 @@ uint32_t design_matrix(struct design *d, const char *name, unsigned ntarget, con
 {
 	if (2 * (uint64_t)d->nmatrix >= d->ntable)
 		rehash(d);
-	uint32_t k = (uint32_t)hash(ntarget, item, n) & (d->ntable - 1);
+	uint32_t k = matrix_hash(ntarget, n, item) & (d->ntable - 1);
 	for (; d->table[k] != INDEX_NONE; k = (k + 1) & (d->ntable - 1))
-		if (same(&d->matrix[d->table[k]], ntarget, item, n))
+		if (matrix_same(&d->matrix[d->table[k]], ntarget, n, item))
 			return d->table[k];
 	if (d->nmatrix >= PROGRAM_MATRICES_MAX || d->nitem + n > PROGRAM_ITEMS_MAX) {
 		d->full = true;

@@ -228,3 +228,49 @@ uint32_t program_input_group(const struct program *p, uint32_t input)
 	}
 	return INDEX_NONE;
 }
+
+/* ---- equal definitions ---- */
+
+static bool item_same(const struct item *a, const struct item *b)
+{
+	unsigned nangle = a->gate == GATE_NONE ? 0 : gate_row(a->gate)->nangle;
+
+	return a->gate == b->gate && a->word == b->word && a->adjoint == b->adjoint
+		&& a->ncontrol == b->ncontrol && a->nwire == b->nwire
+		&& a->control_ones == b->control_ones && !memcmp(a->wire, b->wire, a->nwire)
+		&& (a->gate != GATE_NONE || a->ref == b->ref)
+		&& !memcmp(a->angle, b->angle, nangle * sizeof *a->angle);
+}
+
+bool matrix_same(const struct matrix *m, unsigned ntarget, uint32_t nitem, const struct item *item)
+{
+	if (m->ntarget != ntarget || m->nitem != nitem)
+		return false;
+	for (uint32_t i = 0; i < nitem; i++)
+		if (!item_same(&m->item[i], &item[i]))
+			return false;
+	return true;
+}
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * 0x9e3779b97f4a7c15u;
+	return h ^ (h >> 29);
+}
+
+uint32_t matrix_hash(unsigned ntarget, uint32_t nitem, const struct item *item)
+{
+	uint64_t h = mix(ntarget, nitem);
+
+	for (const struct item *it = item; it < item + nitem; it++) {
+		h = mix(h,
+			it->gate | (uint64_t)it->word << 16 | (uint64_t)it->adjoint << 24
+				| (uint64_t)it->control_ones << 32);
+		h = mix(h, it->gate == GATE_NONE ? it->ref : 0);
+		for (unsigned k = 0; k < it->nwire; k++)
+			h = mix(h, it->wire[k]);
+		for (unsigned k = 0; it->gate != GATE_NONE && k < gate_row(it->gate)->nangle; k++)
+			h = mix(h, it->angle[k]);
+	}
+	return (uint32_t)h;
+}

@@ -204,6 +204,10 @@ void shape_print(uint32_t ndim, const uint32_t *dim, struct buf *out); /* [2, 3]
 /* Gates that are multiplied into m, those of the matrices it refers to (gates[]) for each use; saturates. */
 uint64_t matrix_gates(const struct matrix *m, const uint64_t *gates);
 
+/* Is m the product of these items, on as many targets?  matrix_hash: the same number for equal definitions. */
+bool matrix_same(const struct matrix *m, unsigned ntarget, uint32_t nitem, const struct item *item);
+uint32_t matrix_hash(unsigned ntarget, uint32_t nitem, const struct item *item);
+
 /* Fill the derived fields (classes, flags) of a verified program; called by the reader
  * and by lowering.  matrix_derive: of one matrix, after those it refers to, which are
  * def[ref] (a plan's table; NULL: the program's own). */

@@ -76,47 +76,6 @@ static bool is_plain_reference(const struct matrix *def, unsigned ntarget, uint3
 	return true;
 }
 
-static bool item_equal(const struct item *a, const struct item *b)
-{
-	unsigned nangle = a->gate == GATE_NONE ? 0 : gate_row(a->gate)->nangle;
-
-	return a->gate == b->gate && a->word == b->word && a->adjoint == b->adjoint
-		&& a->ncontrol == b->ncontrol && a->nwire == b->nwire
-		&& a->control_ones == b->control_ones && !memcmp(a->wire, b->wire, a->nwire)
-		&& (a->gate != GATE_NONE || a->ref == b->ref)
-		&& !memcmp(a->angle, b->angle, nangle * sizeof *a->angle);
-}
-
-static bool matrix_equal(const struct matrix *m, unsigned ntarget, uint32_t nitem, const struct item *item)
-{
-	if (m->ntarget != ntarget || m->nitem != nitem)
-		return false;
-	for (uint32_t i = 0; i < nitem; i++)
-		if (!item_equal(&m->item[i], &item[i]))
-			return false;
-	return true;
-}
-
-static uint32_t hash_add(uint32_t h, uint32_t x)
-{
-	return (h ^ x) * UINT32_C(0x9E3779B1) + (h >> 15);
-}
-
-static uint32_t items_hash(unsigned ntarget, uint32_t nitem, const struct item *item)
-{
-	uint32_t h = hash_add(ntarget, nitem);
-
-	for (uint32_t i = 0; i < nitem; i++) {
-		const struct item *it = &item[i];
-
-		h = hash_add(h, (uint32_t)it->gate << 16 | it->word << 8 | it->adjoint << 4 | it->nwire);
-		h = hash_add(h, it->gate == GATE_NONE ? it->ref : gate_row(it->gate)->nangle ? it->angle[0] : 0);
-		for (unsigned k = 0; k < it->nwire; k++)
-			h = hash_add(h, it->wire[k]);
-	}
-	return h ^ h >> 13;
-}
-
 static void rehash(struct plan_build *b)
 {
 	uint32_t first = b->pl->program->nmatrix;
@@ -125,7 +84,7 @@ static void rehash(struct plan_build *b)
 	b->nbucket = b->nbucket ? 2 * b->nbucket : 64;
 	b->bucket = mem_alloc(b->nbucket, sizeof *b->bucket);
 	for (uint32_t m = first; m < b->ndef; m++) {
-		uint32_t at = items_hash(b->def[m]->ntarget, b->def[m]->nitem, b->def[m]->item);
+		uint32_t at = matrix_hash(b->def[m]->ntarget, b->def[m]->nitem, b->def[m]->item);
 
 		while (b->bucket[at %= b->nbucket])
 			at++;
@@ -153,9 +112,9 @@ uint32_t plan_matrix(struct plan_build *b, unsigned ntarget, uint32_t nitem, con
 		return item->ref;
 	if (2 * (b->ndef - b->pl->program->nmatrix) >= b->nbucket)
 		rehash(b);
-	at = items_hash(ntarget, nitem, item);
+	at = matrix_hash(ntarget, nitem, item);
 	for (; (m = b->bucket[at %= b->nbucket]) != 0; at++)
-		if (matrix_equal(b->def[m - 1], ntarget, nitem, item))
+		if (matrix_same(b->def[m - 1], ntarget, nitem, item))
 			return m - 1;
 	m = add_matrix(b, product(b, ntarget, nitem, item));
 	b->bucket[at] = m + 1;

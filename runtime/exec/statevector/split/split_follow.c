@@ -19,6 +19,7 @@ struct followed {
 	struct backend_state b;
 	struct program *program;
 	struct plan *pl;
+	struct arena arena;     /* of what follows */
 	cplx *u, *vector_entry; /* (nmatrix_entry) of a sample; vectors side by side */
 	double *readout, *dreadout, *shared, *sample;
 	uint32_t nstate; /* that there is room for side by side */
@@ -43,16 +44,7 @@ static void followed_free(struct followed *f)
 	plan_free(f->pl);
 	if (f->program)
 		program_free(f->program);
-	free(f->u);
-	free(f->vector_entry);
-	free(f->readout);
-	free(f->dreadout);
-	free(f->shared);
-	free(f->sample);
-	free(f->vector);
-	free(f->length);
-	free(f->vector_of);
-	free(f->length_of);
+	arena_release(&f->arena);
 	free(f);
 }
 
@@ -77,6 +69,7 @@ static uint32_t vector_length(const struct plan_circuit *c, uint32_t v)
 static void take_buffers(struct followed *f)
 {
 	const struct plan *pl = f->pl;
+	struct arena *a = &f->arena;
 	uint64_t entries = 0;
 	uint32_t nreadout = 0, nvector = 0;
 
@@ -90,16 +83,16 @@ static void take_buffers(struct followed *f)
 		nreadout = pc->nreadout > nreadout ? pc->nreadout : nreadout;
 		nvector = pc->nprepare > nvector ? pc->nprepare : nvector;
 	}
-	f->u = mem_alloc(pl->nmatrix_entry + (size_t)1, sizeof *f->u);
-	f->vector_entry = mem_alloc(entries + 1, sizeof *f->vector_entry);
-	f->readout = mem_alloc(nreadout + (size_t)1, sizeof *f->readout);
-	f->dreadout = mem_alloc(nreadout + (size_t)1, sizeof *f->dreadout);
-	f->shared = mem_alloc(pl->nmatrix_entry + (size_t)1, sizeof *f->shared);
-	f->sample = mem_alloc(pl->nmatrix_entry + (size_t)1, sizeof *f->sample);
-	f->vector = mem_alloc(nvector + (size_t)1, sizeof *f->vector);
-	f->length = mem_alloc(nvector + (size_t)1, sizeof *f->length);
-	f->vector_of = mem_alloc(pl->ncircuit, sizeof *f->vector_of);
-	f->length_of = mem_alloc(pl->ncircuit, sizeof *f->length_of);
+	f->u = arena_alloc(a, pl->nmatrix_entry, sizeof *f->u);
+	f->vector_entry = arena_alloc(a, entries, sizeof *f->vector_entry);
+	f->readout = arena_alloc(a, nreadout, sizeof *f->readout);
+	f->dreadout = arena_alloc(a, nreadout, sizeof *f->dreadout);
+	f->shared = arena_alloc(a, pl->nmatrix_entry, sizeof *f->shared);
+	f->sample = arena_alloc(a, pl->nmatrix_entry, sizeof *f->sample);
+	f->vector = arena_alloc(a, nvector, sizeof *f->vector);
+	f->length = arena_alloc(a, nvector, sizeof *f->length);
+	f->vector_of = arena_alloc(a, pl->ncircuit, sizeof *f->vector_of);
+	f->length_of = arena_alloc(a, pl->ncircuit, sizeof *f->length_of);
 }
 
 /* Is there memory for states side by side, besides those that are there? */

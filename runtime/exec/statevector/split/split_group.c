@@ -91,13 +91,21 @@ static int split_prepare(const struct plan *pl, unsigned nthread, uint64_t devic
 	return err_set(e, code, "%s", failed.text);
 }
 
+/* The group's turn is b's, and the others do the command. */
+static void begin(struct backend_state *b, struct head h, const void *body, size_t nbody)
+{
+	h.handle = b->handle;
+	pthread_mutex_lock(&b->rank->turn);
+	tell(b->rank, h, body, nbody);
+}
+
+static void end(struct backend_state *b) { pthread_mutex_unlock(&b->rank->turn); }
+
 static void split_matrices(struct backend_state *b, const cplx *u)
 {
-	pthread_mutex_lock(&b->rank->turn);
-	tell(b->rank, (struct head){ .command = COMMAND_MATRICES, .handle = b->handle }, u,
-		b->pl->nmatrix_entry * sizeof *u);
+	begin(b, (struct head){ .command = COMMAND_MATRICES }, u, b->pl->nmatrix_entry * sizeof *u);
 	b->inner->matrices(b->state, u);
-	pthread_mutex_unlock(&b->rank->turn);
+	end(b);
 }
 
 static void split_run(struct backend_state *b, const struct unit_job *job)
@@ -105,54 +113,40 @@ static void split_run(struct backend_state *b, const struct unit_job *job)
 	b->inner->run(b->state, job);
 }
 
-/* The matrices and vectors of the sample. */
-static void put_input(const struct plan *pl, uint32_t c, const struct unit_input *in, struct buf *b)
+/* A pass over circuit h.circuit: the matrices and vectors of the sample are sent, and what follows them. */
+static void begin_pass(struct backend_state *b, struct head h, enum profile_phase phase,
+	const struct unit_input *in, const void *behind, size_t nbehind)
 {
-	buf_add(b, in->u[0], pl->nmatrix_entry * sizeof **in->u);
-	for (uint32_t v = 0; v < pl->circuit[c].nprepare; v++)
-		buf_add(b, in->vector[c][v], in->length[c][v] * sizeof ***in->vector);
+	buf_auto body = BUF_INIT;
+
+	buf_add(&body, in->u[0], b->pl->nmatrix_entry * sizeof **in->u);
+	for (uint32_t v = 0; v < b->pl->circuit[h.circuit].nprepare; v++)
+		buf_add(&body, in->vector[h.circuit][v],
+			in->length[h.circuit][v] * sizeof ***in->vector);
+	buf_add(&body, behind, nbehind);
+	h.whole = in->whole;
+	begin(b, h, body.data, body.len);
+	b->rank->pass = phase;
 }
 
 static void split_forward(struct backend_state *b, unsigned worker, uint32_t c,
 	const struct unit_input *in, bool keep, double *readout)
 {
-	struct buf body = BUF_INIT;
-
-	pthread_mutex_lock(&b->rank->turn);
-	put_input(b->pl, c, in, &body);
-	tell(b->rank,
-		(struct head){ .command = COMMAND_FORWARD,
-			.handle = b->handle,
-			.circuit = c,
-			.keep = keep,
-			.whole = in->whole },
-		body.data, body.len);
-	buf_release(&body);
-	b->rank->pass = PHASE_FORWARD;
+	begin_pass(b, (struct head){ .command = COMMAND_FORWARD, .circuit = c, .keep = keep },
+		PHASE_FORWARD, in, NULL, 0);
 	b->inner->forward(b->state, worker, c, in, keep, readout);
-	pthread_mutex_unlock(&b->rank->turn);
+	end(b);
 }
 
 static void split_backward(struct backend_state *b, unsigned worker, uint32_t c,
 	const struct unit_input *in, const double *dreadout, double *anti_hermitian_shared,
 	double *const *anti_hermitian_sample)
 {
-	struct buf body = BUF_INIT;
-
-	pthread_mutex_lock(&b->rank->turn);
-	put_input(b->pl, c, in, &body);
-	buf_add(&body, dreadout, b->pl->circuit[c].nreadout * sizeof *dreadout);
-	tell(b->rank,
-		(struct head){ .command = COMMAND_BACKWARD,
-			.handle = b->handle,
-			.circuit = c,
-			.whole = in->whole },
-		body.data, body.len);
-	buf_release(&body);
-	b->rank->pass = PHASE_BACKWARD;
+	begin_pass(b, (struct head){ .command = COMMAND_BACKWARD, .circuit = c }, PHASE_BACKWARD,
+		in, dreadout, b->pl->circuit[c].nreadout * sizeof *dreadout);
 	b->inner->backward(b->state, worker, c, in, dreadout, anti_hermitian_shared,
 		anti_hermitian_sample);
-	pthread_mutex_unlock(&b->rank->turn);
+	end(b);
 }
 
 static void split_amplitudes(struct backend_state *b, unsigned worker, uint32_t c, uint32_t s,
@@ -180,14 +174,12 @@ static void split_amplitudes(struct backend_state *b, unsigned worker, uint32_t 
 
 static int split_reserve(struct backend_state *b, uint32_t nstate, struct err *e)
 {
-	struct head head = { .command = COMMAND_RESERVE, .handle = b->handle, .nstate = nstate };
 	struct err failed = { 0, "" };
 
-	pthread_mutex_lock(&b->rank->turn);
-	tell(b->rank, head, NULL, 0);
+	begin(b, (struct head){ .command = COMMAND_RESERVE, .nstate = nstate }, NULL, 0);
 	int code = b->rank->code ? 0 : b->inner->state_cache->reserve(b->state, nstate, &failed);
 	code = split_agree(b->rank, code, &failed);
-	pthread_mutex_unlock(&b->rank->turn);
+	end(b);
 	if (split_failure(b, e))
 		return -ERR_STOPPED;
 	return code ? err_set(e, code, "%s", failed.text) : 0;
@@ -195,26 +187,17 @@ static int split_reserve(struct backend_state *b, uint32_t nstate, struct err *e
 
 static void split_keep(struct backend_state *b, unsigned worker, uint32_t c, uint32_t unit)
 {
-	pthread_mutex_lock(&b->rank->turn);
-	tell(b->rank,
-		(struct head){
-			.command = COMMAND_KEEP, .handle = b->handle, .circuit = c, .unit = unit },
-		NULL, 0);
+	begin(b, (struct head){ .command = COMMAND_KEEP, .circuit = c, .unit = unit }, NULL, 0);
 	b->inner->state_cache->keep(b->state, worker, c, unit);
-	pthread_mutex_unlock(&b->rank->turn);
+	end(b);
 }
 
 static int split_overlaps(struct backend_state *b, uint32_t c, uint32_t nstate, cplx *m, struct err *e)
 {
-	pthread_mutex_lock(&b->rank->turn);
-	tell(b->rank,
-		(struct head){ .command = COMMAND_OVERLAPS,
-			.handle = b->handle,
-			.circuit = c,
-			.nstate = nstate },
-		NULL, 0);
+	begin(b, (struct head){ .command = COMMAND_OVERLAPS, .circuit = c, .nstate = nstate }, NULL,
+		0);
 	int code = b->inner->state_cache->overlaps(b->state, c, nstate, m, e);
-	pthread_mutex_unlock(&b->rank->turn);
+	end(b);
 	return code ? code : split_failure(b, e);
 }
 
@@ -222,24 +205,12 @@ static void split_mixed(struct backend_state *b, unsigned worker, uint32_t c,
 	const struct unit_input *in, uint32_t unit, uint32_t nstate, const cplx *a,
 	double *anti_hermitian_shared, double *const *anti_hermitian_sample)
 {
-	struct buf body = BUF_INIT;
-
-	pthread_mutex_lock(&b->rank->turn);
-	put_input(b->pl, c, in, &body);
-	buf_add(&body, a, split_factors(&b->pl->circuit[c], nstate) * sizeof *a);
-	tell(b->rank,
-		(struct head){ .command = COMMAND_MIXED,
-			.handle = b->handle,
-			.circuit = c,
-			.whole = in->whole,
-			.unit = unit,
-			.nstate = nstate },
-		body.data, body.len);
-	buf_release(&body);
-	b->rank->pass = PHASE_BACKWARD;
+	begin_pass(b,
+		(struct head){ .command = COMMAND_MIXED, .circuit = c, .unit = unit, .nstate = nstate },
+		PHASE_BACKWARD, in, a, split_factors(&b->pl->circuit[c], nstate) * sizeof *a);
 	b->inner->state_cache->backward(b->state, worker, c, in, unit, nstate, a,
 		anti_hermitian_shared, anti_hermitian_sample);
-	pthread_mutex_unlock(&b->rank->turn);
+	end(b);
 }
 
 static const struct state_cache_ops split_state_cache = {
@@ -264,11 +235,10 @@ static void split_free(struct backend_state *b)
 {
 	if (!b)
 		return;
-	pthread_mutex_lock(&b->rank->turn);
-	tell(b->rank, (struct head){ .command = COMMAND_CLOSE, .handle = b->handle }, NULL, 0);
+	begin(b, (struct head){ .command = COMMAND_CLOSE }, NULL, 0);
 	if (b->state)
 		b->inner->free(b->state);
-	pthread_mutex_unlock(&b->rank->turn);
+	end(b);
 	free(b);
 }
 

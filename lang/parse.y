@@ -413,7 +413,4 @@ static void qcnn_yyerror(const struct span *at, struct parser *p, const char *te
 	parser_stop(p);
 }
 
-int parser_run(struct parser *p)
-{
-	return yyparse(p);
-}
+void parser_run(struct parser *p) { yyparse(p); }

@@ -74,12 +74,12 @@ void parser_syntax_error(struct parser *p, const char *got, const char *const *w
 void parser_unmatched(struct parser *p, struct span at);
 
 /* scan.l */
-int scan_open(struct parser *p);             /* 0, or -1 without memory */
+void scan_open(struct parser *p);
 void scan_close(struct parser *p);
 void scan_push(struct parser *p, const char *text, size_t len);   /* reads it from now on */
 void scan_pop(struct parser *p);             /* back to the file below */
 const char *scan_keyword_text(int token);    /* "block", or NULL when no keyword */
 const char *scan_nearest_keyword(const char *word);   /* the likely meant one, or NULL */
 
-/* parse.y: 0 when the grammar came to its end. */
-int parser_run(struct parser *p);
+/* parse.y: to the end of the grammar, or of what can be read. */
+void parser_run(struct parser *p);

@@ -137,7 +137,6 @@ void parser_unmatched(struct parser *p, struct span at)
 {
 	struct diag *g = diag_at(p->diags, DIAG_UNMATCHED_BRACE, at, "`}` without a `{`");
 
-	(void)p;
 	diag_label(g, "nothing is open here");
 }
 

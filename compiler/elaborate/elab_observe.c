@@ -61,15 +61,9 @@ static struct value multiply(struct elab *e, struct span at, const struct pauli_
 		return elab_fail(e, DIAG_LIMIT_OUTPUTS, at, "an observable of more than %d terms", PROGRAM_TERMS_MAX);
 	if (!elab_work(e, (uint64_t)a->n * b->n + count_factors(a) * b->n + count_factors(b) * a->n, at))
 		return value_unknown();
-	switch (pauli_sum_multiply(e->arena, a, b, &s, &wire)) {
-	case PAULI_SAME_WIRE:
+	if (!pauli_sum_multiply(e->arena, a, b, &s, &wire))
 		return elab_fail(e, DIAG_OBSERVABLE_QUBIT, at, "both factors act on qubit %s",
 			elab_wire_name(e, wire, name, sizeof name));
-	case PAULI_TOO_MANY:
-		return elab_fail(e, DIAG_LIMIT_OUTPUTS, at, "an observable of more than %d terms", PROGRAM_TERMS_MAX);
-	case PAULI_FINE:
-		break;
-	}
 	return observable(e, s);
 }
 

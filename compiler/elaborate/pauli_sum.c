@@ -63,11 +63,7 @@ struct pauli_sum pauli_sum_scaled(struct arena *a, const struct pauli_sum *s, do
 {
 	struct pauli_sum t = empty(a, s->n);
 
-	for (uint32_t i = 0; i < s->n; i++) {
-		t.store->v[i] = s->store->v[i];
-		t.store->v[i].coefficient *= scale;
-	}
-	t.n = t.store->n = s->n;
+	pauli_sum_add(a, &t, scale, s, &t);
 	return t;
 }
 
@@ -92,19 +88,17 @@ static bool merge(struct arena *a, const struct pauli_term *l, const struct paul
 	return true;
 }
 
-enum pauli_fault pauli_sum_multiply(struct arena *a, const struct pauli_sum *left,
+bool pauli_sum_multiply(struct arena *a, const struct pauli_sum *left,
 	const struct pauli_sum *right, struct pauli_sum *out, uint32_t *wire)
 {
-	if ((uint64_t)left->n * right->n > PROGRAM_TERMS_MAX)
-		return PAULI_TOO_MANY;
 	struct pauli_sum s = empty(a, left->n * right->n);
 	for (uint32_t i = 0; i < left->n; i++)
 		for (uint32_t j = 0; j < right->n; j++)
 			if (!merge(a, &left->store->v[i], &right->store->v[j], &s.store->v[s.n++], wire))
-				return PAULI_SAME_WIRE;
+				return false;
 	s.store->n = s.n;
 	*out = s;
-	return PAULI_FINE;
+	return true;
 }
 
 static int by_factors(const void *p, const void *q)

@@ -16,9 +16,8 @@ struct pauli_sum pauli_sum_of(struct arena *a, double coefficient, uint8_t lette
 bool pauli_sum_add(struct arena *a, const struct pauli_sum *left, double scale,
 	const struct pauli_sum *right, struct pauli_sum *out);
 struct pauli_sum pauli_sum_scaled(struct arena *a, const struct pauli_sum *s, double scale);
-enum pauli_fault { PAULI_FINE = 0, PAULI_SAME_WIRE, PAULI_TOO_MANY };
-/* Product, term by term; on PAULI_SAME_WIRE *wire is a qubit both factors act on. */
-enum pauli_fault pauli_sum_multiply(struct arena *a, const struct pauli_sum *left,
+/* Product, term by term: at most PROGRAM_TERMS_MAX; false where both factors act on a qubit, *wire. */
+bool pauli_sum_multiply(struct arena *a, const struct pauli_sum *left,
 	const struct pauli_sum *right, struct pauli_sum *out, uint32_t *wire);
 /* Equal products gathered, in order of wires; terms with coefficient 0 dropped. */
 uint32_t pauli_sum_gather(struct arena *a, const struct pauli_sum *s, struct pauli_term **out);

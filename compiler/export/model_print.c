@@ -315,20 +315,20 @@ static void put_instances(struct printer *w)
 /* Gates of a matrix, those of matrices inside of it counted too; no deeper than blocks in a model are. */
 static int check_size(const struct program *p, struct err *e)
 {
-	uint64_t *ngate = mem_try((size_t)p->nmatrix + 1, sizeof *ngate), total = 0;
+	mem_auto uint64_t *ngate = mem_try((size_t)p->nmatrix + 1, sizeof *ngate);
 	mem_auto uint32_t *depth = mem_try((size_t)p->nmatrix + 1, sizeof *depth);
+	uint64_t total = 0;
 	int code = ngate && depth ? 0 : err_set(e, -ERR_CONFIG, "no memory for %u matrices", p->nmatrix);
 
-	for (uint32_t m = 0; !code && m < p->nmatrix; m++)
+	for (uint32_t m = 0; !code && m < p->nmatrix; m++) {
+		ngate[m] = matrix_gates(&p->matrix[m], ngate);
 		for (uint32_t i = 0; i < p->matrix[m].nitem; i++) {
 			const struct item *it = &p->matrix[m].item[i];
 			uint32_t inner = it->gate == GATE_NONE ? depth[it->ref] + 1 : 1;
 
-			ngate[m] += it->gate == GATE_NONE ? ngate[it->ref] : 1;
-			if (ngate[m] > COMPILE_CALLS_MAX)
-				ngate[m] = COMPILE_CALLS_MAX + 1;
 			depth[m] = inner > depth[m] ? inner : depth[m];
 		}
+	}
 	for (uint32_t c = 0; !code && c < p->ncircuit; c++)
 		for (uint32_t i = 0; !code && i < p->circuit[c].napply; i++) {
 			const struct apply *a = &p->circuit[c].apply[i];
@@ -338,7 +338,6 @@ static int check_size(const struct program *p, struct err *e)
 				code = err_set(e, -ERR_BAD_DATA, "more than %d gates, or blocks deeper than %d: too large to be written "
 					"gate by gate", COMPILE_CALLS_MAX, COMPILE_DEPTH_MAX);
 		}
-	free(ngate);
 	return code;
 }
 

@@ -2,7 +2,6 @@
  * All passes on one screen. */
 #include "compiler/compile.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/elaborate/elaborate.h"
@@ -56,26 +55,16 @@ static void run_passes(struct design *d, const struct compile_options *o)
 	}
 }
 
-struct use { bool *weights, *inputs; };
-
-static struct use use_of(const struct design *d)
+/* weight, input: used in the text, against what the passes have left. */
+static void warn_use(const struct design *d, const struct compile_options *o, const bool *weight,
+	const bool *input, struct diags *diags)
 {
-	return (struct use){ used_scalars(d, EXPR_WEIGHT), used_scalars(d, EXPR_INPUT) };
-}
+	bool all = without(o, rows[PASS_CONE].name);
+	mem_auto bool *left = used_scalars(d, EXPR_WEIGHT), *left_input = used_scalars(d, EXPR_INPUT);
 
-static void use_release(struct use *u)
-{
-	free(u->weights);
-	free(u->inputs);
-}
-
-/* before: in the text; after: in what the passes have left. */
-static void warn_use(const struct design *d, const struct compile_options *o, const struct use *before, const struct use *after,
-	struct diags *diags)
-{
-	warn_weights(d, before->weights, after->weights, diags);
+	warn_weights(d, weight, all ? weight : left, diags);
 	if (o && o->whole)
-		warn_inputs(d, before->inputs, after->inputs, diags);
+		warn_inputs(d, input, all ? input : left_input, diags);
 }
 
 struct program *compile_design(struct design *d, struct diags *diags, const struct compile_options *o)
@@ -84,14 +73,11 @@ struct program *compile_design(struct design *d, struct diags *diags, const stru
 
 	if (diags_errors(diags))
 		return NULL;
-	struct use before = use_of(d);
+	mem_auto bool *weight = used_scalars(d, EXPR_WEIGHT), *input = used_scalars(d, EXPR_INPUT);
 	if (o && o->whole && !warn_outputs(d, diags))
 		warn_qubits(d, diags);
 	run_passes(d, o);
-	struct use after = use_of(d);
-	warn_use(d, o, &before, without(o, rows[PASS_CONE].name) ? &before : &after, diags);
-	use_release(&before);
-	use_release(&after);
+	warn_use(d, o, weight, input, diags);
 	struct program *p = lower(d, diags_sources(diags));
 	if (program_verify(p, &e))
 		BUG("the compiled program is not valid: %s", e.text);

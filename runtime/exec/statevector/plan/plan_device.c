@@ -9,13 +9,16 @@
  * multiply-adds, which is less in the backward pass, where sums go over the lanes, and of the cycles in which one is issued. */
 static const double MEMORY_SHARE = 0.85, ARITHMETIC_SHARE[] = { 0.914 * 0.8, 0.65 * 0.8 };
 
-static void add(struct plan_device_work *sum, const struct plan_device_work *w, double nsample)
+/* Of nunit units, which have nsample samples each; w: what does not depend on them, and what each takes. */
+static void add(struct plan_device_work *sum, const struct plan_device_work *w, uint32_t nunit,
+	double nsample)
 {
-	sum->launch += w->launch;
-	sum->copy += w->copy;
-	sum->clear += w->clear;
-	sum->call += w->call;
-	sum->wait += w->wait;
+	sum->launch += nunit * w->launch;
+	sum->copy += nunit * w->copy;
+	sum->clear += nunit * w->clear;
+	sum->call += nunit * w->call;
+	sum->wait += nunit * w->wait;
+	nsample *= nunit;
 	for (unsigned twice = 0; twice < 2; twice++) {
 		sum->flops[twice] += nsample * w->flops[twice];
 		sum->mads[twice] += nsample * w->mads[twice];
@@ -24,7 +27,7 @@ static void add(struct plan_device_work *sum, const struct plan_device_work *w, 
 	sum->blocks += nsample * w->blocks;
 	sum->read += nsample * w->read;
 	sum->written += nsample * w->written;
-	sum->copied += nsample * w->copied + w->copied_once;
+	sum->copied += nsample * w->copied + nunit * w->copied_once;
 }
 
 /* Of a unit: by itself, and what its kernels and its copies take of the device while it has other units, too. */
@@ -87,7 +90,7 @@ static void visit(const struct plan *pl, uint32_t count, bool gradient,
 static void add_part(void *ctx, const struct plan_device_work *w, bool back, double nsample)
 {
 	(void)back;
-	add(ctx, w, nsample);
+	add(ctx, w, 1, nsample);
 }
 
 static struct plan_device_work unit_work(const struct plan *pl, uint32_t count, bool gradient)
@@ -99,25 +102,14 @@ static struct plan_device_work unit_work(const struct plan *pl, uint32_t count, 
 	return sum;
 }
 
-static void add_units(struct plan_device_work *sum, const struct plan_device_work *w, uint32_t nunit)
-{
-	add(sum, w, nunit);
-	sum->launch += (nunit - 1) * w->launch;
-	sum->copy += (nunit - 1) * w->copy;
-	sum->clear += (nunit - 1) * w->clear;
-	sum->call += (nunit - 1) * w->call;
-	sum->wait += (nunit - 1) * w->wait;
-}
-
 struct plan_device_work plan_device_work(const struct plan *pl, uint64_t nsample, bool gradient)
 {
 	struct plan_device_work whole = unit_work(pl, pl->width, gradient),
 				last = unit_work(pl, (uint32_t)(nsample % pl->width), gradient);
 	struct plan_device_work sum = { 0 };
 
-	if (nsample >= pl->width)
-		add_units(&sum, &whole, (uint32_t)(nsample / pl->width));
-	add(&sum, &last, 1);
+	add(&sum, &whole, (uint32_t)(nsample / pl->width), 1);
+	add(&sum, &last, 1, 1);
 	return sum;
 }
 
@@ -127,7 +119,7 @@ static void add_seconds(void *ctx, const struct plan_device_work *w, bool back, 
 {
 	struct plan_device_work all = { 0 };
 
-	add(&all, w, nsample);
+	add(&all, w, 1, nsample);
 	add_work(ctx, &all, back);
 }
 

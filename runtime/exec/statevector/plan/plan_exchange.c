@@ -79,14 +79,14 @@ struct plan_sent plan_exchange(const struct plan *pl, const struct plan_circuit 
 	return sent;
 }
 
-/* The first segment to which the backward pass goes. */
+/* The last stage that the backward pass goes through, or nstage. */
 static uint32_t last_back(const struct plan_circuit *c)
 {
 	uint32_t k = 0;
 
 	while (k < c->nstage && c->stage[k].first + c->stage[k].count <= c->first_transition)
 		k++;
-	return k < c->nstage ? c->stage[k].segment : c->nsegment - 1;
+	return k;
 }
 
 struct plan_sent plan_exchanges(const struct plan *pl, bool back, uint32_t *n)
@@ -96,8 +96,11 @@ struct plan_sent plan_exchanges(const struct plan *pl, bool back, uint32_t *n)
 	*n = 0;
 	for (uint32_t k = 0; k < pl->ncircuit; k++) {
 		const struct plan_circuit *c = &pl->circuit[k];
+		uint32_t stage = last_back(c), g = 1;
 
-		for (uint32_t g = back ? last_back(c) + 1 : 1; g < c->nsegment; g++) {
+		if (back)
+			g = stage < c->nstage ? c->stage[stage].segment + 1 : c->nsegment;
+		for (; g < c->nsegment; g++) {
 			struct plan_sent x = plan_exchange(pl, c, g);
 
 			sum.bytes += (back ? 2 : 1) * x.bytes;
@@ -212,11 +215,8 @@ static void pass_forward(struct pass *p, const struct plan_seconds *stage, bool 
 
 static void pass_back(struct pass *p, const struct plan_seconds *stage, bool fused)
 {
-	uint32_t first = 0;
+	uint32_t first = last_back(p->c);
 
-	while (first < p->c->nstage
-		&& p->c->stage[first].first + p->c->stage[first].count <= p->c->first_transition)
-		first++;
 	compute_alone(p, stage[p->c->nstage].back);
 	exchange_readouts(p, 2);
 	for (uint32_t k = p->c->nstage; k-- > first;) {

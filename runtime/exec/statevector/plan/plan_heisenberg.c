@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/exec/statevector/observable.h"
+
 static const double READ_FLOPS = 10;     /* of an amplitude: a pass that reads outputs, or writes lambda */
 
 struct tail {
@@ -32,18 +34,8 @@ static uint64_t output_bits(const struct plan_circuit *c)
 		for (uint32_t w = 0; o->kind == OUTPUT_PROBS && w < o->nwire; w++)
 			bits |= UINT64_C(1) << o->wire[w];
 		for (uint32_t t = 0; t < o->nterm; t++)
-			for (uint32_t f = 0; f < o->term[t].nfactor; f++)
-				bits |= UINT64_C(1) << o->term[t].factor[f].wire;
+			bits |= pauli_mask(&o->term[t]).flip | pauli_mask(&o->term[t]).sign;
 	}
-	return bits;
-}
-
-static uint64_t step_bits(const struct plan_step *s)
-{
-	uint64_t bits = s->control_mask;
-
-	for (unsigned k = 0; k < s->ntarget; k++)
-		bits |= UINT64_C(1) << s->bit[k];
 	return bits;
 }
 
@@ -71,7 +63,7 @@ static double step_off(const struct tail *t, const struct plan_step *s, bool gra
 /* Can the step join the tail?  It then grows by the step's bits. */
 static bool take(struct tail *t, const struct plan_step *s, bool gradient)
 {
-	uint64_t bits = step_bits(s);
+	uint64_t bits = plan_step_bits(s);
 
 	if (s->op != STEP_UNITARY || (bits & t->passed) || count(t->bits | bits) > MATRIX_TARGETS_MAX
 			|| t->b->def[s->matrix]->cls == VALUE_SAMPLE)
@@ -107,8 +99,8 @@ static uint64_t find(struct tail *t, bool *mine)
 	for (uint32_t k = t->c->nstep; k-- > 0; ) {
 		const struct plan_step *s = &t->c->step[k];
 
-		if (!(step_bits(s) & t->bits)) {
-			t->passed |= step_bits(s);
+		if (!(plan_step_bits(s) & t->bits)) {
+			t->passed |= plan_step_bits(s);
 			continue;
 		}
 		if (!take(t, s, gradient))

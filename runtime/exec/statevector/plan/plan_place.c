@@ -28,14 +28,6 @@ static uint64_t bit(unsigned b) { return UINT64_C(1) << b; }
 static unsigned count(uint64_t bits) { return (unsigned)__builtin_popcountll(bits); }
 static bool has(uint64_t bits, unsigned b) { return (bits >> b) & 1; }
 
-static uint64_t stage_local(const struct plan_stage *s)
-{
-	uint64_t bits = 0;
-	for (unsigned k = 0; k < s->nlocal; k++)
-		bits |= bit(s->local[k]);
-	return bits;
-}
-
 static uint64_t stage_controls(const struct placing *p, const struct plan_stage *s)
 {
 	uint64_t bits = 0;
@@ -272,7 +264,7 @@ static uint32_t first_large(const struct placing *p, bool reads)
 	while (k < p->c->nstage) {
 		const struct plan_stage *s = &p->c->stage[k];
 		uint64_t there =
-			reads ? p->nonzero[k] : p->nonzero[k + 1] | stage_local(s) | left(p, s);
+			reads ? p->nonzero[k] : p->nonzero[k + 1] | plan_local(s) | left(p, s);
 		if (count(there) + 3 >= p->nbit)
 			break;
 		k++;
@@ -385,7 +377,7 @@ uint64_t plan_places(const uint8_t *place, uint64_t bits)
 uint64_t plan_lanes_inside(const struct plan *pl, const struct plan_stage *s)
 {
 	unsigned nlane = (unsigned)__builtin_ctz(plan_lanes(pl)), nbit = 0;
-	uint64_t lanes = 0, local = stage_local(s);
+	uint64_t lanes = 0, local = plan_local(s);
 	if (!s->place)
 		return bit(nlane) - 1;
 	for (unsigned found = 0; found < nlane; nbit++)

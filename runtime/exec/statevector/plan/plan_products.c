@@ -12,9 +12,8 @@
 #include "runtime/exec/statevector/plan/plan_stage.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-enum { PAULI_X = 1, PAULI_Y = 2, PAULI_Z = 3 };
+#include "runtime/exec/statevector/observable.h"
 
 static uint64_t bit(unsigned b) { return UINT64_C(1) << b; }
 
@@ -47,17 +46,12 @@ static uint64_t rank_places(const struct plan_segment *g) { return plan_places(g
 
 struct plan_product plan_product(const struct plan_circuit *c, const struct pauli_term *t)
 {
-	struct plan_product p = { .segment = plan_segment_of(c, c->nstage) };
+	struct pauli_mask m = pauli_mask(t);
+	struct plan_product p = { .ny = m.ny % 4, .segment = plan_segment_of(c, c->nstage) };
 	const uint8_t *place = c->segment[p.segment].place;
 
-	for (uint32_t f = 0; f < t->nfactor; f++) {
-		uint64_t b = bit(place[t->factor[f].wire]);
-
-		p.flip |= t->factor[f].letter != PAULI_Z ? b : 0;
-		p.sign |= t->factor[f].letter != PAULI_X ? b : 0;
-		p.ny += t->factor[f].letter == PAULI_Y;
-	}
-	p.ny %= 4;
+	p.flip = plan_places(place, m.flip);
+	p.sign = plan_places(place, m.sign);
 	while (p.segment + 1 < c->nsegment && (p.flip & rank_places(&c->segment[p.segment])))
 		take_behind(&p, &c->segment[++p.segment]);
 	return p;
@@ -143,14 +137,9 @@ static void add_product(struct plan *pl, struct plan_circuit *c, struct growing 
 /* What is common to products that are read together: bits that they flip, and whether an odd number of factors are y. */
 static uint64_t flips_of(const struct pauli_term *t)
 {
-	uint64_t flips = 0;
-	unsigned ny = 0;
+	struct pauli_mask m = pauli_mask(t);
 
-	for (uint32_t f = 0; f < t->nfactor; f++) {
-		flips |= t->factor[f].letter != PAULI_Z ? bit(t->factor[f].wire) : 0;
-		ny += t->factor[f].letter == PAULI_Y;
-	}
-	return flips << 1 | (ny & 1);
+	return m.flip << 1 | (m.ny & 1);
 }
 
 static int compare(const void *a, const void *b)

@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/exec/statevector/observable.h"
+
 /* Visits of steps that the search may make, and sets of local bits with which it goes on from a segment, by each order. */
 enum { VISITS_MAX = 20000000, BEAM_MAX = 16 };
 
@@ -296,16 +298,6 @@ static struct choice search(struct segments *s, const struct point *root)
 	return best;
 }
 
-/* Bits on which a product of Pauli operators has x or y. */
-static uint64_t flipped(const struct pauli_term *t)
-{
-	uint64_t bits = 0;
-
-	for (uint32_t f = 0; f < t->nfactor; f++)
-		bits |= t->factor[f].letter != 3 ? UINT64_C(1) << t->factor[f].wire : 0;
-	return bits;
-}
-
 uint32_t plan_segment_of(const struct plan_circuit *c, uint32_t k)
 {
 	if (k < c->nstage)
@@ -425,7 +417,7 @@ static void add_steps(struct segments *s)
 	}
 	for (uint32_t o = 0; o < c->noutput; o++)
 		for (uint32_t t = 0; t < c->output[o].nterm; t++) {
-			uint64_t bits = flipped(&c->output[o].term[t]);
+			uint64_t bits = pauli_mask(&c->output[o].term[t]).flip;
 
 			if (bits)
 				s->targets[s->n++] = bits;

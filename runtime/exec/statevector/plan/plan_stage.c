@@ -41,13 +41,20 @@ static unsigned local_limit(const struct plan *pl, const struct plan_circuit *c,
 	return local > STAGE_LOCAL_MAX ? STAGE_LOCAL_MAX : local;
 }
 
-static uint64_t step_targets(const struct plan_step *s)
+static uint64_t set_of(const uint8_t *bit, unsigned n)
 {
 	uint64_t bits = 0;
-	for (unsigned k = 0; k < s->ntarget; k++)
-		bits |= UINT64_C(1) << s->bit[k];
+	for (unsigned k = 0; k < n; k++)
+		bits |= UINT64_C(1) << bit[k];
 	return bits;
 }
+
+uint64_t plan_step_bits(const struct plan_step *s)
+{
+	return s->control_mask | set_of(s->bit, s->ntarget);
+}
+
+uint64_t plan_local(const struct plan_stage *s) { return set_of(s->local, s->nlocal); }
 
 bool plan_diagonal(const struct plan *pl, const struct plan_step *s)
 {
@@ -56,12 +63,12 @@ bool plan_diagonal(const struct plan *pl, const struct plan_step *s)
 
 uint64_t plan_targets(const struct plan *pl, const struct plan_step *s)
 {
-	return plan_diagonal(pl, s) ? 0 : step_targets(s);
+	return plan_diagonal(pl, s) ? 0 : set_of(s->bit, s->ntarget);
 }
 
 uint64_t plan_controls(const struct plan *pl, const struct plan_step *s)
 {
-	return s->control_mask | (plan_diagonal(pl, s) ? step_targets(s) : 0);
+	return plan_diagonal(pl, s) ? plan_step_bits(s) : s->control_mask;
 }
 
 /* The schedule as it grows: steps in their new order. */

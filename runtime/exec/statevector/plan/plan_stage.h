@@ -14,6 +14,9 @@ static inline unsigned plan_lanes(const struct plan *pl) { return target_lanes(p
  * vectors of a block (the extra bits are always 0). */
 unsigned plan_stored_bits(const struct plan *pl, unsigned nbit);
 
+/* Targets and controls of a step, and the local bits of a stage, as sets. */
+uint64_t plan_step_bits(const struct plan_step *s);
+uint64_t plan_local(const struct plan_stage *s);
 /* Does the step multiply each amplitude by a phase, for all angles?  Its targets may then be any bits. */
 bool plan_diagonal(const struct plan *pl, const struct plan_step *s);
 /* Bits of the index that the step changes, its targets; and those that it only reads: its controls, and the targets of

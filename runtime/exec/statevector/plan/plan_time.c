@@ -93,15 +93,6 @@ static bool is_fused(const struct clock *t, const struct plan_circuit *c, const 
 
 static unsigned count(uint64_t bits) { return (unsigned)__builtin_popcountll(bits); }
 
-static uint64_t local_bits(const struct plan_stage *s)
-{
-	uint64_t bits = 0;
-
-	for (unsigned k = 0; k < s->nlocal; k++)
-		bits |= UINT64_C(1) << s->local[k];
-	return bits;
-}
-
 /* A step on n amplitudes of the blocks; diagonal ones wait for a dense one that takes them along, but for those with a bit
  * in the lanes, which visit half of the rows.  on_zero: all of its qubits are |0> before. */
 static double step_forward(const struct clock *t, const struct plan_step *s, double n,
@@ -177,7 +168,7 @@ struct pass {
 static struct pass stage_forward(const struct clock *t, const struct plan_circuit *c,
 	const struct plan_stage *s, uint64_t *live)
 {
-	uint64_t local = local_bits(s), before = *live, lanes = plan_lanes_inside(t->pl, s), all;
+	uint64_t local = plan_local(s), before = *live, lanes = plan_lanes_inside(t->pl, s), all;
 	unsigned waiting = 0;
 	struct pass p = { 0 };
 
@@ -218,7 +209,7 @@ static struct pass stage_forward(const struct clock *t, const struct plan_circui
 static struct pass stage_back(const struct clock *t, const struct plan_circuit *c,
 	const struct plan_stage *s, uint64_t live)
 {
-	uint64_t local = local_bits(s), left = plan_left(t->pl, c, s->first);
+	uint64_t local = plan_local(s), left = plan_left(t->pl, c, s->first);
 	struct plan_visited v = plan_visit(t->pl, c, s);
 	struct pass p = { 0 };
 	double nontemporal, moved = plan_moved_back(t->pl, c, s, &nontemporal);
@@ -264,7 +255,7 @@ static struct plan_seconds stage_seconds(const struct clock *whole, const struct
 	struct plan_seconds sum;
 
 	t.rank = t.nrank_bit ? c->segment[s->segment].rank : 0;
-	t.block = ldexp(t.amplitude, (int)count(local_bits(s) | plan_lanes_inside(t.pl, s)));
+	t.block = ldexp(t.amplitude, (int)count(plan_local(s) | plan_lanes_inside(t.pl, s)));
 	struct pass forward = stage_forward(&t, c, s, live);
 	t.block *= 2;
 	struct pass back = stage_back(&t, c, s, before);
@@ -374,10 +365,8 @@ static void circuit_seconds(struct clock *t, const struct plan_circuit *c,
 {
 	const struct plan *pl = t->pl;
 	double n = ldexp(1, (int)c->nbit);
-	uint64_t live = 0;
+	uint64_t live = plan_nonzero(pl, c, c->nstart);
 
-	for (uint32_t k = 0; k < c->nstart; k++)
-		live |= plan_targets(pl, &c->step[k]);
 	*all = stage[c->nstage] = (struct plan_seconds){ 0 };
 	if (pl->shape == SHAPE_BATCHED) {
 		t->block = n * t->amplitude * pl->width;

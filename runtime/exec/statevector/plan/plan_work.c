@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "runtime/exec/statevector/observable.h"
 #include "runtime/exec/statevector/plan/plan_build.h"
 #include "runtime/exec/statevector/plan/plan_stage.h"
 
@@ -68,13 +69,13 @@ static unsigned count(uint64_t bits) { return (unsigned)__builtin_popcountll(bit
 struct plan_visited plan_visit(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s)
 {
 	struct plan_visited v = { .live = plan_nonzero(pl, c, s->first),
-		.left = plan_left(pl, c, s->first) };
+		.left = plan_left(pl, c, s->first),
+		.local = plan_local(s) };
 	uint64_t all = v.live | plan_nonzero(pl, c, s->first + s->count), in_lanes = 0;
 
 	for (unsigned k = 0; k < s->nlocal; k++) {
 		uint64_t bit = UINT64_C(1) << s->local[k];
 
-		v.local |= bit;
 		in_lanes |= UINT64_C(1) << (s->place ? s->place[s->local[k]] : s->local[k])
 				< plan_lanes(pl)
 			? bit
@@ -269,21 +270,13 @@ bool plan_has_probs(const struct plan_circuit *c)
 	return false;
 }
 
-static bool only_z(const struct pauli_term *t)
-{
-	for (uint32_t f = 0; f < t->nfactor; f++)
-		if (t->factor[f].letter != 3)
-			return false;
-	return true;
-}
-
 bool plan_sums_near(const struct plan_circuit *c)
 {
 	uint32_t n = 0;
 
 	for (uint32_t k = 0; k < c->noutput; k++)
 		for (uint32_t t = 0; t < c->output[k].nterm; t++) {
-			if (!only_z(&c->output[k].term[t]))
+			if (pauli_mask(&c->output[k].term[t]).flip)
 				return false;
 			n += c->output[k].term[t].nfactor > 0;
 		}

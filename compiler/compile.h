@@ -35,6 +35,8 @@ struct program *compile_tree(struct ast *t, struct diags *d, const struct compil
 /* The same of a design that a reader has built (circuit_builder.h); the design stays the caller's. */
 struct design;
 struct program *compile_design(struct design *b, struct diags *d, const struct compile_options *o);
+/* The first part of compile_tree: the tree is run into *b, which is empty.  With errors *b is incomplete. */
+void elaborate(struct ast *t, struct diags *d, const struct compile_options *o, struct design *b);
 
 /* The program as text, and back to the same bytes (see qcnn-bytecode(5)). */
 void asm_print(const struct program *p, struct buf *out);

@@ -45,13 +45,11 @@ libcompiler_a_SOURCES = \
 	compiler/elaborate/elab_param.c \
 	compiler/elaborate/elab_wires.c \
 	compiler/elaborate/elaborate.c \
-	compiler/elaborate/elaborate.h \
 	compiler/elaborate/lists.c \
 	compiler/elaborate/lists.h \
 	compiler/elaborate/pauli_sum.c \
 	compiler/elaborate/pauli_sum.h \
 	compiler/elaborate/principal_power.c \
-	compiler/elaborate/principal_power.h \
 	compiler/elaborate/value.c \
 	compiler/elaborate/value.h \
 	compiler/export/model_print.c \
@@ -63,7 +61,6 @@ libcompiler_a_SOURCES = \
 	compiler/import/qsim.h \
 	compiler/passes/design_print.c \
 	compiler/passes/lower.c \
-	compiler/passes/lower.h \
 	compiler/passes/pass.h \
 	compiler/passes/pass_cancel.c \
 	compiler/passes/pass_cone.c \
@@ -71,6 +68,5 @@ libcompiler_a_SOURCES = \
 	compiler/passes/pass_used.c \
 	compiler/passes/pipeline.c \
 	compiler/passes/warn_unused.c \
-	compiler/passes/warn_unused.h \
 	compiler/path_table.c \
 	compiler/path_table.h

@@ -112,6 +112,7 @@ void elab_discard(struct elab *e, const struct node *n);
 void elab_if_measure(struct elab *e, const struct node *n);
 void elab_amplitudes(struct elab *e, const struct node *n);
 /* elab_block.c */
+uint32_t elab_count_formals(const struct node *def, bool qubits);
 const struct calls *elab_block(struct elab *e, const struct node *call, const struct node *def,
 	const struct value *arg, const struct node *const *arg_node);
 bool elab_bind_formals(struct elab *e, const struct node *def, const struct value *arg, const struct node *const *at);
@@ -122,3 +123,6 @@ bool elab_modify(struct elab *e, const struct node *call, struct calls *ops, uin
 bool elab_count_controls(struct elab *e, const struct node *call, uint32_t *n);
 /* elab_circuit.c */
 void elab_file(struct elab *e);
+/* principal_power.c: *out = (matrix)^power of a constant gate: eigenphases in (-pi, pi], multiplied.  False when some angle
+ * is not constant (*constant tells) or the gate has no exact form for it. */
+bool principal_power(struct design *d, uint32_t matrix, double power, uint32_t *out, bool *constant);

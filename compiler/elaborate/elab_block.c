@@ -72,7 +72,7 @@ bool elab_bind_formals(struct elab *e, const struct node *def, const struct valu
 	return fine;
 }
 
-static uint32_t count_formals(const struct node *def, bool qubits)
+uint32_t elab_count_formals(const struct node *def, bool qubits)
 {
 	uint32_t n = 0;
 
@@ -123,7 +123,7 @@ static void check_gates(struct elab *e, const struct node *call, const struct ca
 const struct calls *elab_block(struct elab *e, const struct node *call, const struct node *def,
 	const struct value *arg, const struct node *const *arg_node)
 {
-	uint32_t narg = count_formals(def, false);
+	uint32_t narg = elab_count_formals(def, false);
 	struct memo_entry *m = memo_find(e, def, arg, narg);
 
 	if (m->calls.nwire || e->stop)
@@ -136,7 +136,7 @@ const struct calls *elab_block(struct elab *e, const struct node *call, const st
 	if (!elab_bind_formals(e, def, arg, arg_node)) {
 		return NULL;
 	}
-	calls_wires(&m->calls, count_formals(def, true));
+	calls_wires(&m->calls, elab_count_formals(def, true));
 	run_block(e, call, def, &m->calls);
 	check_gates(e, call, &m->calls);
 	return &m->calls;

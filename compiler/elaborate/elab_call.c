@@ -285,13 +285,8 @@ static bool gate_angles(struct elab *e, const struct args *a, const struct value
 
 static uint32_t callee_wires(const struct node *call)
 {
-	uint32_t n = 0;
-
-	if (!call->decl)
-		return gate_row(call->gate)->ncontrol + gate_ntarget(call->gate, call->word);
-	for (uint32_t i = 0; i < call->decl->list.n; i++)
-		n += call->decl->list.v[i]->op == AST_TYPE_QUBIT;
-	return n;
+	return call->decl ? elab_count_formals(call->decl, true)
+			  : gate_row(call->gate)->ncontrol + gate_ntarget(call->gate, call->word);
 }
 
 /* The callee's applies for the k-th use, modifiers included. */

@@ -5,8 +5,6 @@
 
 #include <math.h>
 
-#include "compiler/elaborate/principal_power.h"
-
 static bool controls(struct elab *e, const struct modifier *m, uint32_t *n)
 {
 	int64_t k = 1;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Elaboration: statements, names, and the reporting of faults. */
-#include "compiler/elaborate/elaborate.h"
+#include "compiler/elaborate/elab.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "compiler/elaborate/elab.h"
 
 enum { ELAB_MUTE_MAX = 20000 };          /* repetitions of known faults before we give up */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Principal powers: one-qubit gates by their axis, families of rotations and
  * powers by their angle. */
-#include "compiler/elaborate/principal_power.h"
+#include "compiler/elaborate/elab.h"
 
 #include <math.h>
 

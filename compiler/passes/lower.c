@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Lowering.  Plain swaps become relabellings; input scalars get their final
  * numbers, now that the sizes of states are known; places become lines. */
-#include "compiler/passes/lower.h"
+#include "compiler/passes/pass.h"
 
 #include <stdlib.h>
-
-#include "compiler/passes/pass.h"
 
 struct lowering {
 	const struct design *d;

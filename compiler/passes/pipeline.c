@@ -4,9 +4,7 @@
 
 #include <string.h>
 
-#include "compiler/elaborate/elaborate.h"
-#include "compiler/passes/lower.h"
-#include "compiler/passes/warn_unused.h"
+#include "compiler/passes/pass.h"
 
 enum { PASS_UNROLL, PASS_FOLD, PASS_CANCEL, PASS_CONE, PASS_COUNT };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Warnings about what a model declares and does not need. */
-#include "compiler/passes/warn_unused.h"
+#include "compiler/passes/pass.h"
 
 #include "runtime/base/diag.h"
 

@@ -74,9 +74,6 @@ int sample_readouts(const struct evaluator *ev, uint32_t sample, struct err *e);
 int sample_gradient(struct evaluator *ev, unsigned worker, uint32_t sample, double *dreadout,
 	struct err *e);
 
-/* A unit of the prepared batch, in fused execution; v[nvector]: its vector. */
-int evaluator_unit(struct evaluator *ev, unsigned worker, uint32_t unit, struct fixed *v,
-	struct err *e);
 /* The prepared batch in two-phase execution, with this process's threads; sums into ev->sum. */
 int evaluator_run_phases(struct evaluator *ev, struct err *e);
 /* The units of the prepared batch by a pool's workers elsewhere. */

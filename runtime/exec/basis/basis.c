@@ -409,18 +409,6 @@ static int basis_join(void *state, struct err *e)
 	return code;
 }
 
-static void basis_readout(void *state, unsigned worker, uint32_t sample, double *readout)
-{
-	rank_combine(state, worker, sample, readout);
-}
-
-static void basis_readout_gradient(void *state, uint32_t sample, const double *dreadout)
-{
-	rank_gradient(state, sample, dreadout);
-}
-
-static int basis_mix(void *state, struct err *e) { return rank_mix(state, e); }
-
 /* ---- the backward pass ---- */
 
 static int basis_backward(void *state, unsigned worker, uint32_t unit, const double *dreadout,
@@ -479,7 +467,7 @@ const struct engine engine_basis = {
 	.backward = basis_backward,
 	.finish = basis_finish,
 	.join = basis_join,
-	.readout = basis_readout,
-	.readout_gradient = basis_readout_gradient,
-	.mix = basis_mix,
+	.readout = rank_combine,
+	.readout_gradient = rank_gradient,
+	.mix = rank_mix,
 };

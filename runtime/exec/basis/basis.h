@@ -77,10 +77,10 @@ uint32_t rank_worth(const struct plan *pl, uint32_t nsample, bool gradient, bool
 bool rank_find(struct basis *k, uint32_t max, uint32_t *r, uint32_t *pivot, cplx *c);
 
 /* batch_rank_readouts.c: readouts of a sample of the whole batch from the overlaps; its gradient with respect to these;
- * the tables for the backward pass. */
-void rank_combine(const struct basis *k, unsigned worker, uint32_t sample, double *readout);
-void rank_gradient(struct basis *k, uint32_t sample, const double *dreadout);
-int rank_mix(struct basis *k, struct err *e);
+ * the tables for the backward pass.  Functions of the engine (engine.h): basis is a struct basis. */
+void rank_combine(void *basis, unsigned worker, uint32_t sample, double *readout);
+void rank_gradient(void *basis, uint32_t sample, const double *dreadout);
+int rank_mix(void *basis, struct err *e);
 /* batch_rank_check.c: the samples whose combinations are the largest, evolved by themselves, must read the same. */
 int rank_prove(struct basis *k, struct err *e);
 

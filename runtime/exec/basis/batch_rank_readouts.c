@@ -33,8 +33,9 @@ static uint32_t list_coefficients(const struct basis *k, uint32_t sample, uint32
 	return n;
 }
 
-void rank_combine(const struct basis *k, unsigned worker, uint32_t sample, double *readout)
+void rank_combine(void *basis, unsigned worker, uint32_t sample, double *readout)
 {
+	const struct basis *k = basis;
 	uint32_t at[RANK_MAX], n = list_coefficients(k, sample, at);
 	double *value = k->value + (size_t)worker * k->nform;
 
@@ -45,8 +46,10 @@ void rank_combine(const struct basis *k, unsigned worker, uint32_t sample, doubl
 			readout + k->pl->circuit[c].first_readout);
 }
 
-void rank_gradient(struct basis *k, uint32_t sample, const double *dreadout)
+void rank_gradient(void *basis, uint32_t sample, const double *dreadout)
 {
+	struct basis *k = basis;
+
 	for (uint32_t c = 0; c < k->pl->ncircuit; c++)
 		forms_gradient(&k->pl->circuit[c], dreadout + k->pl->circuit[c].first_readout,
 			k->dreadout + (size_t)sample * k->nform + k->first_form[c]);
@@ -79,7 +82,9 @@ static int mix_item(void *ctx, unsigned worker, uint32_t item, struct err *e)
 	return 0;
 }
 
-int rank_mix(struct basis *k, struct err *e)
+int rank_mix(void *basis, struct err *e)
 {
+	struct basis *k = basis;
+
 	return basis_items(k, k->nform * row_blocks(k), mix_item, k, e);
 }

@@ -338,7 +338,7 @@ static void stage_pass(const struct plan *pl, const struct plan_circuit *c, cons
 
 		*flops += back ? n.back_flops : n.forward_flops;
 	}
-	*flops += back ? 0 : plan_visit_rest(&v);
+	*flops += back ? 0 : v.waits;
 }
 
 void plan_pass(const struct plan *pl, const struct plan_circuit *c, uint32_t k, bool back, double *flops, double *bytes)

@@ -128,8 +128,6 @@ struct plan_visited_step plan_visit_step(const struct plan *pl, struct plan_visi
 	return n;
 }
 
-double plan_visit_rest(const struct plan_visited *v) { return v->waits; }
-
 /* Operations, and amplitudes that are moved without any. */
 struct cost { double flops, moves; };
 
@@ -150,7 +148,7 @@ static void add_stage(const struct plan *pl, const struct plan_circuit *c, const
 
 		add_step(pl, &c->step[k], &n, gradient, sum);
 	}
-	sum->flops += plan_visit_rest(&v);
+	sum->flops += v.waits;
 }
 
 /* A step of a state that is one block from the first step to the last. */

@@ -8,7 +8,7 @@
 /* Amplitudes that a stage visits, and those of them that a step works on, are fewer where bits are still |0>.
  * live: bits that steps before the stage have made nonzero; left: those that the backward pass finds nonzero besides; kept: amplitudes that
  * stages before read in the backward pass, all that it puts back where it undoes steps.  Diagonal steps wait for the step that changes a
- * bit which they read: how many, those bits, and their operations one by one. */
+ * bit which they read: how many, those bits, and their operations one by one, which are added behind the last step. */
 struct plan_visited {
 	uint64_t local, live, left, lanes, controls;
 	unsigned waiting;
@@ -30,8 +30,6 @@ struct plan_visited_step {
  * counted too high. */
 struct plan_visited_step plan_visit_step(const struct plan *pl, struct plan_visited *v,
 	const struct plan_step *s);
-/* Behind the last one: operations forward of steps that wait still. */
-double plan_visit_rest(const struct plan_visited *v);
 /* Amplitudes that the stage reads before its first step; `there` are written. */
 double plan_visit_read(const struct plan_visited *v);
 

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/train/job/event_queue.h"
 #include "runtime/train/restart.h"
 
 /* A restart that has ended before the head. */
@@ -144,7 +143,7 @@ static void wait_while_held(struct runner *runner, const struct restart_state *a
 
 	pthread_mutex_lock(&run->lock);
 	runner->at = *at;
-	runner->at.events = &runner->queue;
+	runner->at.events = runner->queue;
 	runner->held = true;
 	pthread_cond_broadcast(&run->changed);
 	while (run->hold)
@@ -170,8 +169,11 @@ static int by_number(const void *x, const void *y)
 
 static struct restart_state state_of_ended(uint32_t restart, const struct ended *d)
 {
-	struct restart_state s = { .restart = restart, .weight = d->weight, .events = &d->queue,
-		.last = &d->last, .end = d->end };
+	struct restart_state s = { .restart = restart,
+		.weight = d->weight,
+		.events = d->queue,
+		.last = &d->last,
+		.end = d->end };
 
 	for (unsigned k = 0; k < OPTIMIZER_SLOTS_MAX; k++)
 		s.slot[k] = d->slot[k];
@@ -369,8 +371,8 @@ static void *run_restarts(void *ctx)
 	while (take_restart(runner, &restart)) {
 		const struct restart_state *at = train_state_restart(from, restart);
 
-		if (at && at->events)
-			event_queue_play(at->events, restart, &runner->queued);
+		if (at)
+			event_queue_play(&at->events, restart, &runner->queued);
 		int code = trainer_run(&runner->trainer, restart, at, &last, &e);
 		end_restart(runner, code, &last, &e);
 	}
@@ -425,8 +427,7 @@ static void take_over(struct concurrent_run *run, const struct train_state *from
 			.weight = copy(at->weight, j->program->nweight) };
 		for (unsigned i = 0; i < optimizer_slots(j->optimizer, j->option); i++)
 			d->slot[i] = copy(at->slot[i], j->program->nweight);
-		if (at->events)
-			event_queue_play(at->events, at->restart, &queued);
+		event_queue_play(&at->events, at->restart, &queued);
 	}
 }
 

@@ -14,8 +14,8 @@ libtrain_a_SOURCES = \
 	runtime/train/callback/callback_state.c \
 	runtime/train/checkpoint/checkpoint.c \
 	runtime/train/checkpoint/checkpoint.h \
-	runtime/train/checkpoint/checkpoint_events.c \
-	runtime/train/checkpoint/checkpoint_events.h \
+	runtime/train/checkpoint/event_queue.c \
+	runtime/train/checkpoint/event_queue.h \
 	runtime/train/checkpoint/train_state.c \
 	runtime/train/checkpoint/train_state.h \
 	runtime/train/concurrent_restarts.c \
@@ -26,8 +26,6 @@ libtrain_a_SOURCES = \
 	runtime/train/job/epoch_record.c \
 	runtime/train/job/epoch_record.def \
 	runtime/train/job/epoch_record.h \
-	runtime/train/job/event_queue.c \
-	runtime/train/job/event_queue.h \
 	runtime/train/job/train_job.c \
 	runtime/train/job/train_job.h \
 	runtime/train/job/train_observer.h \

@@ -7,7 +7,6 @@
 
 #include "runtime/train/checkpoint/train_state.h"
 #include "runtime/train/concurrent_restarts.h"
-#include "runtime/train/job/event_queue.h"
 #include "runtime/train/restart.h"
 
 /* A class that no sample has is an error, for example 0 and 1 for labels -1 and 1. */
@@ -163,8 +162,8 @@ static int one_by_one(const struct train_job *j, const struct train_observer *o,
 
 		struct restart_result end = { .restart = i, .last = &last, .weight = t.weight, .slot = t.slot };
 
-		if (at && at->events)
-			event_queue_play(at->events, i, o);
+		if (at)
+			event_queue_play(&at->events, i, o);
 		if (at && at->last) {
 			end = (struct restart_result){ i, at->last, at->end, at->weight, (double *const *)at->slot };
 		} else {

@@ -11,7 +11,6 @@
 #include "runtime/base/buf.h"
 #include "runtime/base/rng.h"
 #include "runtime/train/checkpoint/checkpoint.h"
-#include "runtime/train/checkpoint/checkpoint_events.h"
 #include "tests/tap.h"
 #include "tests/train/tiny.h"
 
@@ -296,15 +295,15 @@ static void test_stops(const struct program *p, struct callback_set *callbacks)
 /* Do n numbers make a queue, and it the same numbers? */
 static bool is_whole(const struct train_job *j, const double *value, size_t n)
 {
-	struct event_queue q = { .job = j };
-	struct event_numbers again = { .n = 0 };
-	bool whole = checkpoint_events_read(value, n, &q);
+	const struct event_queue q = { .job = j, .value = (double *)value, .n = n };
+	struct event_queue again = { .job = j };
+	const struct train_observer o = event_queue_observer(&again);
+	bool whole = event_queue_is_whole(&q);
 
 	if (whole)
-		again = checkpoint_events(&q, 0);
+		event_queue_play(&q, 0, &o);
 	whole &= again.n == n && (!n || !memcmp(again.value, value, n * sizeof *value));
-	free(again.value);
-	event_queue_clear(&q);
+	event_queue_clear(&again);
 	return whole;
 }
 
@@ -315,7 +314,6 @@ static void test_numbers(const struct program *p)
 	struct event_queue q = { .job = &j };
 	const struct train_observer o = event_queue_observer(&q);
 	struct callback_set set;
-	struct event_numbers t;
 	struct epoch_record r = { .epoch = 1, .step = 3 };
 	double zero[64] = { 0 };
 	unsigned wrong = 0;
@@ -327,28 +325,25 @@ static void test_numbers(const struct program *p)
 	o.epoch(o.ctx, &r);
 	o.state(o.ctx, &r, &(struct epoch_state){ zero, zero, zero, 3 });
 	o.event(o.ctx, &(struct train_event){ .kind = TRAIN_STOPPED, .record = &r, .best_epoch = 1 });
-	tap_is_int((int)q.n, 4, "four events");
-	t = checkpoint_events(&q, 0);
-	tap_ok(!is_whole(&j, t.value, t.n), "an event of a callback that is not there");
+	tap_ok(!is_whole(&j, q.value, q.n), "an event of a callback that is not there");
 	j.callbacks = &set;
-	tap_ok(is_whole(&j, t.value, t.n), "a queue of %zu numbers", t.n);
-	for (size_t n = 1; n < t.n; n++)
-		wrong += is_whole(&j, t.value, n) && n != 7;    /* the step alone is whole */
+	tap_ok(is_whole(&j, q.value, q.n), "a queue of %zu numbers", q.n);
+	for (size_t n = 1; n < q.n; n++)
+		wrong += is_whole(&j, q.value, n) && n != 7; /* the step alone is whole */
 	tap_ok(wrong <= 2, "cut between messages alone it stays one");
 	wrong = 0;
-	for (size_t at = 0; at < t.n; at++) {
+	for (size_t at = 0; at < q.n; at++) {
 		static const double bad[] = { NAN, -1, 1e300 };
-		double kept = t.value[at];
+		double kept = q.value[at];
 
 		/* Where a length or a kind is no number, it is refused; values may be anything. */
 		for (unsigned k = 0; k < 3 && (at < 2 || at == 7 || at == 8); k++) {
-			t.value[at] = bad[k];
-			wrong += is_whole(&j, t.value, t.n);
+			q.value[at] = bad[k];
+			wrong += is_whole(&j, q.value, q.n);
 		}
-		t.value[at] = kept;
+		q.value[at] = kept;
 	}
 	tap_ok(!wrong, "bad lengths and kinds are refused");
-	free(t.value);
 	event_queue_clear(&q);
 }
 

@@ -57,7 +57,7 @@ struct callbacks *callbacks_new(const struct train_job *j, struct learning_rate 
 
 	c->job = j;
 	c->rate = rate;
-	c->nvalue = measures_at(&j->measures, j->measures.nmetric, j->program->noutput);
+	c->nvalue = train_values(j);
 	for (unsigned i = 0; well && i < sizeof order / sizeof *order; i++)
 		well = add_parts(c, order[i]);
 	if (well && c->restorer)

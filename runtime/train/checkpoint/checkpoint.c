@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/train/checkpoint/checkpoint_events.h"
 
 /* training/counters */
 enum counter { COUNT_START, COUNT_EPOCH, COUNT_STEP, COUNT_AT, COUNT_LOSS_SUM, COUNT_SECONDS, COUNT_BATCH, COUNT_OVER, COUNTERS };
@@ -16,11 +15,6 @@ enum counter { COUNT_START, COUNT_EPOCH, COUNT_STEP, COUNT_AT, COUNT_LOSS_SUM, C
 #define RECORD "optimizer/record"
 #define EVENTS "training/tape"
 #define COUNT_MAX 9007199254740992.0      /* 2^53 */
-
-static unsigned values_of(const struct train_job *j)
-{
-	return measures_at(&j->measures, j->measures.nmetric, j->program->noutput);
-}
 
 static unsigned slots_of(const struct train_job *j)
 {
@@ -65,16 +59,6 @@ static double *list(struct writer *w, size_t n)
 	return w->own[w->nown++] = mem_alloc(n ? n : 1, sizeof **w->own);
 }
 
-static void add_events(struct writer *w, const char *prefix, const struct restart_state *s)
-{
-	if (!s->events || !s->events->n)
-		return;
-	struct event_numbers events = checkpoint_events(s->events, s->restart);
-	mem_reserve(w->own, w->nown, w->cap_own);
-	w->own[w->nown++] = events.value;
-	add(w, prefix, EVENTS, events.value, events.n);
-}
-
 static void add_callbacks(struct writer *w, const char *prefix, const struct restart_state *s)
 {
 	const double *state = s->callback_list, *best = s->callback_best;
@@ -110,14 +94,14 @@ static void add_start(struct writer *w, const char *prefix, const struct restart
 	add(w, prefix, "training/outputs", s->output, (size_t)s->at * p->noutput);
 	add(w, prefix, "training/gradient", s->gradient, p->nweight);
 	add(w, prefix, "training/readouts", s->readout, (size_t)s->nbatch * p->nreadout);
-	add_events(w, prefix, s);
+	add(w, prefix, EVENTS, s->events.n ? s->events.value : NULL, s->events.n);
 	add_callbacks(w, prefix, s);
 }
 
 /* The last epoch of a restart that has ended. */
 static void add_result(struct writer *w, const char *prefix, const struct epoch_record *last)
 {
-	unsigned nvalue = values_of(w->job);
+	unsigned nvalue = train_values(w->job);
 	double *r = list(w, epoch_record_size(nvalue));
 
 	epoch_record_pack(last, nvalue, r);
@@ -145,7 +129,7 @@ static void add_ended(struct writer *w, const char *prefix, const struct restart
 	add_result(w, prefix, s->last);
 	add(w, prefix, "end", end, RESTART_END_NUMBERS);
 	add_slots(w, prefix, (double *const *)s->slot);
-	add_events(w, prefix, s);
+	add(w, prefix, EVENTS, s->events.n ? s->events.value : NULL, s->events.n);
 }
 
 /* Concurrent restarts behind the first. */
@@ -270,17 +254,17 @@ static int read_callbacks(const struct reader *r, struct restart_state *s)
 		? get(r, "callbacks/best", r->job->program->nweight, &s->callback_best) : 0;
 }
 
-/* Into q, which is empty. */
-static int read_events(const struct reader *r, struct restart_state *s, struct event_queue *q)
+static int read_events(const struct reader *r, struct restart_state *s)
 {
 	const struct weights_vector *v = find(r, EVENTS);
 
-	*q = (struct event_queue){ .job = r->job };
-	s->events = v ? q : NULL;
-	return !v || checkpoint_events_read(v->value, v->n, q) ? 0 : bad(r, EVENTS, "a malformed message");
+	s->events = (struct event_queue){
+		.job = r->job, .value = v ? (double *)v->value : NULL, .n = v ? v->n : 0
+	};
+	return event_queue_is_whole(&s->events) ? 0 : bad(r, EVENTS, "a malformed message");
 }
 
-static int read_start(const struct reader *r, struct restart_state *s, struct event_queue *events)
+static int read_start(const struct reader *r, struct restart_state *s)
 {
 	const struct weights_vector *record = find(r, RECORD);
 	const struct program *p = r->job->program;
@@ -288,7 +272,7 @@ static int read_start(const struct reader *r, struct restart_state *s, struct ev
 
 	s->weight = r->weights->weight;
 	if (!code)
-		code = read_events(r, s, events);
+		code = read_events(r, s);
 	if (!code && *r->prefix)
 		code = get(r, "weights", p->nweight, &s->weight);
 	s->record = record ? record->value : NULL;
@@ -307,7 +291,7 @@ static int read_start(const struct reader *r, struct restart_state *s, struct ev
 static int read_result(const struct reader *r, struct epoch_record *last)
 {
 	const double *v = NULL;
-	unsigned nvalue = values_of(r->job);
+	unsigned nvalue = train_values(r->job);
 	int code = get(r, "result", epoch_record_size(nvalue), &v);
 
 	if (code)
@@ -317,7 +301,7 @@ static int read_result(const struct reader *r, struct epoch_record *last)
 }
 
 /* A restart that has ended; its last epoch is the caller's. */
-static int read_ended(const struct reader *r, struct restart_state *s, struct epoch_record *last, struct event_queue *events)
+static int read_ended(const struct reader *r, struct restart_state *s, struct epoch_record *last)
 {
 	const double *end = NULL;
 	int code = read_result(r, last);
@@ -333,7 +317,7 @@ static int read_ended(const struct reader *r, struct restart_state *s, struct ep
 	s->restart = last->restart;
 	s->last = last;
 	memcpy(&s->end, end, sizeof s->end);
-	return read_events(r, s, events);
+	return read_events(r, s);
 }
 
 static int read_best(const struct reader *r, struct checkpoint *c)
@@ -385,7 +369,8 @@ static int read_others(const struct reader *r, struct checkpoint *c)
 		uint32_t n = c->state.nrunning;
 		if (n == STATE_RESTARTS_MAX)
 			return bad(r, prefix, "one restart too many");
-		code = ended ? read_ended(&other, &c->running[n], &c->last[n], &c->events[n]) : read_start(&other, &c->running[n], &c->events[n]);
+		code = ended ? read_ended(&other, &c->running[n], &c->last[n])
+			     : read_start(&other, &c->running[n]);
 		if (!code && c->running[c->state.nrunning++].restart != i)
 			code = bad(r, prefix, "another restart");
 	}
@@ -399,7 +384,6 @@ int checkpoint_read(const struct train_job *j, const struct weights *w, struct c
 	memset(&c->state, 0, sizeof c->state);
 	memset(&c->best, 0, sizeof c->best);
 	memset(c->running, 0, sizeof c->running);
-	memset(c->events, 0, sizeof c->events);
 	c->last = mem_try(j->restarts < STATE_RESTARTS_MAX ? j->restarts : STATE_RESTARTS_MAX, sizeof *c->last);
 	if (!c->last)
 		return err_set(e, -ERR_CONFIG, "no memory for the results of %u restarts",
@@ -408,7 +392,7 @@ int checkpoint_read(const struct train_job *j, const struct weights *w, struct c
 		return err_set(e, -ERR_BAD_DATA, "%u weights, the model has %u", w->program->nweight, j->program->nweight);
 	c->state.nrunning = 1;
 	c->state.running = c->running;
-	int code = read_start(&r, c->running, c->events);
+	int code = read_start(&r, c->running);
 	if (!code)
 		code = read_others(&r, c);
 	if (!code)
@@ -418,8 +402,6 @@ int checkpoint_read(const struct train_job *j, const struct weights *w, struct c
 
 void checkpoint_release(struct checkpoint *c)
 {
-	for (unsigned k = 0; k < STATE_RESTARTS_MAX; k++)
-		event_queue_clear(&c->events[k]);
 	free(c->last);
 	c->last = NULL;
 }

@@ -10,7 +10,6 @@
 #pragma once
 
 #include "runtime/train/checkpoint/train_state.h"
-#include "runtime/train/job/event_queue.h"
 #include "runtime/train/weights/weights.h"
 
 /* The file, in parts that borrow from the state and from own, further vectors of the caller. 0, or -ERR_CONFIG when the
@@ -24,7 +23,6 @@ void checkpoint_image_release(struct checkpoint_image *m);
 struct checkpoint {
 	struct train_state state;
 	struct restart_state running[STATE_RESTARTS_MAX];
-	struct event_queue events[STATE_RESTARTS_MAX];         /* owned */
 	struct epoch_record *last;           /* (STATE_RESTARTS_MAX) of restarts that have ended; owned */
 	struct train_result best;
 };

@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-#include "runtime/train/job/event_queue.h"
 #include "runtime/train/optimizer/learning_rate.h"
 
 static int wrong(struct err *e, const char *what)
@@ -66,8 +65,8 @@ int train_state_check(const struct train_job *j, const struct train_state *s, st
 {
 	int code = 0;
 
-	if (!s->nrunning || s->nrunning > STATE_RESTARTS_MAX || s->ndone >= j->restarts || s->running[0].restart != s->ndone
-		|| (s->running[0].events && s->running[0].events->n))
+	if (!s->nrunning || s->nrunning > STATE_RESTARTS_MAX || s->ndone >= j->restarts
+		|| s->running[0].restart != s->ndone || s->running[0].events.n)
 		return wrong(e, "the number of a restart is out of range");
 	if (s->ndone && (!s->best || !s->end || s->best->winner >= s->ndone))
 		return wrong(e, "the number of the best restart is out of range");

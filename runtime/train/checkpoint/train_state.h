@@ -4,10 +4,9 @@
 #pragma once
 
 #include "runtime/train/callback/callback.h"
+#include "runtime/train/checkpoint/event_queue.h"
 #include "runtime/train/job/train_job.h"
 #include "runtime/train/job/train_result.h"
-
-struct event_queue;
 
 /* A restart that runs, or one that has ended but was not reported (last not NULL): then only restart, weight, slot
  * and events are set besides. */
@@ -30,8 +29,7 @@ struct restart_state {
 	 * weights (nweight). */
 	const struct callbacks *callbacks;
 	const double *callback_list, *callback_best; size_t ncallback;
-	/* Of concurrent restarts behind the first: what was not reported yet; NULL: nothing. */
-	const struct event_queue *events;
+	struct event_queue events; /* of concurrent restarts behind the first: what was not reported yet; borrowed */
 	const struct epoch_record *last; struct restart_end end;
 };
 

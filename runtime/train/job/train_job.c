@@ -2,6 +2,11 @@
  * Epochs, steps and samples of a training job. */
 #include "runtime/train/job/train_job.h"
 
+unsigned train_values(const struct train_job *j)
+{
+	return measures_at(&j->measures, j->measures.nmetric, j->program->noutput);
+}
+
 /* Is the epoch in the list?  Its place there does not matter. */
 static bool in_list(const struct train_job *j, uint32_t epoch)
 {

@@ -46,6 +46,8 @@ struct train_job {
 	const struct train_state *resume;    /* continue from this state (train_state.h); NULL: from the beginning */
 };
 
+/* Numbers of all metrics of an epoch. */
+unsigned train_values(const struct train_job *j);
 /* Are there validation samples, and are they evaluated after this epoch? */
 bool train_validates(const struct train_job *j, uint32_t epoch);
 /* Samples of a step, and steps of a pass through the data and of an epoch: a search over all samples

@@ -92,7 +92,7 @@ void buf_printf(struct buf *b, const char *fmt, ...)
 	va_end(ap);
 }
 
-static void little_endian(struct buf *b, uint64_t v, size_t nbyte)
+void buf_little(struct buf *b, uint64_t v, size_t nbyte)
 {
 	uint8_t byte[8];
 
@@ -101,10 +101,10 @@ static void little_endian(struct buf *b, uint64_t v, size_t nbyte)
 	buf_add(b, byte, nbyte);
 }
 
-void buf_u8(struct buf *b, uint8_t v)   { little_endian(b, v, 1); }
-void buf_u16(struct buf *b, uint16_t v) { little_endian(b, v, 2); }
-void buf_u32(struct buf *b, uint32_t v) { little_endian(b, v, 4); }
-void buf_u64(struct buf *b, uint64_t v) { little_endian(b, v, 8); }
+void buf_u8(struct buf *b, uint8_t v) { buf_little(b, v, 1); }
+void buf_u16(struct buf *b, uint16_t v) { buf_little(b, v, 2); }
+void buf_u32(struct buf *b, uint32_t v) { buf_little(b, v, 4); }
+void buf_u64(struct buf *b, uint64_t v) { buf_little(b, v, 8); }
 
 void buf_f64(struct buf *b, double v)
 {
@@ -323,7 +323,7 @@ const uint8_t *rd_bytes(struct rd *r, size_t len)
 	return p;
 }
 
-static uint64_t read_little(struct rd *r, size_t nbyte)
+uint64_t rd_little(struct rd *r, size_t nbyte)
 {
 	const uint8_t *p = rd_bytes(r, nbyte);
 	uint64_t v = 0;
@@ -333,10 +333,10 @@ static uint64_t read_little(struct rd *r, size_t nbyte)
 	return v;
 }
 
-uint8_t rd_u8(struct rd *r)   { return (uint8_t)read_little(r, 1); }
-uint16_t rd_u16(struct rd *r) { return (uint16_t)read_little(r, 2); }
-uint32_t rd_u32(struct rd *r) { return (uint32_t)read_little(r, 4); }
-uint64_t rd_u64(struct rd *r) { return read_little(r, 8); }
+uint8_t rd_u8(struct rd *r) { return (uint8_t)rd_little(r, 1); }
+uint16_t rd_u16(struct rd *r) { return (uint16_t)rd_little(r, 2); }
+uint32_t rd_u32(struct rd *r) { return (uint32_t)rd_little(r, 4); }
+uint64_t rd_u64(struct rd *r) { return rd_little(r, 8); }
 
 double rd_f64(struct rd *r)
 {

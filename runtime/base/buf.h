@@ -23,6 +23,7 @@ void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(print
 void buf_vprintf(struct buf *b, const char *fmt, va_list ap);
 void buf_pad(struct buf *b, int c, size_t n);
 /* Little-endian integers and IEEE doubles, for our file formats. */
+void buf_little(struct buf *b, uint64_t v, size_t nbyte); /* nbyte: 8 at most */
 void buf_u8(struct buf *b, uint8_t v);
 void buf_u16(struct buf *b, uint16_t v);
 void buf_u32(struct buf *b, uint32_t v);
@@ -85,6 +86,7 @@ void path_folder(const char *path,
 /* A cursor over bytes that never reads past the end; after the first overrun
  * every read gives 0 and ->bad stays set. */
 struct rd { const uint8_t *p; size_t len, at; int bad; };
+uint64_t rd_little(struct rd *r, size_t nbyte);
 uint8_t rd_u8(struct rd *r);
 uint16_t rd_u16(struct rd *r);
 uint32_t rd_u32(struct rd *r);

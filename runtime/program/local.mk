@@ -16,10 +16,9 @@ libprogram_a_SOURCES = \
 	runtime/program/matrix_tmpl.h \
 	runtime/program/program.c \
 	runtime/program/program.h \
+	runtime/program/program_bytes.c \
 	runtime/program/program_eval.c \
 	runtime/program/program_init.c \
-	runtime/program/program_read.c \
-	runtime/program/program_write.c \
 	runtime/program/spectrum.c \
 	runtime/program/spectrum.h \
 	runtime/program/verify.c \

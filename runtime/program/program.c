@@ -2,9 +2,8 @@
  * A program's life, and the fields that follow from the others. */
 #include "runtime/program/program.h"
 
-#include <string.h>
-
 #include <stdlib.h>
+#include <string.h>
 
 struct program *program_new(void) { return mem_alloc(1, sizeof(struct program)); }
 
@@ -193,40 +192,38 @@ uint32_t program_nwire(const struct program *p)
 	return n;
 }
 
+/* A scalar among first .. first + count - 1: 0, or on which side of them it is. */
+static int side_of(uint32_t scalar, uint32_t first, uint32_t count)
+{
+	return scalar < first ? -1 : scalar - first >= count;
+}
+
+static int by_weight(const void *weight, const void *group)
+{
+	const struct weight_group *g = group;
+	return side_of(*(const uint32_t *)weight, g->first, g->count);
+}
+
+static int by_input(const void *input, const void *group)
+{
+	const struct input_group *g = group;
+	return side_of(*(const uint32_t *)input, g->first, g->count);
+}
+
 uint32_t program_weight_group(const struct program *p, uint32_t weight)
 {
-	uint32_t lo = 0, hi = p->nweight_group;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		const struct weight_group *g = &p->weight_group[mid];
-
-		if (weight >= g->first && weight - g->first < g->count)
-			return mid;
-		if (weight < g->first)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return INDEX_NONE;
+	const struct weight_group *g = weight < p->nweight
+		? bsearch(&weight, p->weight_group, p->nweight_group, sizeof *g, by_weight)
+		: NULL;
+	return g ? (uint32_t)(g - p->weight_group) : INDEX_NONE;
 }
 
 uint32_t program_input_group(const struct program *p, uint32_t input)
 {
-	uint32_t lo = 0, hi = p->ninput_group;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		const struct input_group *g = &p->input_group[mid];
-
-		if (input >= g->first && input - g->first < g->count)
-			return mid;
-		if (input < g->first)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return INDEX_NONE;
+	const struct input_group *g = input < p->ninput
+		? bsearch(&input, p->input_group, p->ninput_group, sizeof *g, by_input)
+		: NULL;
+	return g ? (uint32_t)(g - p->input_group) : INDEX_NONE;
 }
 
 /* ---- equal definitions ---- */

@@ -148,10 +148,8 @@ static double largest(struct counting *c)
 
 static int refuse(const struct counting *c, double most, struct err *e)
 {
-	const struct weight_group *g = c->p->weight_group;
+	const struct weight_group *g = &c->p->weight_group[program_weight_group(c->p, c->weight)];
 
-	while (c->weight - g->first >= g->count)
-		g++;
 	if (isnan(most))
 		return err_set(e, -ERR_CONFIG, "entry %u of weight %s is used in another way than as an angle of gates, plus or times a constant",
 			c->weight - g->first, g->path);

@@ -151,20 +151,6 @@ static int check_inputs(struct verifier *v)
 
 /* ---- expressions ---- */
 
-/* The group a scalar of the sample's row belongs to. */
-static const struct input_group *input_of(const struct program *p, uint32_t scalar)
-{
-	uint32_t lo = 0, hi = p->ninput_group;
-	while (hi - lo > 1) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (p->input_group[mid].first <= scalar)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return &p->input_group[lo];
-}
-
 static int check_leaf(struct verifier *v, const struct expr *x)
 {
 	const struct program *p = v->p;
@@ -175,7 +161,9 @@ static int check_leaf(struct verifier *v, const struct expr *x)
 			verify_fail(v, "weight %u, circuits have %u", x->a, p->nweight_circuit);
 	if (x->a >= p->ninput)
 		return verify_fail(v, "input %u of %u", x->a, p->ninput);
-	return input_of(p, x->a)->is_state ? verify_fail(v, "input %u belongs to a state", x->a) : 0;
+	return p->input_group[program_input_group(p, x->a)].is_state
+		? verify_fail(v, "input %u belongs to a state", x->a)
+		: 0;
 }
 
 static int check_exprs(struct verifier *v)

@@ -178,16 +178,6 @@ static void prefix_step(const struct trainer *t, struct err *e)
 		err_prefix(e, "step %llu (epoch %u)", (unsigned long long)t->step, t->epoch);
 }
 
-static const char *path_of_weight(const struct program *p, size_t i, uint32_t *index)
-{
-	for (uint32_t g = 0; g < p->nweight_group; g++)
-		if (i - p->weight_group[g].first < p->weight_group[g].count) {
-			*index = (uint32_t)i - p->weight_group[g].first;
-			return p->weight_group[g].path;
-		}
-	BUG("weight %zu is in no group", i);
-}
-
 static struct update update_of(const struct trainer *t)
 {
 	return (struct update){ .opt = t->job->option, .step = t->step, .gradient = t->gradient, .weight = t->weight, .slot = t->slot,
@@ -198,13 +188,15 @@ static struct update update_of(const struct trainer *t)
 static int finish_update(struct trainer *t, struct err *e)
 {
 	const struct train_job *j = t->job;
-	uint32_t index;
 
 	constraint_apply(j->constraint, j->nconstraint, j->program, t->weight);
-	for (size_t i = 0; i < j->program->nweight; i++)
+	for (uint32_t i = 0; i < j->program->nweight; i++)
 		if (!isfinite(t->weight[i])) {
-			const char *path = path_of_weight(j->program, i, &index);
-			return err_set(e, -ERR_NOT_FINITE, "entry %u of weight %s is not finite after the update", index, path);
+			const struct weight_group *g =
+				&j->program->weight_group[program_weight_group(j->program, i)];
+			return err_set(e, -ERR_NOT_FINITE,
+				"entry %u of weight %s is not finite after the update",
+				i - g->first, g->path);
 		}
 	return 0;
 }

@@ -155,13 +155,17 @@ static const struct optimizer_row table[] = {
 	.nslot = sizeof (const char *[]){ OPTION_ROWS slots } / sizeof (const char *), \
 	.slot_name = { OPTION_ROWS slots, "ema" }, \
 	.update = update_##id },
-#define SEARCH(id, how, text, origin, library, options, slots) { \
-	.name = #id, .doc = text, .source = origin, .method = how, \
-	.nown = OPTION_COUNT_OF(OPTION_ROWS options), .noption = OPTION_COUNT_OF(OPTION_ROWS options), \
-	.option = { OPTION_ROWS options }, \
-	.nslot = sizeof (const char *[]){ OPTION_ROWS slots } / sizeof (const char *), \
-	.slot_name = { OPTION_ROWS slots }, \
-	.search = search_##id, .rate = rate_##id, .session_free = session_free_##id, .check = check_##id, .lacks = library },
+#define SEARCH(id, how, text, origin, members, options, slots) \
+	{ .name = #id, \
+		.doc = text, \
+		.source = origin, \
+		.method = how, \
+		.nown = OPTION_COUNT_OF(OPTION_ROWS options), \
+		.noption = OPTION_COUNT_OF(OPTION_ROWS options), \
+		.option = { OPTION_ROWS options }, \
+		.nslot = sizeof(const char *[]){ OPTION_ROWS slots } / sizeof(const char *), \
+		.slot_name = { OPTION_ROWS slots }, \
+		OPTION_ROWS members },
 #include "runtime/train/optimizer/optimizer.def"
 #undef OPTIMIZER
 #undef SEARCH

@@ -128,38 +128,29 @@ static const struct group_files group_versions[] = {
 };
 enum { GROUP_VERSIONS = sizeof group_versions / sizeof *group_versions };
 
-/* What one group leaves; page cache that nobody uses can be taken back. */
-static uint64_t group_leaves(const char *root, const char *folder, const char *limit_file,
-	const char *used_file, const char *cache_key)
+/* What one group leaves, and its limit; page cache that nobody uses can be taken back. */
+static uint64_t group_leaves(const struct group_files *g, const char *folder, uint64_t *limit)
 {
 	char text[SYSTEM_LINE_BYTES];
-	uint64_t limit, used, cache = 0;
+	uint64_t used, cache = 0;
 
-	if (!cgroup_text(root, folder, limit_file, "", text) || *text < '0' || *text > '9')
-		return UINT64_MAX;
-	limit = number(text);
-	if (!cgroup_text(root, folder, used_file, "", text))
-		return UINT64_MAX;
-	used = number(text);
-	if (cgroup_text(root, folder, "memory.stat", cache_key, text))
-		cache = number(text);
-	used -= cache < used ? cache : used;
-	return limit > used ? limit - used : 0;
-}
-
-static uint64_t group_limit(const struct group_files *g, const char *folder)
-{
-	char text[SYSTEM_LINE_BYTES];
-
+	*limit = UINT64_MAX;
 	if (!cgroup_text(g->root, folder, g->limit, "", text) || *text < '0' || *text > '9')
 		return UINT64_MAX;
-	return number(text);
+	*limit = number(text);
+	if (!cgroup_text(g->root, folder, g->used, "", text))
+		return UINT64_MAX;
+	used = number(text);
+	if (cgroup_text(g->root, folder, "memory.stat", g->cache, text))
+		cache = number(text);
+	used -= cache < used ? cache : used;
+	return *limit > used ? *limit - used : 0;
 }
 
 uint64_t cgroup_leaves(uint64_t *limit)
 {
 	char folder[SYSTEM_LINE_BYTES];
-	uint64_t least = UINT64_MAX, left;
+	uint64_t least = UINT64_MAX, left, own;
 
 	*limit = UINT64_MAX;
 	for (int i = 0; i < GROUP_VERSIONS; i++) {
@@ -168,10 +159,9 @@ uint64_t cgroup_leaves(uint64_t *limit)
 		if (!cgroup_folder(g->controller, folder))
 			continue;
 		do {
-			left = group_leaves(g->root, folder, g->limit, g->used, g->cache);
+			left = group_leaves(g, folder, &own);
 			least = left < least ? left : least;
-			left = group_limit(g, folder);
-			*limit = left < *limit ? left : *limit;
+			*limit = own < *limit ? own : *limit;
 		} while (parent(folder));
 	}
 	return least;

@@ -47,13 +47,12 @@ static unsigned affinity(void)
 {
 	cpu_set_t *set = CPU_ALLOC(CPU_SET_BITS);
 	size_t size = CPU_ALLOC_SIZE(CPU_SET_BITS);
-	long online = sysconf(_SC_NPROCESSORS_ONLN);
 	int n = 0;
 
 	if (set && !sched_getaffinity(0, size, set))
 		n = CPU_COUNT_S(size, set);
 	CPU_FREE(set);
-	return n > 0 ? (unsigned)n : online > 0 ? (unsigned)online : 1;
+	return n > 0 ? (unsigned)n : cpus_online();
 }
 
 /* Processors in the places that OMP_PLACES or OMP_PROC_BIND make, 0 when there are none. With places, OpenMP has bound
@@ -158,16 +157,9 @@ uint64_t cpus_memory_limit(void)
 
 uint64_t cpus_memory_resident(void)
 {
-	FILE *f = fopen("/proc/self/status", "r");
-	unsigned long long kib = 0;
-	char line[128];
+	char text[SYSTEM_LINE_BYTES];
 
-	while (f && !kib && fgets(line, sizeof line, f))
-		if (sscanf(line, "VmHWM: %llu kB", &kib) != 1)
-			kib = 0;
-	if (f)
-		fclose(f);
-	return kib * 1024;
+	return system_line("/proc/self/status", "VmHWM:", text) ? number(text) * 1024 : 0;
 }
 
 /* proc(5): 5 in clear_refs sets the peak to what is held now. */

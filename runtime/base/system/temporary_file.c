@@ -89,19 +89,10 @@ int temporary_file_open(struct temporary_file *s, struct err *e)
 
 static int flush(struct temporary_file *s, struct err *e)
 {
-	const char *p = s->waiting.data;
-
-	for (size_t left = s->waiting.len; left; ) {
-		ssize_t put = write(s->fd, p, left);
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put < 0)
-			return err_set(e, -ERR_IO, "cannot write a temporary file in %s: %s; TMPDIR names another folder", folder(),
-				strerror(errno));
-		p += put;
-		left -= (size_t)put;
-	}
+	if (fd_write(s->fd, s->waiting.data, s->waiting.len))
+		return err_set(e, -ERR_IO,
+			"cannot write a temporary file in %s: %s; TMPDIR names another folder",
+			folder(), strerror(errno));
 	buf_clear(&s->waiting);
 	return 0;
 }

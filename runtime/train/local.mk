@@ -21,8 +21,6 @@ libtrain_a_SOURCES = \
 	runtime/train/concurrent_restarts.c \
 	runtime/train/concurrent_restarts.h \
 	runtime/train/evaluate.c \
-	runtime/train/head.c \
-	runtime/train/head.h \
 	runtime/train/job/epoch_record.c \
 	runtime/train/job/epoch_record.def \
 	runtime/train/job/epoch_record.h \

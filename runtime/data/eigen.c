@@ -108,7 +108,7 @@ struct basis {
 	unsigned random;             /* vectors drawn */
 };
 
-static double dot(size_t n, const double *x, const double *y)
+double eigen_dot(size_t n, const double *x, const double *y)
 {
 	double sum[4] = { 0 };
 	size_t i = 0;
@@ -137,7 +137,7 @@ static void scale(size_t n, double factor, double *x)
 static bool orthogonalise(struct basis *b)
 {
 	size_t n = b->w->n;
-	double before = sqrt(dot(n, b->t, b->t)), after;
+	double before = sqrt(eigen_dot(n, b->t, b->t)), after;
 
 	if (before == 0)
 		return false;
@@ -146,8 +146,8 @@ static bool orthogonalise(struct basis *b)
 		if (b->w->project)
 			b->w->project(b->w->ctx, b->t);
 		for (unsigned i = 0; i < b->n; i++)
-			add(n, -dot(n, b->v + i * n, b->t), b->v + i * n, b->t);
-		after = sqrt(dot(n, b->t, b->t));
+			add(n, -eigen_dot(n, b->v + i * n, b->t), b->v + i * n, b->t);
+		after = sqrt(eigen_dot(n, b->t, b->t));
 		if (after < NOTHING_LEFT)
 			return false;
 		scale(n, 1 / after, b->t);
@@ -177,7 +177,8 @@ static void extend(struct basis *b)
 	memcpy(b->v + last * n, b->t, n * sizeof *b->t);
 	b->w->times(b->w->ctx, b->t, b->av + last * n);
 	for (unsigned i = 0; i <= last; i++)
-		b->h[i * b->max + last] = b->h[last * b->max + i] = dot(n, b->v + i * n, b->av + last * n);
+		b->h[i * b->max + last] = b->h[last * b->max + i] =
+			eigen_dot(n, b->v + i * n, b->av + last * n);
 	memcpy(b->t, b->av + last * n, n * sizeof *b->t);
 }
 
@@ -216,7 +217,7 @@ static double residue(struct basis *b, unsigned i)
 	combine(b, b->av, y, b->t);
 	for (unsigned j = 0; j < b->n; j++)
 		add(n, -b->theta[i] * y[j], b->v + j * n, b->t);
-	return sqrt(dot(n, b->t, b->t));
+	return sqrt(eigen_dot(n, b->t, b->t));
 }
 
 /* The first wanted pair that is not yet exact, its residue in b->t; k when all are. */
@@ -239,7 +240,7 @@ static void turn(const struct basis *b, double *rows, unsigned keep, double *pla
 		for (unsigned i = 0; i < b->n; i++)
 			place[i] = rows[i * n + p];
 		for (unsigned i = 0; i < keep; i++)
-			rows[i * n + p] = dot(b->n, b->y + i * b->n, place);
+			rows[i * n + p] = eigen_dot(b->n, b->y + i * b->n, place);
 	}
 }
 
@@ -297,6 +298,17 @@ static void basis_release(struct basis *b)
 	free(b->theta);
 }
 
+static void make_positive(size_t n, double *v)
+{
+	size_t largest = 0;
+
+	for (size_t j = 1; j < n; j++)
+		if (fabs(v[j]) > fabs(v[largest]))
+			largest = j;
+	if (v[largest] < 0)
+		scale(n, -1, v);
+}
+
 int eigen_lowest(const struct eigen_wish *w, double *value, double *vector, struct err *e)
 {
 	size_t most = 2 * (size_t)w->k + BASIS_SPARE;
@@ -310,6 +322,7 @@ int eigen_lowest(const struct eigen_wish *w, double *value, double *vector, stru
 		memset(vector + i * w->n, 0, w->n * sizeof *vector);
 		if (i < b.n)
 			combine(&b, b.v, b.y + i * b.n, vector + i * w->n);
+		make_positive(w->n, vector + i * w->n);
 	}
 	basis_release(&b);
 	return code;

@@ -16,6 +16,10 @@ struct eigen_wish {
 	const double *start;                                    /* (n) not 0 */
 };
 
-/* value[k] rising, vector (k, n) of length 1: residues below 1e-12 of the largest eigenvalue seen.
+/* value[k] rising, vector (k, n) of length 1, each with its largest entry in size positive: residues below 1e-12 of the
+ * largest eigenvalue seen.
  * Where the subspace has fewer than k dimensions the rest is 0. The same bits each time. */
 int eigen_lowest(const struct eigen_wish *w, double *value, double *vector, struct err *e);
+
+/* The inner product, in the one order that all bits depend on. */
+double eigen_dot(size_t n, const double *x, const double *y);

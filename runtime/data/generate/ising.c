@@ -2,7 +2,6 @@
  * Chains as matrices that are never written down: every term flips at most two bits of an index. */
 #include "runtime/data/generate/ising.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "runtime/base/arena.h"
@@ -61,20 +60,15 @@ int ising_ground_state(const struct ising *h, double *energy, double *state, str
 {
 	const uint32_t n = 1u << h->nqubit;
 	double *start = mem_try(n, sizeof *start);
-	struct eigen_wish w = { .n = n, .k = 1, .times = times, .project = project, .ctx = (void *)h, .start = start };
-	uint32_t largest = 0;
+	struct eigen_wish w = {
+		.n = n, .k = 1, .times = times, .project = project, .ctx = (void *)h, .start = start
+	};
 
 	if (!start)
 		return err_set(e, -ERR_CONFIG, "no memory for a state of %u qubits", h->nqubit);
 	for (uint32_t i = 0; i < n; i++)
 		start[i] = 1;                    /* all qubits along x: even under every flip */
 	int code = eigen_lowest(&w, energy, state, e);
-	for (uint32_t i = 1; !code && i < n; i++)
-		if (fabs(state[i]) > fabs(state[largest]))
-			largest = i;
-	if (!code && state[largest] < 0)
-		for (uint32_t i = 0; i < n; i++)
-			state[i] = -state[i];
 	free(start);
 	return code;
 }

@@ -8,5 +8,3 @@
 /* The k directions of largest variance of the n columns of c, which has ended, by falling variance: out (k, n)
  * of length 1, each with its largest entry in size positive. k <= n. */
 int pca_directions(struct covariance *c, uint32_t k, double *out, struct err *e);
-/* The inner product, in the one order that all rows take. */
-double pca_coordinate(uint32_t n, const double *direction, const double *moved);

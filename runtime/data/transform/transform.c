@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/data/eigen.h"
 #include "runtime/data/row_store.h"
-#include "runtime/data/transform/pca.h"
 
 static const char *const names[TRANSFORM_COUNT] = {
 #define TRANSFORM(name, doc, source, options) [TRANSFORM_##name] = #name,
@@ -62,7 +62,7 @@ static void change_pca(const struct transform_step *s, double *x, double *out)
 	for (uint32_t j = 0; j < s->nin; j++)
 		x[j] -= s->value[j];
 	for (uint32_t k = 0; k < s->nout; k++)
-		out[k] = pca_coordinate(s->nin, s->value + (size_t)s->nin * (k + 1), x);
+		out[k] = eigen_dot(s->nin, s->value + (size_t)s->nin * (k + 1), x);
 }
 
 static int change_row(const struct transform_step *s, double *x, double *spare)

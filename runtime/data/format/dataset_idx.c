@@ -309,7 +309,7 @@ static int assemble(struct idx_file *x, const struct idx_file *y, const struct r
 int dataset_read_idx(const char *path, const struct read_options *o, struct diags *d, struct dataset **out,
 	struct err *e)
 {
-	struct idx_file x = { .data = { NULL, -1, 0 } }, y = x;
+	struct idx_file x = { .data = { .fd = -1 } }, y = x;
 	struct read_options own;
 	struct input_want want;
 	arena_auto a = { 0 };

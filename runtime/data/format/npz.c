@@ -11,7 +11,6 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/system/inflate.h"
-#include "runtime/base/system/temporary_file.h"
 #include "runtime/data/format/npz.h"
 #include "runtime/data/format/npz_records.h"
 
@@ -100,18 +99,6 @@ static int read_local_head(struct rd *r, const struct entry *m, struct err *e)
 	return 0;
 }
 
-/* The member's packed bytes behind its local header. */
-static int read_local(struct rd *r, const struct entry *m, const uint8_t **data, struct err *e)
-{
-	if (r->at != m->offset)
-		return broken(e, "a member does not follow the one before");
-	int code = read_local_head(r, m, e);
-	if (code)
-		return code;
-	*data = rd_bytes(r, m->packed);
-	return *data ? 0 : broken(e, "a member is cut off");
-}
-
 /* Checks a name and returns it without ".npy"; the caller frees it. */
 static int member_name(const struct entry *m, char **name, struct err *e)
 {
@@ -130,14 +117,15 @@ static int member_name(const struct entry *m, char **name, struct err *e)
 	return 0;
 }
 
-static int unpack(const struct entry *m, const uint8_t *data, void *out, struct err *e)
+/* data: the member's packed bytes. */
+static int unpack(const struct npz_entry *m, const uint8_t *data, void *out, struct err *e)
 {
 	int code = 0;
 
-	if (m->method == METHOD_STORED)
-		memcpy(out, data, m->size);
-	else
+	if (m->is_deflated)
 		code = inflate_raw(data, m->packed, out, m->size, e);
+	else
+		memcpy(out, data, m->size);
 	if (!code && crc32_of(out, m->size) != m->crc)
 		code = err_set(e, -ERR_BAD_DATA, "the CRC-32 is wrong: the data are damaged");
 	return code;
@@ -156,44 +144,17 @@ static int check_packing(const struct entry *m, struct err *e)
 	return 0;
 }
 
-static int read_array(const struct entry *m, const uint8_t *data, struct array *out, struct err *e)
+static int read_array(const struct npz_entry *m, const uint8_t *data, struct array *out, struct err *e)
 {
-	mem_auto void *bytes = NULL;
-	int code = check_packing(m, e);
-
-	if (!code) {
-		bytes = mem_try(m->size, 1);
-		if (!bytes)
-			code = err_set(e, -ERR_CONFIG, "no memory for its %u bytes", m->size);
-	}
-	if (!code)
-		code = unpack(m, data, bytes, e);
-	return code ? code : npy_parse(bytes, m->size, out, e);
-}
-
-static int read_member(struct rd *members, struct rd *directory, struct npz *z, struct err *e)
-{
-	struct npz_member *member = &z->member[z->n];
-	const uint8_t *data = NULL;
-	struct entry m;
-	int code = read_entry(directory, &m, e);
+	mem_auto void *bytes = mem_try(m->size, 1);
+	int code = bytes ? unpack(m, data, bytes, e)
+			 : err_set(e, -ERR_CONFIG, "no memory for its %u bytes", m->size);
 
 	if (!code)
-		code = read_local(members, &m, &data, e);
-	if (!code)
-		code = member_name(&m, &member->name, e);
+		code = npy_parse(bytes, m->size, out, e);
 	if (code)
-		return code;
-	z->n++;                                  /* npz_free sees the name from here on */
-	code = read_array(&m, data, &member->array, e);
-	if (code) {
-		err_prefix(e, "member \"%s\"", member->name);
-		return code;
-	}
-	for (unsigned i = 0; i + 1 < z->n; i++)
-		if (!strcmp(z->member[i].name, member->name))
-			return err_set(e, -ERR_BAD_DATA, "two members are named \"%s\"", member->name);
-	return 0;
+		err_prefix(e, "member \"%s\"", m->name);
+	return code;
 }
 
 struct end { unsigned nmember; uint32_t size, offset; };
@@ -220,29 +181,6 @@ static int read_end(const uint8_t *p, size_t have, uint64_t len, struct end *out
 	return 0;
 }
 
-int npz_parse(const void *bytes, size_t len, struct npz *out, struct err *e)
-{
-	struct rd members = { bytes, 0, 0, 0 }, directory = { bytes, 0, 0, 0 };
-	struct npz z = { 0 };
-	struct end end;
-	int code = read_end(bytes, len, len, &end, e);
-
-	if (code)
-		return code;
-	members.len = directory.at = end.offset;
-	directory.len = (size_t)end.offset + end.size;
-	z.member = mem_alloc(end.nmember, sizeof *z.member);
-	while (!code && z.n < end.nmember)
-		code = read_member(&members, &directory, &z, e);
-	if (!code && (members.at != members.len || directory.at != directory.len))
-		code = broken(e, "bytes that belong to no member");
-	if (code)
-		npz_free(&z);
-	else
-		*out = z;
-	return code;
-}
-
 int npz_check_file(const char *path, struct err *e)
 {
 	buf_auto tail = BUF_INIT;
@@ -267,14 +205,14 @@ static int look_at_local(const struct data_file *f, const struct entry *m, uint6
 
 	if (*at != m->offset || *at + LOCAL_BYTES > end)
 		return broken(e, "a member does not follow the one before");
-	int code = file_read(f->fd, f->path, *at, head, sizeof head, e);
+	int code = data_file_read(f, *at, head, sizeof head, e);
 	if (code)
 		return code;
 	uint64_t len = LOCAL_BYTES + (head[26] | head[27] << 8) + (head[28] | head[29] << 8);
 	if (*at + len + m->packed > end)
 		return broken(e, "a member is cut off");
 	whole = mem_alloc(len, 1);
-	code = file_read(f->fd, f->path, *at, whole, len, e);
+	code = data_file_read(f, *at, whole, len, e);
 	if (!code)
 		code = read_local_head(&(struct rd){ whole, len, 0, 0 }, m, e);
 	free(whole);
@@ -313,7 +251,8 @@ static int look_at_all(const struct data_file *f, const struct end *end, struct 
 	mem_auto uint8_t *bytes = mem_try(end->size, 1);
 	struct rd directory = { bytes, end->size, 0, 0 };
 	uint64_t at = 0;
-	int code = bytes ? file_read(f->fd, f->path, end->offset, bytes, end->size, e) : err_set(e, -ERR_CONFIG, "no memory for the directory");
+	int code = bytes ? data_file_read(f, end->offset, bytes, end->size, e)
+			 : err_set(e, -ERR_CONFIG, "no memory for the directory");
 
 	for (unsigned i = 0; !code && i < end->nmember; i++) {
 		code = look_at_member(f, &directory, end->offset, &at, &entry[i], e);
@@ -333,7 +272,7 @@ int npz_look(const struct data_file *f, struct npz_entry **entry, unsigned *n, s
 
 	if (f->size < END_BYTES)
 		return broken(e, "it does not end as a ZIP archive does");
-	int code = file_read(f->fd, f->path, f->size - END_BYTES, tail, sizeof tail, e);
+	int code = data_file_read(f, f->size - END_BYTES, tail, sizeof tail, e);
 	if (!code)
 		code = read_end(tail, sizeof tail, f->size, &end, e);
 	if (code)
@@ -351,6 +290,29 @@ void npz_entries_free(struct npz_entry *entry, unsigned n)
 	for (unsigned i = 0; i < n; i++)
 		free(entry[i].name);
 	free(entry);
+}
+
+int npz_parse(const void *bytes, size_t len, struct npz *out, struct err *e)
+{
+	const struct data_file f = { .fd = -1, .size = len, .bytes = bytes };
+	struct npz_entry *entry = NULL;
+	struct npz z = { 0 };
+	unsigned n = 0;
+	int code = npz_look(&f, &entry, &n, e);
+
+	if (code)
+		return code;
+	z.member = mem_alloc(n, sizeof *z.member);
+	for (; !code && z.n < n; z.n++) {
+		z.member[z.n].name = mem_strdup(entry[z.n].name);
+		code = read_array(&entry[z.n], f.bytes + entry[z.n].at, &z.member[z.n].array, e);
+	}
+	npz_entries_free(entry, n);
+	if (code)
+		npz_free(&z);
+	else
+		*out = z;
+	return code;
 }
 
 int npz_read(const char *path, struct npz *out, struct err *e)

@@ -92,9 +92,17 @@ bool label_map_apply(const struct label_map *m, double *v)
 
 int data_file_open(struct data_file *f, const char *path, struct err *e)
 {
-	*f = (struct data_file){ path, -1, 0 };
+	*f = (struct data_file){ .path = path, .fd = -1 };
 	f->fd = file_open(path, &f->size, e);
 	return f->fd < 0 ? f->fd : 0;
+}
+
+int data_file_read(const struct data_file *f, uint64_t at, void *p, size_t len, struct err *e)
+{
+	if (!f->bytes)
+		return file_read(f->fd, f->path, at, p, len, e);
+	memcpy(p, f->bytes + at, len);
+	return 0;
 }
 
 int data_file_digest(const struct data_file *f, struct sha256 *h, struct err *e)

@@ -27,9 +27,16 @@ const struct read_options *reader_any_width(const struct read_options *o, uint64
 /* The label's new value; false when a map is given and lacks it. */
 bool label_map_apply(const struct label_map *m, double *v);
 
-/* A data file whose rows stay there. */
-struct data_file { const char *path; int fd; uint64_t size; };
+/* A data file whose rows stay there; bytes: all of it is in memory, and fd -1. */
+struct data_file {
+	const char *path;
+	int fd;
+	uint64_t size;
+	const uint8_t *bytes;
+};
 int data_file_open(struct data_file *f, const char *path, struct err *e);
+/* As file_read. */
+int data_file_read(const struct data_file *f, uint64_t at, void *p, size_t len, struct err *e);
 /* Adds its bytes to the digest: a long way through a large file, so it comes behind all other looks at it. */
 int data_file_digest(const struct data_file *f, struct sha256 *h, struct err *e);
 /* Closes it, unless fd was handed over (-1). */

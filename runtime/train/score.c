@@ -25,12 +25,7 @@ static bool all_finite(const double *v, size_t n)
 
 double label_class(const double *label, uint32_t n)
 {
-	uint32_t at = 0;
-
-	for (uint32_t j = 1; j < n; j++)
-		if (label[j] > label[at])
-			at = j;
-	return n == 1 ? label[0] : at;
+	return n == 1 ? label[0] : metric_largest(label, n);
 }
 
 /* By the label, or by which of several is the largest. */

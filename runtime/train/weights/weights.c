@@ -21,7 +21,7 @@ static bool made_here(const char *key)
 	return !strcmp(key, "format") || !strcmp(key, "order") || !strcmp(key, "sha256");
 }
 
-static int by_key(const void *x, const void *y)
+int metadata_by_key(const void *x, const void *y)
 {
 	return strcmp(((const struct metadata *)x)->key, ((const struct metadata *)y)->key);
 }
@@ -53,7 +53,7 @@ static void format_metadata(const struct program *p, const struct metadata *meta
 	for (unsigned i = 0; i < nmeta; i++)
 		if (!made_here(meta[i].key))
 			all[n++] = meta[i];
-	qsort(all, n, sizeof *all, by_key);
+	qsort(all, n, sizeof *all, metadata_by_key);
 	for (size_t i = 0; i < n; i++)
 		buf_json(out, ",%s:%s", all[i].key, all[i].value);
 	buf_char(out, '}');

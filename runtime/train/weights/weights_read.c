@@ -31,17 +31,7 @@ struct reader {
 	struct err *e;
 };
 
-static int bad(const struct reader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static int bad(const struct reader *r, const char *fmt, ...)
-{
-	char text[ERR_TEXT_MAX];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof text, fmt, ap);
-	va_end(ap);
-	return err_set(r->e, -ERR_BAD_DATA, "%s", text);
-}
+#define bad(r, ...) err_set((r)->e, -ERR_BAD_DATA, __VA_ARGS__)
 
 /* ---- structure ---- */
 
@@ -239,18 +229,23 @@ static int check_tensor(struct reader *r, const struct tensor *t, const char *dt
 	return 0;
 }
 
+/* The only dimension of a tensor that has one; -1 where it has not. */
+static json_int_t length_of(const struct tensor *t)
+{
+	const json_t *shape = json_object_get(t->row, "shape"), *n = json_array_get(shape, 0);
+
+	return json_array_size(shape) == 1 && json_is_integer(n) ? json_integer_value(n) : -1;
+}
+
 static int read_program(struct reader *r)
 {
 	const struct tensor *t = find_tensor(r, WEIGHTS_PROGRAM);
-	const json_t *shape, *n;
 
 	if (!t)
 		return bad(r, "no tensor " WEIGHTS_PROGRAM);
-	shape = json_object_get(t->row, "shape");
-	n = json_array_get(shape, 0);
-	if (json_array_size(shape) != 1 || !json_is_integer(n) || json_integer_value(n) < 0)
+	if (length_of(t) < 0)
 		return bad(r, WEIGHTS_PROGRAM ": shape is not [bytes]");
-	int code = check_tensor(r, t, "U8", (uint64_t)json_integer_value(n));
+	int code = check_tensor(r, t, "U8", (uint64_t)length_of(t));
 	if (code)
 		return code;
 	code = program_read(r->data + t->begin, t->end - t->begin, &r->w->program, r->e);
@@ -295,13 +290,12 @@ static bool is_state(const char *name)
 /* A vector of a checkpoint. */
 static int check_vector(struct reader *r, const struct tensor *t)
 {
-	const json_t *shape = json_object_get(t->row, "shape"), *n = json_array_get(shape, 0);
+	json_int_t n = length_of(t);
 
-	if (json_array_size(shape) != 1 || !json_is_integer(n) || json_integer_value(n) < 0
-		|| (uint64_t)json_integer_value(n) > r->data_len / 8)
+	if (n < 0 || (uint64_t)n > r->data_len / 8)
 		return bad(r, "%s: shape is not [numbers]", t->name);
 	r->w->nvector++;
-	return check_tensor(r, t, "F64", 8 * (uint64_t)json_integer_value(n));
+	return check_tensor(r, t, "F64", 8 * (uint64_t)n);
 }
 
 /* The file has the program's weights, vectors of a training's state, and no other tensor. */
@@ -388,11 +382,6 @@ static int check_order(struct reader *r)
 	return same ? 0 : bad(r, "__metadata__.order is not the order of the program's weights");
 }
 
-static int by_key(const void *x, const void *y)
-{
-	return strcmp(((const struct metadata *)x)->key, ((const struct metadata *)y)->key);
-}
-
 static void keep_metadata(struct reader *r)
 {
 	struct weights *w = r->w;
@@ -404,7 +393,7 @@ static void keep_metadata(struct reader *r)
 		if (strcmp(key, "sha256"))
 			w->meta[w->nmeta++] = (struct metadata){ arena_strdup(&w->arena, key),
 				arena_strdup(&w->arena, json_string_value(value)) };
-	qsort(w->meta, w->nmeta, sizeof *w->meta, by_key);
+	qsort(w->meta, w->nmeta, sizeof *w->meta, metadata_by_key);
 }
 
 int weights_parse(const void *bytes, size_t len, struct weights **out, struct err *e)

@@ -104,51 +104,17 @@ struct diag *diag_at(struct diags *d, enum diag_code code, struct span at, const
 	return g;
 }
 
-/* Lists of text keep their order. */
-static struct diag_text *append(struct diag *g, struct diag_text **list)
+void diag_add(struct diag *g, enum diag_part part, struct span at, const char *fmt, ...)
 {
-	while (*list)
+	struct diag_text **list = &g->part[part];
+	va_list ap;
+
+	while (*list && part != DIAG_LABEL)
 		list = &(*list)->next;
-	return *list = arena_alloc(&g->arena, 1, sizeof **list);
-}
-
-void diag_label(struct diag *g, const char *fmt, ...)
-{
-	va_list ap;
-
+	*list = arena_alloc(&g->arena, 1, sizeof **list);
+	(*list)->at = at;
 	va_start(ap, fmt);
-	g->label = format(&g->arena, fmt, ap);
-	va_end(ap);
-}
-
-void diag_second(struct diag *g, struct span at, const char *fmt, ...)
-{
-	struct diag_text *t = append(g, &g->seconds);
-	va_list ap;
-
-	t->at = at;
-	va_start(ap, fmt);
-	t->text = format(&g->arena, fmt, ap);
-	va_end(ap);
-}
-
-void diag_help(struct diag *g, const char *fmt, ...)
-{
-	struct diag_text *t = append(g, &g->helps);
-	va_list ap;
-
-	va_start(ap, fmt);
-	t->text = format(&g->arena, fmt, ap);
-	va_end(ap);
-}
-
-void diag_note(struct diag *g, const char *fmt, ...)
-{
-	struct diag_text *t = append(g, &g->notes);
-	va_list ap;
-
-	va_start(ap, fmt);
-	t->text = format(&g->arena, fmt, ap);
+	(*list)->text = format(&g->arena, fmt, ap);
 	va_end(ap);
 }
 

@@ -42,11 +42,14 @@ struct source_set *diags_sources(const struct diags *d);
 struct diag *diag_at(struct diags *d, enum diag_code code, struct span at,
 	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* Text beside the caret; a second place with its text (any file); "= help:";
- * "= note:".  Each may be left out; help and note may be repeated. */
-void diag_label(struct diag *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void diag_second(struct diag *g, struct span at, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-void diag_help(struct diag *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void diag_note(struct diag *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+ * "= note:".  Each may be left out; all but the first may be repeated. */
+enum diag_part { DIAG_LABEL = 0, DIAG_SECOND, DIAG_HELP, DIAG_NOTE, DIAG_PARTS };
+void diag_add(struct diag *g, enum diag_part part, struct span at, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+#define diag_label(g, ...) diag_add(g, DIAG_LABEL, (struct span){ 0 }, __VA_ARGS__)
+#define diag_second(g, at, ...) diag_add(g, DIAG_SECOND, at, __VA_ARGS__)
+#define diag_help(g, ...) diag_add(g, DIAG_HELP, (struct span){ 0 }, __VA_ARGS__)
+#define diag_note(g, ...) diag_add(g, DIAG_NOTE, (struct span){ 0 }, __VA_ARGS__)
 
 unsigned diags_errors(const struct diags *d);
 unsigned diags_errors_of(const struct diags *d, enum diag_code code);   /* of this code, of those that are kept */

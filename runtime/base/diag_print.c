@@ -103,7 +103,7 @@ static void marker_row(struct printer *p, const struct window *w, const struct p
 		n += (w->line[i] & 0xc0) != 0x80;
 	buf_str(p->out, colour);
 	buf_pad(p->out, mark, n ? n : 1);
-	if (label && *label) {
+	if (*label) {
 		buf_char(p->out, ' ');
 		add_text(p->out, label);
 	}
@@ -129,7 +129,7 @@ static bool same_line(const struct diag *g, const struct place *first, const str
 static void seconds(struct printer *p, const struct diag *g, const struct place *first,
 	const struct window *w, bool on_line)
 {
-	for (const struct diag_text *t = g->seconds; t; t = t->next) {
+	for (const struct diag_text *t = g->part[DIAG_SECOND]; t; t = t->next) {
 		struct place at = source_place(p->d->sources, t->at);
 
 		if (!t->at.file || same_line(g, first, t, &at) != on_line)
@@ -147,6 +147,11 @@ static void seconds(struct printer *p, const struct diag *g, const struct place 
 	}
 }
 
+static const char *label_of(const struct diag *g)
+{
+	return g->part[DIAG_LABEL] ? g->part[DIAG_LABEL]->text : "";
+}
+
 static void primary(struct printer *p, const struct diag *g, const char *colour)
 {
 	struct place at = source_place(p->d->sources, g->at);
@@ -154,7 +159,7 @@ static void primary(struct printer *p, const struct diag *g, const char *colour)
 
 	arrow_row(p, "-->", &at);
 	source_row(p, &w, at.line);
-	marker_row(p, &w, &at, '^', colour, g->label);
+	marker_row(p, &w, &at, '^', colour, label_of(g));
 	seconds(p, g, &at, &w, true);
 	seconds(p, g, &at, &w, false);
 }
@@ -175,7 +180,7 @@ static int number_width(const struct diags *d, const struct diag *g)
 {
 	int width = digits(source_place(d->sources, g->at).line), w;
 
-	for (const struct diag_text *t = g->seconds; t; t = t->next) {
+	for (const struct diag_text *t = g->part[DIAG_SECOND]; t; t = t->next) {
 		w = digits(source_place(d->sources, t->at).line);
 		width = w > width ? w : width;
 	}
@@ -198,8 +203,8 @@ static void print_human(const struct diags *d, const struct diag *g, bool colour
 	headline(g, p.s, out);
 	if (g->at.file)
 		primary(&p, g, g->row->severity == DIAG_ERROR ? p.s->error : p.s->warning);
-	footers(&p, g->helps, "help");
-	footers(&p, g->notes, "note");
+	footers(&p, g->part[DIAG_HELP], "help");
+	footers(&p, g->part[DIAG_NOTE], "note");
 	buf_char(out, '\n');
 }
 
@@ -239,15 +244,15 @@ static void print_json(const struct diags *d, const struct diag *g, bool colour,
 	buf_json(out, "{\"schema\": 1, \"severity\": %s, \"code\": \"Q%04u\", \"message\": %s",
 		severity_name(g), g->row->number, g->text);
 	json_place(d, g->at, out);
-	buf_json(out, ", \"label\": %s, \"related\": [", g->label ? g->label : "");
-	for (const struct diag_text *t = g->seconds; t; t = t->next) {
+	buf_json(out, ", \"label\": %s, \"related\": [", label_of(g));
+	for (const struct diag_text *t = g->part[DIAG_SECOND]; t; t = t->next) {
 		buf_json(out, ", {\"message\": %s", t->text);
 		json_place(d, t->at, out);
 		buf_char(out, '}');
 	}
 	buf_char(out, ']');
-	json_texts("help", g->helps, out);
-	json_texts("notes", g->notes, out);
+	json_texts("help", g->part[DIAG_HELP], out);
+	json_texts("notes", g->part[DIAG_NOTE], out);
 	buf_str(out, "}\n");
 }
 

@@ -14,8 +14,8 @@ struct diag_text {
 struct diag {
 	const struct diag_row *row;
 	struct span at;
-	const char *text, *label;   /* label: NULL when there is none */
-	struct diag_text *seconds, *helps, *notes;
+	const char *text;
+	struct diag_text *part[DIAG_PARTS]; /* lists in order; one label at most */
 	struct arena arena;
 };
 

@@ -51,8 +51,6 @@ libdata_a_SOURCES = \
 	runtime/data/stratify.c \
 	runtime/data/transform/covariance.c \
 	runtime/data/transform/covariance.h \
-	runtime/data/transform/pca.c \
-	runtime/data/transform/pca.h \
 	runtime/data/transform/transform.c \
 	runtime/data/transform/transform.h \
 	runtime/data/transform/transform_file.c \

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/data/eigen.h"
 
 enum { BLOCK_ROWS = 32, GROUP = 4, STRIP = 4 };  /* a block stays in the cache while the matrix goes by */
 
@@ -127,4 +128,28 @@ void covariance_release(struct covariance *c)
 	free(c->value);
 	free(c->block);
 	memset(c, 0, sizeof *c);
+}
+
+/* ---- principal components ---- */
+
+static void times(void *ctx, const double *x, double *y)
+{
+	const struct covariance *c = ctx;
+
+	for (uint32_t i = 0; i < c->n; i++)
+		y[i] = eigen_dot(c->n, c->value + (size_t)i * c->n, x);
+}
+
+int covariance_directions(struct covariance *c, uint32_t k, double *out, struct err *e)
+{
+	mem_auto double *value = mem_try(k, sizeof *value), *start = mem_try(c->n, sizeof *start);
+	const struct eigen_wish w = { .n = c->n, .k = k, .times = times, .ctx = c, .start = start };
+	int code = 0;
+
+	if (!value || !start)
+		code = err_set(e, -ERR_CONFIG, "no memory for %u principal components", k);
+	/* No symmetry of the columns may be blind to it. */
+	for (uint32_t j = 0; !code && j < c->n; j++)
+		start[j] = 1 + 1.0 / (j + 1);
+	return code ? code : eigen_lowest(&w, value, out, e);
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "runtime/base/arena.h"
-#include "runtime/data/transform/pca.h"
+#include "runtime/data/transform/covariance.h"
 
 enum { CHUNK_ROWS = 256 };
 
@@ -211,7 +211,7 @@ static int fit_directions(const struct sample *s, struct transform_step *out, st
 	if (!code)
 		code = covariance_end(&c, e);
 	if (!code)
-		code = pca_directions(&c, out->nout, out->value + n, e);
+		code = covariance_directions(&c, out->nout, out->value + n, e);
 	if (code)
 		err_prefix(e, "%s", s->d->source);
 	covariance_release(&c);

@@ -12,72 +12,88 @@
 /* training/counters */
 enum counter { COUNT_START, COUNT_EPOCH, COUNT_STEP, COUNT_AT, COUNT_LOSS_SUM, COUNT_SECONDS, COUNT_BATCH, COUNT_OVER, COUNTERS };
 
-#define RECORD "optimizer/record"
-#define EVENTS "training/tape"
 #define COUNT_MAX 9007199254740992.0      /* 2^53 */
 
-static unsigned slots_of(const struct train_job *j)
-{
-	return optimizer_slots(j->optimizer, j->option);
-}
-
-/* ---- writing ---- */
-
-struct writer {
+/* One walk over the vectors of a state writes and reads them. */
+struct walk {
 	const struct train_job *job;
-	struct weights_vector *vector; size_t n, cap;
-	double **own; size_t nown, cap_own;      /* vectors that are not borrowed from the state */
-	struct buf name;
+	const struct weights *file; /* reading; NULL: writing */
+	const char *prefix;         /* of the vectors' names */
+	struct err *e;
+	/* Writing: the vectors so far, and those of them that are not borrowed from the state. */
+	struct weights_vector *vector;
+	size_t n, cap;
+	double **own;
+	size_t nown, cap_own;
 };
 
-static void add(struct writer *w, const char *prefix, const char *name, const double *value, size_t n)
+static int bad(const struct walk *w, const char *name, const char *what)
 {
-	if (!value)
-		return;
-	mem_reserve(w->vector, w->n, w->cap);
-	buf_clear(&w->name);
-	buf_printf(&w->name, "%s%s", prefix, name);
-	w->vector[w->n++] = (struct weights_vector){ mem_strdup(w->name.data), value, n };
+	return err_set(w->e, -ERR_BAD_DATA, "%s: %s", name, what);
 }
 
-static void add_slots(struct writer *w, const char *prefix, double *const *slot)
+static const struct weights_vector *find(const struct walk *w, const char *name)
 {
-	const struct train_job *j = w->job;
-	buf_auto name = BUF_INIT;
+	buf_auto whole = BUF_INIT;
 
-	for (unsigned k = 0; k < slots_of(j); k++) {
-		buf_clear(&name);
-		buf_printf(&name, "optimizer/%s", j->optimizer->slot_name[k]);
-		add(w, prefix, name.data, slot[k], j->program->nweight);
+	buf_printf(&whole, "%s%s", w->prefix, name);
+	return weights_vector(w->file, whole.data);
+}
+
+/* n numbers of that name: written, unless *v is NULL, or read. */
+static int vector(struct walk *w, const char *name, size_t n, const double **v)
+{
+	const struct weights_vector *found = w->file ? find(w, name) : NULL;
+	struct buf whole = BUF_INIT;
+
+	if (w->file && (!found || found->n != n))
+		return err_set(w->e, -ERR_BAD_DATA, "%s%s: %sexpected %zu numbers", w->prefix, name,
+			found ? "" : "missing, ", n);
+	if (w->file) {
+		*v = found->value;
+	} else if (*v) {
+		mem_reserve(w->vector, w->n, w->cap);
+		buf_printf(&whole, "%s%s", w->prefix, name);
+		w->vector[w->n++] = (struct weights_vector){ buf_take(&whole), *v, n };
 	}
+	return 0;
+}
+
+/* Any number of them, which may be missing. */
+static int vector_if_any(struct walk *w, const char *name, size_t *n, const double **v)
+{
+	const struct weights_vector *found = w->file ? find(w, name) : NULL;
+
+	if (w->file)
+		*n = found ? found->n : 0;
+	return w->file && !found ? 0 : vector(w, name, *n, v);
 }
 
 /* Memory for n numbers that lives as long as the image. */
-static double *list(struct writer *w, size_t n)
+static double *list(struct walk *w, size_t n)
 {
 	mem_reserve(w->own, w->nown, w->cap_own);
 	return w->own[w->nown++] = mem_alloc(n ? n : 1, sizeof **w->own);
 }
 
-static void add_callbacks(struct writer *w, const char *prefix, const struct restart_state *s)
+static int slots(struct walk *w, const double **slot)
 {
-	const double *state = s->callback_list, *best = s->callback_best;
-	double *now;
-	size_t n = s->ncallback;
+	const struct train_job *j = w->job;
+	int code = 0;
 
-	if (s->callbacks) {
-		n = callbacks_state(s->callbacks, NULL, 0);
-		state = now = list(w, n);
-		callbacks_state(s->callbacks, now, n);
-		best = callbacks_best((struct callbacks *)s->callbacks);
+	for (unsigned k = 0; !code && k < optimizer_slots(j->optimizer, j->option); k++) {
+		buf_auto name = BUF_INIT;
+
+		buf_printf(&name, "optimizer/%s", j->optimizer->slot_name[k]);
+		code = vector(w, name.data, j->program->nweight, &slot[k]);
 	}
-	add(w, prefix, "callbacks/state", state, n);
-	add(w, prefix, "callbacks/best", best, w->job->program->nweight);
+	return code;
 }
 
-static void add_start(struct writer *w, const char *prefix, const struct restart_state *s)
+static bool is_count(double v) { return v >= 0 && v <= COUNT_MAX && v == floor(v); }
+
+static const double *pack_counters(struct walk *w, const struct restart_state *s)
 {
-	const struct program *p = w->job->program;
 	double *c = list(w, COUNTERS);
 
 	c[COUNT_START] = s->restart;
@@ -88,52 +104,167 @@ static void add_start(struct writer *w, const char *prefix, const struct restart
 	c[COUNT_SECONDS] = s->seconds;
 	c[COUNT_BATCH] = s->nbatch;
 	c[COUNT_OVER] = s->over;
-	add(w, prefix, "training/counters", c, COUNTERS);
-	add_slots(w, prefix, (double *const *)s->slot);
-	add(w, prefix, RECORD, s->nrecord ? s->record : NULL, s->nrecord);
-	add(w, prefix, "training/outputs", s->output, (size_t)s->at * p->noutput);
-	add(w, prefix, "training/gradient", s->gradient, p->nweight);
-	add(w, prefix, "training/readouts", s->readout, (size_t)s->nbatch * p->nreadout);
-	add(w, prefix, EVENTS, s->events.n ? s->events.value : NULL, s->events.n);
-	add_callbacks(w, prefix, s);
+	return c;
+}
+
+static int counters(struct walk *w, struct restart_state *s)
+{
+	const double *c = w->file ? NULL : pack_counters(w, s);
+	int code = vector(w, "training/counters", COUNTERS, &c);
+
+	if (code || !w->file)
+		return code;
+	for (unsigned k = 0; k < COUNTERS; k++)
+		if (k != COUNT_LOSS_SUM && k != COUNT_SECONDS && (!is_count(c[k]) || (k != COUNT_STEP && c[k] > UINT32_MAX)))
+			return bad(w, "training/counters", "an entry is no count");
+	s->restart = (uint32_t)c[COUNT_START];
+	s->epoch = (uint32_t)c[COUNT_EPOCH];
+	s->step = (uint64_t)c[COUNT_STEP];
+	s->at = (uint32_t)c[COUNT_AT];
+	s->loss_sum = c[COUNT_LOSS_SUM];
+	s->seconds = c[COUNT_SECONDS];
+	s->nbatch = (uint32_t)c[COUNT_BATCH];
+	s->over = c[COUNT_OVER] != 0;
+	return 0;
+}
+
+static int events(struct walk *w, struct event_queue *q)
+{
+	const double *v = q->n ? q->value : NULL;
+	int code = vector_if_any(w, "training/tape", &q->n, &v);
+
+	if (code || !w->file)
+		return code;
+	*q = (struct event_queue){ .job = w->job, .value = (double *)v, .n = q->n };
+	return event_queue_is_whole(q) ? 0 : bad(w, "training/tape", "a malformed message");
+}
+
+static int callbacks(struct walk *w, struct restart_state *s)
+{
+	size_t nbest = w->job->program->nweight;
+
+	if (s->callbacks) {
+		double *now = list(w, s->ncallback = callbacks_state(s->callbacks, NULL, 0));
+
+		callbacks_state(s->callbacks, now, s->ncallback);
+		s->callback_list = now;
+		s->callback_best = callbacks_best((struct callbacks *)s->callbacks);
+	}
+	int code = vector_if_any(w, "callbacks/state", &s->ncallback, &s->callback_list);
+	if (!code && w->file && !s->callback_list)
+		code = bad(w, "callbacks/state", "missing");
+	return code || (w->file && !find(w, "callbacks/best"))
+		? code
+		: vector(w, "callbacks/best", nbest, &s->callback_best);
+}
+
+/* A restart that runs; when writing the caller's copy. */
+static int running(struct walk *w, struct restart_state *s)
+{
+	const struct program *p = w->job->program;
+	int code = *w->prefix ? vector(w, "weights", p->nweight, &s->weight) : 0;
+
+	if (w->file && !*w->prefix)
+		s->weight = w->file->weight;
+	if (!s->nrecord)
+		s->record = NULL;
+	if (!code)
+		code = counters(w, s);
+	if (!code)
+		code = slots(w, s->slot);
+	if (!code)
+		code = vector_if_any(w, "optimizer/record", &s->nrecord, &s->record);
+	if (!code && w->job->measures.nmetric)
+		code = vector(w, "training/outputs", (size_t)s->at * p->noutput, &s->output);
+	if (!code && s->nbatch)
+		code = vector(w, "training/gradient", p->nweight, &s->gradient);
+	if (!code && s->nbatch)
+		code = vector(w, "training/readouts", (size_t)s->nbatch * p->nreadout, &s->readout);
+	if (!code)
+		code = events(w, &s->events);
+	return code ? code : callbacks(w, s);
 }
 
 /* The last epoch of a restart that has ended. */
-static void add_result(struct writer *w, const char *prefix, const struct epoch_record *last)
+static int result(struct walk *w, struct epoch_record *last)
 {
 	unsigned nvalue = train_values(w->job);
-	double *r = list(w, epoch_record_size(nvalue));
+	size_t n = epoch_record_size(nvalue);
+	double *packed = w->file ? NULL : list(w, n);
+	const double *v = packed;
 
-	epoch_record_pack(last, nvalue, r);
-	add(w, prefix, "result", r, epoch_record_size(nvalue));
+	if (packed)
+		epoch_record_pack(last, nvalue, packed);
+	int code = vector(w, "result", n, &v);
+	if (code || packed)
+		return code;
+	*last = (struct epoch_record){ .loss = 0 };
+	return epoch_record_unpack(last, nvalue, v) ? 0 : bad(w, "result", "an entry is no count");
 }
 
-static void add_best(struct writer *w, const struct train_state *s)
+/* A restart that has ended; its last epoch is the caller's. */
+static int ended(struct walk *w, struct restart_state *s, struct epoch_record *last)
 {
-	const struct train_result *b = s->best;
+	double *packed = w->file ? NULL : list(w, RESTART_END_NUMBERS);
+	const double *end = packed;
 
-	if (!s->ndone)
-		return;
-	add(w, "", "training/start_losses", s->restart_loss, s->ndone);
-	add(w, "", "training/start_ends", (const double *)s->end, (size_t)s->ndone * RESTART_END_NUMBERS);
-	add_result(w, "best/", &b->last);
-	add(w, "best/", "weights", b->weight, w->job->program->nweight);
-	add_slots(w, "best/", b->slot);
+	if (packed)
+		memcpy(packed, &s->end, sizeof s->end);
+	int code = vector(w, "weights", w->job->program->nweight, &s->weight);
+
+	if (!code)
+		code = result(w, last);
+	if (!code)
+		code = vector(w, "end", RESTART_END_NUMBERS, &end);
+	if (!code)
+		code = slots(w, s->slot);
+	if (code)
+		return code;
+	s->restart = last->restart;
+	s->last = last;
+	memcpy(&s->end, end, sizeof s->end);
+	return events(w, &s->events);
 }
 
-static void add_ended(struct writer *w, const char *prefix, const struct restart_state *s)
+/* Those that have ended and were reported: the losses and ends of all, and the best of them, which writing leaves as it is. */
+static int reported(struct walk *w, struct train_state *s, struct train_result *b)
 {
-	double *end = list(w, RESTART_END_NUMBERS);
+	size_t n = s->ndone, nweight = w->job->program->nweight;
+	const double *ends = (const double *)s->end, *weight, *slot[OPTIMIZER_SLOTS_MAX];
 
-	memcpy(end, &s->end, sizeof s->end);
-	add_result(w, prefix, s->last);
-	add(w, prefix, "end", end, RESTART_END_NUMBERS);
-	add_slots(w, prefix, (double *const *)s->slot);
-	add(w, prefix, EVENTS, s->events.n ? s->events.value : NULL, s->events.n);
+	if (w->file ? !find(w, "training/start_losses") : !n)
+		return 0;
+	weight = b->weight;
+	memcpy(slot, b->slot, sizeof slot);
+	int code = vector_if_any(w, "training/start_losses", &n, &s->restart_loss);
+	if (!n || n >= w->job->restarts)
+		return bad(w, "training/start_losses", "not as many as restarts can have ended");
+	if (!code)
+		code = vector(w, "training/start_ends", n * RESTART_END_NUMBERS, &ends);
+	w->prefix = "best/";
+	if (!code)
+		code = result(w, &b->last);
+	if (!code)
+		code = vector(w, "weights", nweight, &weight);
+	if (!code)
+		code = slots(w, slot);
+	w->prefix = "";
+	if (code || !w->file)
+		return code;
+	s->ndone = (uint32_t)n;
+	s->end = (const struct restart_end *)ends;
+	s->best = b;
+	b->winner = b->last.restart;
+	b->step = b->last.step;
+	b->weight = (double *)weight;
+	memcpy(b->slot, slot, sizeof slot);
+	return 0;
 }
+
+/* ---- writing ---- */
 
 /* Concurrent restarts behind the first. */
-static void add_others(struct writer *w, const struct train_state *s)
+static void write_others(struct walk *w, const struct train_state *s)
 {
 	mem_auto struct restart_state *other = mem_alloc(STATE_RESTARTS_MAX, sizeof *other);
 	uint32_t n = s->others ? s->others(s->other_context, other) : 0;
@@ -141,30 +272,33 @@ static void add_others(struct writer *w, const struct train_state *s)
 
 	for (uint32_t k = 0; k < n; k++) {
 		snprintf(prefix, sizeof prefix, "starts/%u/", other[k].restart + 1);
-		add(w, prefix, "weights", other[k].weight, w->job->program->nweight);
+		w->prefix = prefix;
 		if (other[k].last)
-			add_ended(w, prefix, &other[k]);
+			ended(w, &other[k], (struct epoch_record *)other[k].last);
 		else
-			add_start(w, prefix, &other[k]);
+			running(w, &other[k]);
 	}
+	w->prefix = "";
 }
 
-int checkpoint_image(const struct train_job *j, const struct train_state *s, const struct weights_vector *own,
-	unsigned nown, const struct metadata *meta, unsigned nmeta, struct checkpoint_image *out)
+int checkpoint_image(const struct train_job *j, const struct train_state *s,
+	const struct weights_vector *own, unsigned nown, const struct metadata *meta,
+	unsigned nmeta, struct checkpoint_image *out)
 {
-	struct writer w = { .job = j };
+	struct walk w = { .job = j, .prefix = "" };
+	struct restart_state first = s->running[0];
+	struct train_state all = *s;
 
-	add_start(&w, "", &s->running[0]);
-	add_others(&w, s);
-	add_best(&w, s);
+	running(&w, &first);
+	write_others(&w, s);
+	reported(&w, &all, (struct train_result *)s->best);
 	for (unsigned k = 0; k < nown; k++)
-		add(&w, "", own[k].name, own[k].value, own[k].n);
+		vector(&w, own[k].name, own[k].n, (const double **)&own[k].value);
 	int code = weights_image(j->program, s->running[0].weight, w.vector, (unsigned)w.n, meta,
 		nmeta, &out->weights);
 	for (size_t k = 0; k < w.n; k++)
 		free((char *)w.vector[k].name);
 	free(w.vector);
-	buf_release(&w.name);
 	out->own = w.own;
 	out->nown = w.nown;
 	return code;
@@ -180,206 +314,32 @@ void checkpoint_image_release(struct checkpoint_image *m)
 
 /* ---- reading ---- */
 
-struct reader { const struct train_job *job; const struct weights *weights; const char *prefix; struct err *e; };
-
-static int bad(const struct reader *r, const char *name, const char *what)
-{
-	return err_set(r->e, -ERR_BAD_DATA, "%s: %s", name, what);
-}
-
-static const struct weights_vector *find(const struct reader *r, const char *name)
-{
-	buf_auto whole = BUF_INIT;
-
-	buf_printf(&whole, "%s%s", r->prefix, name);
-	return weights_vector(r->weights, whole.data);
-}
-
-/* The vector of that name, of n numbers. */
-static int get(const struct reader *r, const char *name, size_t n, const double **out)
-{
-	const struct weights_vector *v = find(r, name);
-
-	if (!v || v->n != n)
-		return err_set(r->e, -ERR_BAD_DATA, "%s%s: %sexpected %zu numbers", r->prefix, name, v ? "" : "missing, ", n);
-	*out = v->value;
-	return 0;
-}
-
-static bool is_count(double v) { return v >= 0 && v <= COUNT_MAX && v == floor(v); }
-
-static int get_slots(const struct reader *r, const double **slot)
-{
-	buf_auto name = BUF_INIT;
-	int code = 0;
-
-	for (unsigned k = 0; !code && k < slots_of(r->job); k++) {
-		buf_clear(&name);
-		buf_printf(&name, "optimizer/%s", r->job->optimizer->slot_name[k]);
-		code = get(r, name.data, r->job->program->nweight, &slot[k]);
-	}
-	return code;
-}
-
-static int read_counters(const struct reader *r, struct restart_state *s)
-{
-	const double *c = NULL;
-	int code = get(r, "training/counters", COUNTERS, &c);
-
-	if (code)
-		return code;
-	for (unsigned k = 0; k < COUNTERS; k++)
-		if (k != COUNT_LOSS_SUM && k != COUNT_SECONDS && (!is_count(c[k]) || (k != COUNT_STEP && c[k] > UINT32_MAX)))
-			return bad(r, "training/counters", "an entry is no count");
-	s->restart = (uint32_t)c[COUNT_START];
-	s->epoch = (uint32_t)c[COUNT_EPOCH];
-	s->step = (uint64_t)c[COUNT_STEP];
-	s->at = (uint32_t)c[COUNT_AT];
-	s->loss_sum = c[COUNT_LOSS_SUM];
-	s->seconds = c[COUNT_SECONDS];
-	s->nbatch = (uint32_t)c[COUNT_BATCH];
-	s->over = c[COUNT_OVER] != 0;
-	return 0;
-}
-
-static int read_callbacks(const struct reader *r, struct restart_state *s)
-{
-	const struct weights_vector *list = find(r, "callbacks/state");
-
-	if (!list)
-		return bad(r, "callbacks/state", "missing");
-	s->callback_list = list->value;
-	s->ncallback = list->n;
-	return find(r, "callbacks/best")
-		? get(r, "callbacks/best", r->job->program->nweight, &s->callback_best) : 0;
-}
-
-static int read_events(const struct reader *r, struct restart_state *s)
-{
-	const struct weights_vector *v = find(r, EVENTS);
-
-	s->events = (struct event_queue){
-		.job = r->job, .value = v ? (double *)v->value : NULL, .n = v ? v->n : 0
-	};
-	return event_queue_is_whole(&s->events) ? 0 : bad(r, EVENTS, "a malformed message");
-}
-
-static int read_start(const struct reader *r, struct restart_state *s)
-{
-	const struct weights_vector *record = find(r, RECORD);
-	const struct program *p = r->job->program;
-	int code = read_counters(r, s);
-
-	s->weight = r->weights->weight;
-	if (!code)
-		code = read_events(r, s);
-	if (!code && *r->prefix)
-		code = get(r, "weights", p->nweight, &s->weight);
-	s->record = record ? record->value : NULL;
-	s->nrecord = record ? record->n : 0;
-	if (!code)
-		code = get_slots(r, s->slot);
-	if (!code && r->job->measures.nmetric)
-		code = get(r, "training/outputs", (size_t)s->at * p->noutput, &s->output);
-	if (!code && s->nbatch)
-		code = get(r, "training/gradient", p->nweight, &s->gradient);
-	if (!code && s->nbatch)
-		code = get(r, "training/readouts", (size_t)s->nbatch * p->nreadout, &s->readout);
-	return code ? code : read_callbacks(r, s);
-}
-
-static int read_result(const struct reader *r, struct epoch_record *last)
-{
-	const double *v = NULL;
-	unsigned nvalue = train_values(r->job);
-	int code = get(r, "result", epoch_record_size(nvalue), &v);
-
-	if (code)
-		return code;
-	*last = (struct epoch_record){ .loss = 0 };
-	return epoch_record_unpack(last, nvalue, v) ? 0 : bad(r, "result", "an entry is no count");
-}
-
-/* A restart that has ended; its last epoch is the caller's. */
-static int read_ended(const struct reader *r, struct restart_state *s, struct epoch_record *last)
-{
-	const double *end = NULL;
-	int code = read_result(r, last);
-
-	if (!code)
-		code = get(r, "end", RESTART_END_NUMBERS, &end);
-	if (!code)
-		code = get(r, "weights", r->job->program->nweight, &s->weight);
-	if (!code)
-		code = get_slots(r, s->slot);
-	if (code)
-		return code;
-	s->restart = last->restart;
-	s->last = last;
-	memcpy(&s->end, end, sizeof s->end);
-	return read_events(r, s);
-}
-
-static int read_best(const struct reader *r, struct checkpoint *c)
-{
-	const struct weights_vector *losses = weights_vector(r->weights, "training/start_losses");
-	const double *weight = NULL, *ends = NULL, *slot[OPTIMIZER_SLOTS_MAX];
-	struct reader best = *r;
-
-	if (!losses)
-		return 0;
-	if (!losses->n || losses->n >= r->job->restarts)
-		return bad(r, "training/start_losses", "not as many as restarts can have ended");
-	c->state.ndone = (uint32_t)losses->n;
-	c->state.restart_loss = losses->value;
-	c->state.best = &c->best;
-	int code = get(r, "training/start_ends", losses->n * RESTART_END_NUMBERS, &ends);
-	if (code)
-		return code;
-	c->state.end = (const struct restart_end *)ends;
-	best.prefix = "best/";
-	code = read_result(&best, &c->best.last);
-	if (!code)
-		code = get(&best, "weights", r->job->program->nweight, &weight);
-	if (!code)
-		code = get_slots(&best, slot);
-	if (code)
-		return code;
-	c->best.winner = c->best.last.restart;
-	c->best.step = c->best.last.step;
-	c->best.weight = (double *)weight;
-	for (unsigned k = 0; k < slots_of(r->job); k++)
-		c->best.slot[k] = (double *)slot[k];
-	return 0;
-}
-
 /* Concurrent restarts behind the first, in the order of their numbers. */
-static int read_others(const struct reader *r, struct checkpoint *c)
+static int read_others(struct walk *w, struct checkpoint *c)
 {
 	char prefix[64];
-	struct reader other = *r;
 	int code = 0;
 
-	other.prefix = prefix;
-	for (uint32_t i = c->running[0].restart + 1; !code && i < r->job->restarts; i++) {
+	w->prefix = prefix;
+	for (uint32_t i = c->running[0].restart + 1; !code && i < w->job->restarts; i++) {
 		snprintf(prefix, sizeof prefix, "starts/%u/", i + 1);
-		bool ended = find(&other, "result") != NULL;
-		if (!ended && !find(&other, "training/counters"))
+		bool has_ended = find(w, "result") != NULL;
+		if (!has_ended && !find(w, "training/counters"))
 			continue;
 		uint32_t n = c->state.nrunning;
 		if (n == STATE_RESTARTS_MAX)
-			return bad(r, prefix, "one restart too many");
-		code = ended ? read_ended(&other, &c->running[n], &c->last[n])
-			     : read_start(&other, &c->running[n]);
+			return bad(w, prefix, "one restart too many");
+		code = has_ended ? ended(w, &c->running[n], &c->last[n]) : running(w, &c->running[n]);
 		if (!code && c->running[c->state.nrunning++].restart != i)
-			code = bad(r, prefix, "another restart");
+			code = bad(w, prefix, "another restart");
 	}
+	w->prefix = "";
 	return code;
 }
 
 int checkpoint_read(const struct train_job *j, const struct weights *w, struct checkpoint *c, struct err *e)
 {
-	const struct reader r = { j, w, "", e };
+	struct walk walk = { .job = j, .file = w, .prefix = "", .e = e };
 
 	memset(&c->state, 0, sizeof c->state);
 	memset(&c->best, 0, sizeof c->best);
@@ -392,11 +352,11 @@ int checkpoint_read(const struct train_job *j, const struct weights *w, struct c
 		return err_set(e, -ERR_BAD_DATA, "%u weights, the model has %u", w->program->nweight, j->program->nweight);
 	c->state.nrunning = 1;
 	c->state.running = c->running;
-	int code = read_start(&r, c->running);
+	int code = running(&walk, c->running);
 	if (!code)
-		code = read_others(&r, c);
+		code = read_others(&walk, c);
 	if (!code)
-		code = read_best(&r, c);
+		code = reported(&walk, &c->state, &c->best);
 	return code ? code : train_state_check(j, &c->state, e);
 }
 

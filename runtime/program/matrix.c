@@ -5,13 +5,6 @@
 
 #include "runtime/base/shuffle.h"
 
-typedef double vec2 __attribute__((vector_size(16), may_alias));
-typedef double vec4 __attribute__((vector_size(32), may_alias));
-typedef double loose2 __attribute__((vector_size(16), aligned(8), may_alias));
-typedef double loose4 __attribute__((vector_size(32), aligned(8), may_alias));
-typedef int64_t index2 __attribute__((vector_size(16)));
-typedef int64_t index4 __attribute__((vector_size(32)));
-
 static const double sign_of[2] = { 1, -1 };
 /* Row r of an identity begins r numbers before the 1. */
 static const double unit_rows[2 * MATRIX_DIM_MAX - 1] = { [MATRIX_DIM_MAX - 1] = 1 };
@@ -19,23 +12,14 @@ static const double unit_rows[2 * MATRIX_DIM_MAX - 1] = { [MATRIX_DIM_MAX - 1] =
 #define TARGET
 #define D 2
 #define WIDTH 2
-#define VEC vec2
-#define LOOSE loose2
-#define INDEX index2
 #define NAME(name) name##_2
 #include "runtime/program/matrix_tmpl.h"
 #define D 4
 #define WIDTH 2
-#define VEC vec2
-#define LOOSE loose2
-#define INDEX index2
 #define NAME(name) name##_4
 #include "runtime/program/matrix_tmpl.h"
 #define D 8
 #define WIDTH 2
-#define VEC vec2
-#define LOOSE loose2
-#define INDEX index2
 #define NAME(name) name##_8
 #include "runtime/program/matrix_tmpl.h"
 #undef TARGET
@@ -44,23 +28,14 @@ static const double unit_rows[2 * MATRIX_DIM_MAX - 1] = { [MATRIX_DIM_MAX - 1] =
 #define TARGET __attribute__((target("avx2")))
 #define D 2
 #define WIDTH 2
-#define VEC vec2
-#define LOOSE loose2
-#define INDEX index2
 #define NAME(name) name##_2_avx2
 #include "runtime/program/matrix_tmpl.h"
 #define D 4
 #define WIDTH 4
-#define VEC vec4
-#define LOOSE loose4
-#define INDEX index4
 #define NAME(name) name##_4_avx2
 #include "runtime/program/matrix_tmpl.h"
 #define D 8
 #define WIDTH 4
-#define VEC vec4
-#define LOOSE loose4
-#define INDEX index4
 #define NAME(name) name##_8_avx2
 #include "runtime/program/matrix_tmpl.h"
 #undef TARGET

@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Rows of matrices with D rows. Included once a D and instruction set: VEC is a vector of WIDTH
- * doubles, WIDTH divides D, NAME() tells the functions apart, TARGET is their attribute.
+ * Rows of matrices with D rows. Included once a D and instruction set: vectors are of WIDTH doubles,
+ * WIDTH divides D, NAME() tells the functions apart, TARGET is their attribute.
  *
  * Real and imaginary parts lie apart, so that every step multiplies and adds whole rows: the same numbers in the same order,
  * and so the same bits, whatever WIDTH is. */
+
+typedef double NAME(vec) __attribute__((vector_size(8 * WIDTH), may_alias));
+typedef double NAME(loose) __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias));
+typedef int64_t NAME(index) __attribute__((vector_size(8 * WIDTH)));
+#define VEC NAME(vec)
+#define LOOSE NAME(loose)
+#define INDEX NAME(index)
 
 struct NAME(rows) { VEC re[D][D / WIDTH], im[D][D / WIDTH]; };
 

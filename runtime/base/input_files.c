@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A hash table of devices and inodes. */
+ * A tree of devices and inodes. */
 #include "runtime/base/input_files.h"
 
 #include <dirent.h>
 #include <pthread.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,13 +13,17 @@
 #include "runtime/base/buf.h"
 #include "runtime/base/diag.h"
 
-enum { BUCKETS = 1024 };
-
-struct input { dev_t device; ino_t inode; char *path; struct input *next; };
-
-static struct { struct input *bucket[BUCKETS]; bool stdin_taken; pthread_mutex_t lock; } inputs = {
-	.lock = PTHREAD_MUTEX_INITIALIZER
+struct input {
+	dev_t device;
+	ino_t inode;
+	char *path;
 };
+
+static struct {
+	void *tree;
+	bool stdin_taken;
+	pthread_mutex_t lock;
+} inputs = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 bool input_is_stdin(const char *path) { return !strcmp(path, INPUT_STDIN); }
 
@@ -108,28 +113,15 @@ void input_hint(const char *path, struct err *e)
 		add_hint(e, "did you mean %s?", near.data);
 }
 
-/* ---- the table ---- */
+/* ---- the tree ---- */
 
-static struct input **bucket_of(const struct stat *st)
+static int by_inode(const void *a, const void *b)
 {
-	return &inputs.bucket[st->st_ino % BUCKETS];
-}
+	const struct input *x = a, *y = b;
 
-static const struct input *find(const struct stat *st)
-{
-	const struct input *i = *bucket_of(st);
-
-	while (i && (i->inode != st->st_ino || i->device != st->st_dev))
-		i = i->next;
-	return i;
-}
-
-static void add(const struct stat *st, const char *path)
-{
-	struct input **bucket = bucket_of(st), *i = mem_alloc(1, sizeof *i);
-
-	*i = (struct input){ st->st_dev, st->st_ino, mem_strdup(path), *bucket };
-	*bucket = i;
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	return (x->inode > y->inode) - (x->inode < y->inode);
 }
 
 void inputs_note(int fd, const char *path)
@@ -138,9 +130,14 @@ void inputs_note(int fd, const char *path)
 
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
 		return;
+	struct input *new = mem_alloc(1, sizeof *new);
+	*new = (struct input){ st.st_dev, st.st_ino, mem_strdup(input_name(path)) };
 	pthread_mutex_lock(&inputs.lock);
-	if (!find(&st))
-		add(&st, input_name(path));
+	struct input **kept = tsearch(new, &inputs.tree, by_inode);
+	if (!kept || *kept != new) {
+		free(new->path);
+		free(new);
+	}
 	pthread_mutex_unlock(&inputs.lock);
 }
 
@@ -152,12 +149,15 @@ int inputs_check(const char *path, struct err *e)
 	if (stat(path, &st))
 		return 0;
 	pthread_mutex_lock(&inputs.lock);
-	const struct input *same = find(&st);
-	if (same && !strcmp(same->path, path))
+	struct input *const *same =
+		tfind(&(struct input){ st.st_dev, st.st_ino, NULL }, &inputs.tree, by_inode);
+	if (same && !strcmp((*same)->path, path))
 		code = err_set(e, -ERR_USAGE, "the output %s is also an input, which would be lost; name another file for the output", path);
 	else if (same)
-		code = err_set(e, -ERR_USAGE, "the output %s is the same file as the input %s, which would be lost; name another file "
-			"for the output", path, same->path);
+		code = err_set(e, -ERR_USAGE,
+			"the output %s is the same file as the input %s, which would be lost; name another file "
+			"for the output",
+			path, (*same)->path);
 	pthread_mutex_unlock(&inputs.lock);
 	return code;
 }

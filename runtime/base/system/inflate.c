@@ -75,49 +75,39 @@ int inflate_raw(const void *in, size_t in_len, void *out, size_t out_len, struct
 
 /* ---- gzip ---- */
 
-enum { GZIP_HEAD = 10, GZIP_TAIL = 8, GZIP_DEFLATE = 8,
-	GZIP_HCRC = 2, GZIP_EXTRA = 4, GZIP_NAME = 8, GZIP_COMMENT = 16, GZIP_RESERVED = 0xe0 };
+enum { GZIP_TAIL = 8 };
 
-static void skip_text(struct rd *r)
+/* Bytes of the header (RFC 1952, section 2.3), which zlib checks; 0 when it is none. */
+static size_t gzip_head(const void *in, size_t len)
 {
-	while (!r->bad && rd_u8(r))
-		;
-}
+	unsigned char none;
+	z_stream z = { .next_in = (unsigned char *)in, .avail_in = piece(len), .next_out = &none };
+	gz_header head = { 0 };
 
-/* The header of section 2.3; false when it is none. */
-static bool read_gzip_head(struct rd *r)
-{
-	if (rd_u8(r) != 0x1f || rd_u8(r) != 0x8b || rd_u8(r) != GZIP_DEFLATE)
-		return false;
-	uint8_t flags = rd_u8(r);
-	rd_bytes(r, GZIP_HEAD - 4);
-	if (flags & GZIP_EXTRA)
-		rd_bytes(r, rd_u16(r));
-	if (flags & GZIP_NAME)
-		skip_text(r);
-	if (flags & GZIP_COMMENT)
-		skip_text(r);
-	size_t crc_at = r->at;
-	if (flags & GZIP_HCRC && rd_u16(r) != (crc32_of(r->p, crc_at) & 0xffff))
-		return false;
-	return !r->bad && !(flags & GZIP_RESERVED);
+	if (inflateInit2(&z, MAX_WBITS + 16) != Z_OK)
+		return 0;
+	inflateGetHeader(&z, &head);
+	inflate(&z, Z_BLOCK); /* ends behind the header */
+	inflateEnd(&z);
+	return head.done == 1 ? z.total_in : 0;
 }
 
 int inflate_gzip(const void *in, size_t in_len, struct buf *out, struct err *e)
 {
-	struct rd r = { in, in_len, 0, 0 }, tail = { in, in_len, in_len - GZIP_TAIL, 0 };
+	struct rd tail = { in, in_len, in_len - GZIP_TAIL, 0 };
+	size_t head = gzip_head(in, in_len);
 
-	if (!read_gzip_head(&r) || in_len - r.at < GZIP_TAIL)
+	if (!head || in_len - head < GZIP_TAIL)
 		return err_set(e, -ERR_BAD_DATA, "not a gzip file, or its header is damaged");
 	uint32_t crc = rd_u32(&tail);
 	uint32_t len = rd_u32(&tail);
-	size_t deflated = in_len - GZIP_TAIL - r.at;
+	size_t deflated = in_len - GZIP_TAIL - head;
 	if (len / GZIP_RATIO_MAX > deflated)
 		return err_set(e, -ERR_BAD_DATA, "%zu compressed bytes cannot hold the %u that are stated", deflated, len);
 	char *bytes = mem_try((size_t)len + 1, 1); /* ends in the buffer's NUL */
 	if (!bytes)
 		return err_set(e, -ERR_CONFIG, "no memory for %u bytes", len);
-	int code = inflate_raw(r.p + r.at, deflated, bytes, len, e);
+	int code = inflate_raw((const char *)in + head, deflated, bytes, len, e);
 	if (!code && crc32_of(bytes, len) != crc)
 		code = err_set(e, -ERR_BAD_DATA, "compressed data are damaged (their CRC differs)");
 	if (code)

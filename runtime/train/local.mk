@@ -45,8 +45,6 @@ libtrain_a_SOURCES = \
 	runtime/train/optimizer/constraint.c \
 	runtime/train/optimizer/constraint.def \
 	runtime/train/optimizer/constraint.h \
-	runtime/train/optimizer/learning_rate.c \
-	runtime/train/optimizer/learning_rate.h \
 	runtime/train/optimizer/optimizer.c \
 	runtime/train/optimizer/optimizer.def \
 	runtime/train/optimizer/optimizer.h \

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "runtime/train/checkpoint/train_state.h"
-#include "runtime/train/optimizer/learning_rate.h"
+#include "runtime/train/optimizer/schedule.h"
 #include "runtime/train/score.h"
 #include "runtime/train/train.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Schedules against Keras's own numbers (schedules.txt), and what fills in their options. */
-#include "runtime/train/optimizer/learning_rate.h"
+#include "runtime/train/optimizer/schedule.h"
 
 #include "tests/train/numbers.h"
 
@@ -109,9 +109,9 @@ static void test_owner(void)
 	tap_ok(learning_rate_of_step(&r, NULL, 0) == 0.5 && learning_rate_of_step(&r, NULL, 39) == 0.5, "the option's, without a schedule");
 	learning_rate_init(&r, optimizer_find("adam"), option, &cosine, 40);
 	tap_close(learning_rate_of_step(&r, NULL, 20), 0.25, 1e-16, "the schedule's");
-	learning_rate_replace(&r, 0.125);
+	r.replaced = 0.125;
 	tap_ok(learning_rate_of_step(&r, NULL, 20) == 0.125 && learning_rate_of_step(&r, NULL, 21) == 0.125, "the callback's, from then on");
-	learning_rate_begin(&r);
+	r.replaced = NAN;
 	tap_close(learning_rate_of_step(&r, NULL, 20), 0.25, 1e-16, "the schedule's again in the next restart");
 	learning_rate_init(&r, optimizer_find("bold_driver"), option, &none, 40);
 	tap_ok(learning_rate_of_step(&r, &u, 0) == 8 && learning_rate_of_step(&r, &u, 1) == 4, "an optimizer's own");

@@ -6,7 +6,7 @@
 #include "runtime/train/callback/callback.h"
 #include "runtime/train/job/train_job.h"
 #include "runtime/train/job/train_observer.h"
-#include "runtime/train/optimizer/learning_rate.h"
+#include "runtime/train/optimizer/schedule.h"
 
 /* One of the numbers of an epoch, and whether a larger one is better. */
 struct monitor { const char *name; int metric /* -1: the loss */; bool validation, rises; };

@@ -110,7 +110,7 @@ void callbacks_begin(struct callbacks *c, uint32_t restart)
 {
 	c->restart = restart;
 	c->epochs = c->restored = 0;
-	learning_rate_begin(c->rate);
+	c->rate->replaced = NAN;
 	for (unsigned i = 0; i < c->npart; i++)
 		begin_part(&c->part[i]);
 	c->best_record = (struct epoch_record){ .restart = restart };
@@ -214,7 +214,7 @@ static void watch_for_plateau(struct callbacks *c, struct callback_part *part, c
 	if (p->cooldown > 0 || ++p->wait < opt[PLATEAU_PATIENCE] || !(rate > opt[PLATEAU_MIN_LR]))
 		return;
 	rate = fmax(rate * opt[PLATEAU_FACTOR], opt[PLATEAU_MIN_LR]);
-	learning_rate_replace(c->rate, rate);
+	c->rate->replaced = rate;
 	p->cooldown = opt[PLATEAU_COOLDOWN];
 	p->wait = 0;
 	callback_report(o, &(struct train_event){ .kind = TRAIN_RATE, .rate = rate }, c, r);

@@ -94,7 +94,7 @@ static void plateau(struct walk *w, struct callbacks *c, struct callback_part *p
 
 	number(w, &rate);
 	if (w->in && !w->bad)
-		learning_rate_replace(c->rate, rate);
+		c->rate->replaced = rate;
 	number(w, &p->plateau.best);
 	number(w, &p->plateau.wait);
 	number(w, &p->plateau.cooldown);

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "runtime/train/optimizer/learning_rate.h"
+#include "runtime/train/optimizer/schedule.h"
 
 static int wrong(struct err *e, const char *what)
 {

@@ -34,7 +34,7 @@ enum optimizer_shared {
 /* What one update works on; step counts from 1, opt[] is as the row's option[]. */
 struct update {
 	const double *opt;
-	double learning_rate;        /* of this step, where the optimizer takes one from outside (learning_rate.h) */
+	double learning_rate; /* of this step, where the optimizer takes one from outside (schedule.h) */
 	uint64_t step;
 	const double *gradient;      /* (n) */
 	double *weight;              /* (n) */

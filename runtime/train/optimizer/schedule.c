@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The schedules of schedule.def, one function each. */
+ * The schedules of schedule.def, one function each, and the learning rate of a step. */
 #include "runtime/train/optimizer/schedule.h"
 
 #include <float.h>
@@ -144,4 +144,20 @@ void schedule_resolve(struct schedule *s, double learning_rate, uint64_t nstep)
 double schedule_rate(const struct schedule *s, uint64_t step)
 {
 	return s->row ? s->row->rate(s, (double)step) : s->learning_rate;
+}
+
+void learning_rate_init(struct learning_rate *r, const struct optimizer_row *optimizer,
+	const double *option, const struct schedule *s, uint64_t nstep)
+{
+	*r = (struct learning_rate){ .optimizer = optimizer, .schedule = *s, .replaced = NAN };
+	schedule_resolve(&r->schedule, option[OPTIMIZER_LEARNING_RATE], nstep);
+}
+
+double learning_rate_of_step(const struct learning_rate *r, const struct update *u, uint64_t step)
+{
+	if (r->optimizer->rate)
+		return r->optimizer->rate(u, step);
+	if (!optimizer_has_rate(r->optimizer))
+		return NAN;
+	return value_given(r->replaced) ? r->replaced : schedule_rate(&r->schedule, step);
 }

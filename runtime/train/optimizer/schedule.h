@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Schedules: the learning rate of each update, from the rows of schedule.def. */
+ * The learning rate of each update of a restart, and schedules: rows of schedule.def.
+ *
+ * The optimizer's option gives the rate at first; a schedule changes it with the number of updates; a callback replaces
+ * it from some update on; an optimizer that finds its own rate takes none of these. */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-#include "runtime/base/err.h"
-#include "runtime/train/option/option.h"
+#include "runtime/train/optimizer/optimizer.h"
 
 enum { SCHEDULE_LISTS_MAX = 2 };
 
@@ -36,3 +36,16 @@ int schedule_check(const struct schedule *s, struct err *e);
 /* Fill in what was left out: the optimiser's rate, and the updates of the whole training. */
 void schedule_resolve(struct schedule *s, double learning_rate, uint64_t nstep);
 double schedule_rate(const struct schedule *s, uint64_t step);
+
+struct learning_rate {
+	const struct optimizer_row *optimizer;
+	struct schedule schedule; /* resolved */
+	double replaced;          /* by a callback of this restart; NaN: as the schedule says */
+};
+
+/* option: the optimizer's; s: the schedule as configured; nstep: updates of the whole training. */
+void learning_rate_init(struct learning_rate *r, const struct optimizer_row *optimizer,
+	const double *option, const struct schedule *s, uint64_t nstep);
+/* The rate of the update that follows `step` others; NaN: the optimizer has none.  u: options and slots of an
+ * optimizer that finds its own rate; NULL for those with optimizer_has_rate(). */
+double learning_rate_of_step(const struct learning_rate *r, const struct update *u, uint64_t step);

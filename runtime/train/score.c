@@ -119,39 +119,32 @@ double score_sum(const struct score *s, uint32_t n)
 	return sum;
 }
 
-/* A label that is the number of a class has to be one. */
-static int class_check(const struct program *p, const struct part *part, const char *what, const char *name, struct err *e)
+/* Labels outside of what the loss has a meaning for: no number of a class where they are to be one; above all -1 in the
+ * place of 0. */
+static int labels_check(const struct program *p, const struct part *part, const char *what,
+	const struct loss_row *loss, struct err *e)
 {
 	const struct dataset *d = part->data;
+	const bool by_class = d->ny != p->noutput;
+	const double most = by_class            ? p->noutput - 1.0
+		: loss->labels == LABELS_SHARES ? 1
+						: HUGE_VAL;
+	uint64_t n = by_class || loss->labels != LABELS_ANY ? (uint64_t)part->nrow * d->ny : 0;
 
-	for (uint32_t i = 0; i < part->nrow; i++) {
-		uint32_t row = part->row ? part->row[i] : i;
-		double class = d->y[row];
+	for (uint64_t i = 0; i < n; i++) {
+		uint32_t at = (uint32_t)(i / d->ny), row = part->row ? part->row[at] : at;
+		double y = d->y[(size_t)row * d->ny + i % d->ny];
 
-		if (!(class >= 0 && class < p->noutput && class == floor(class)))
-			return err_set(e, -ERR_BAD_DATA, "the label of row %u of the %s is %g: for loss %s it is the number of one of %u outputs, from 0",
-				row, what, class, name, p->noutput);
-	}
-	return 0;
-}
-
-/* Labels outside of what the loss has a meaning for: above all -1 in the place of 0. */
-static int labels_check(const struct part *part, const char *what, const struct loss_row *loss, struct err *e)
-{
-	const struct dataset *d = part->data;
-	const double most = loss->labels == LABELS_SHARES ? 1 : HUGE_VAL;
-
-	for (uint32_t i = 0; loss->labels != LABELS_ANY && i < part->nrow; i++) {
-		uint32_t row = part->row ? part->row[i] : i;
-
-		for (uint32_t k = 0; k < d->ny; k++) {
-			double y = d->y[(size_t)row * d->ny + k];
-
-			if (y >= 0 && y <= most)
-				continue;
-			return err_set(e, -ERR_BAD_DATA, "the label of row %u of the %s is %g: loss %s takes %s; data.label_map gives labels others, for "
-				"example {-1: 0, 1: 1}", row, what, y, loss->name, most == 1 ? "those from 0 to 1" : "none below 0");
-		}
+		if (y >= 0 && y <= most && (!by_class || y == floor(y)))
+			continue;
+		if (by_class)
+			return err_set(e, -ERR_BAD_DATA,
+				"the label of row %u of the %s is %g: for loss %s it is the number of one of %u outputs, from 0",
+				row, what, y, loss->name, p->noutput);
+		return err_set(e, -ERR_BAD_DATA,
+			"the label of row %u of the %s is %g: loss %s takes %s; data.label_map gives labels others, for "
+			"example {-1: 0, 1: 1}",
+			row, what, y, loss->name, most == 1 ? "those from 0 to 1" : "none below 0");
 	}
 	return 0;
 }
@@ -188,10 +181,8 @@ int part_check(const struct program *p, const struct part *part, const char *wha
 	if (!code && loss && loss->classes == CLASSES_OF_SEVERAL && p->noutput == 1)
 		return err_set(e, -ERR_BAD_DATA, "loss %s compares the outputs of several classes, the model has one; "
 			"binary_crossentropy is for one", loss->name);
-	if (!code && loss && d->ny != p->noutput)
-		code = class_check(p, part, what, loss->name, e);
-	else if (!code && loss)
-		code = labels_check(part, what, loss, e);
+	if (!code && loss)
+		code = labels_check(p, part, what, loss, e);
 	for (unsigned k = 0; !code && k < m->nmetric; k++)
 		code = fits(p, part, what, "metric", m->metric[k].row->name, m->metric[k].row->takes_class, e);
 	return code;

@@ -83,6 +83,22 @@ char *mem_strdup(const char *s)
 	return memcpy(mem_alloc(len, 1), s, len);
 }
 
+void *mem_list_try(struct mem_list *l, size_t n, size_t size)
+{
+	mem_reserve(l->block, l->n, l->cap);
+	l->block[l->n] = mem_try(n, size);
+	l->failed |= !l->block[l->n];
+	return l->block[l->n++];
+}
+
+void mem_list_free(struct mem_list *l)
+{
+	while (l->n)
+		free(l->block[--l->n]);
+	free(l->block);
+	*l = (struct mem_list){ .n = 0 };
+}
+
 void arena_init(struct arena *a) { *a = (struct arena){ 0 }; }
 
 static struct arena_block *block_for(struct arena *a, size_t nbytes)

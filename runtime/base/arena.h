@@ -25,6 +25,17 @@ void mem_on_exhausted(void (*handler)(size_t nbytes)); /* must not return */
 	((n) < (cap) ? (void)0 : (void)((cap) = (cap) ? 2 * (cap) : 8, \
 		(v) = mem_grow((v), (cap), sizeof *(v))))
 
+/* What mem_try gives, to be freed at once. Zeros are an empty list; failed: once there was no memory. */
+struct mem_list {
+	void **block;
+	size_t n, cap;
+	bool failed;
+};
+void *mem_list_try(struct mem_list *l, size_t n, size_t size);
+void mem_list_free(struct mem_list *l);
+/* `mem_list_auto l = { 0 };`: a local one that is freed wherever its scope ends. */
+#define mem_list_auto __attribute__((cleanup(mem_list_free))) struct mem_list
+
 /* Zeros are an empty arena. `arena_auto a = { 0 };`: a local one that is released wherever its scope ends. */
 struct arena { struct arena_block *top; size_t nbytes; };
 #define arena_auto __attribute__((cleanup(arena_release))) struct arena

@@ -8,7 +8,6 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/arena.h"
@@ -271,31 +270,20 @@ static int iterate(struct basis *b, struct err *e)
 	return err_set(e, -ERR_CONFIG, "the eigenvalues of a matrix of size %zu were not found in %d cycles", b->w->n, CYCLES_MAX);
 }
 
-static int basis_init(struct basis *b, struct err *e)
+static int basis_init(struct basis *b, struct mem_list *l, struct err *e)
 {
 	size_t n = b->w->n, m = b->max;
 
-	b->v = mem_try(m, n * sizeof *b->v);
-	b->av = mem_try(m, n * sizeof *b->av);
-	b->t = mem_try(n, sizeof *b->t);
-	b->h = mem_try(m, m * sizeof *b->h);
-	b->small = mem_try(m, m * sizeof *b->small);
-	b->y = mem_try(m, m * sizeof *b->y);
-	b->theta = mem_try(m, sizeof *b->theta);
-	if (b->v && b->av && b->t && b->h && b->small && b->y && b->theta)
-		return 0;
-	return err_set(e, -ERR_CONFIG, "no memory for %zu vectors of %zu numbers", 2 * m, n);
-}
-
-static void basis_release(struct basis *b)
-{
-	free(b->v);
-	free(b->av);
-	free(b->t);
-	free(b->h);
-	free(b->small);
-	free(b->y);
-	free(b->theta);
+	b->v = mem_list_try(l, m, n * sizeof *b->v);
+	b->av = mem_list_try(l, m, n * sizeof *b->av);
+	b->t = mem_list_try(l, n, sizeof *b->t);
+	b->h = mem_list_try(l, m, m * sizeof *b->h);
+	b->small = mem_list_try(l, m, m * sizeof *b->small);
+	b->y = mem_list_try(l, m, m * sizeof *b->y);
+	b->theta = mem_list_try(l, m, sizeof *b->theta);
+	return l->failed
+		? err_set(e, -ERR_CONFIG, "no memory for %zu vectors of %zu numbers", 2 * m, n)
+		: 0;
 }
 
 static void make_positive(size_t n, double *v)
@@ -313,7 +301,8 @@ int eigen_lowest(const struct eigen_wish *w, double *value, double *vector, stru
 {
 	size_t most = 2 * (size_t)w->k + BASIS_SPARE;
 	struct basis b = { .w = w, .max = (unsigned)(w->n < most ? w->n : most) };
-	int code = basis_init(&b, e);
+	mem_list_auto memory = { 0 };
+	int code = basis_init(&b, &memory, e);
 
 	if (!code)
 		code = iterate(&b, e);
@@ -324,6 +313,5 @@ int eigen_lowest(const struct eigen_wish *w, double *value, double *vector, stru
 			combine(&b, b.v, b.y + i * b.n, vector + i * w->n);
 		make_positive(w->n, vector + i * w->n);
 	}
-	basis_release(&b);
 	return code;
 }

@@ -2,7 +2,6 @@
  * Splits in which every part has its share of every label. */
 #include "runtime/data/dataset.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/arena.h"
@@ -93,25 +92,20 @@ static void deal(struct strata *s, const uint32_t *count, unsigned npart, const 
 
 int split_stratify(const struct dataset *d, const uint32_t *count, unsigned npart, uint32_t *order, struct err *e)
 {
-	mem_auto struct strata *s = mem_try(1, sizeof *s);
-	uint32_t *from = mem_try((size_t)d->nrow + 1, sizeof *from), all = d->nrow;
-	int code = 0;
+	mem_list_auto memory = { 0 };
+	struct strata *s = mem_list_try(&memory, 1, sizeof *s);
+	uint16_t *class_of = mem_list_try(&memory, (size_t)d->nrow + 1, sizeof *class_of);
+	uint32_t *from = mem_list_try(&memory, (size_t)d->nrow + 1, sizeof *from), all = d->nrow;
 
-	if (s)
-		s->class_of = mem_try((size_t)d->nrow + 1, sizeof *s->class_of);
-	if (!s || !from || !s->class_of)
-		code = err_set(e, -ERR_CONFIG, "no memory to split %u rows", d->nrow);
-	if (!code) {
-		s->d = d;
-		memcpy(from, order, d->nrow * sizeof *from);
-		code = classify(s, e);
-	}
+	if (memory.failed)
+		return err_set(e, -ERR_CONFIG, "no memory to split %u rows", d->nrow);
+	s->d = d;
+	s->class_of = class_of;
+	memcpy(from, order, d->nrow * sizeof *from);
+	int code = classify(s, e);
 	for (unsigned k = 0; !code && k < npart && all; all -= count[k++])
 		share(s, s->quota[k], count[k], all);
 	if (!code)
 		deal(s, count, npart, from, order);
-	if (s)
-		free(s->class_of);
-	free(from);
 	return code;
 }

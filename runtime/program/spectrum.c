@@ -3,7 +3,6 @@
 #include "runtime/program/spectrum.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* Per matrix and whether it stands under a control: the sum of the largest frequencies of its gates;
  * NaN: an angle that is not affine. */
@@ -159,24 +158,19 @@ static int refuse(const struct counting *c, double most, struct err *e)
 
 int weight_spectrum(const struct program *p, uint32_t i, struct spectrum *out, struct err *e)
 {
+	mem_list_auto memory = { 0 };
 	struct counting c = { .p = p, .weight = i };
-	int code = 0;
 
-	c.value = mem_try((size_t)p->nexpr + 1, 2 * sizeof *c.value);
-	c.sum = mem_try((size_t)p->nmatrix + 1, sizeof *c.sum);
-	c.used = mem_try((size_t)p->nmatrix + 1, sizeof *c.used);
-	if (!c.value || !c.sum || !c.used) {
-		code = err_set(e, -ERR_CONFIG, "no memory for the frequencies of %u expressions", p->nexpr);
-	} else {
-		c.derivative = c.value + p->nexpr;
-		double most = largest(&c);
-		if (isnan(most) || most > (SPECTRUM_MAX + 0.5) * c.base)
-			code = refuse(&c, most, e);
-		else
-			*out = (struct spectrum){ c.base, c.base > 0 ? (uint32_t)lround(most / c.base) : 0 };
-	}
-	free(c.value);
-	free(c.sum);
-	free(c.used);
-	return code;
+	c.value = mem_list_try(&memory, (size_t)p->nexpr + 1, 2 * sizeof *c.value);
+	c.sum = mem_list_try(&memory, (size_t)p->nmatrix + 1, sizeof *c.sum);
+	c.used = mem_list_try(&memory, (size_t)p->nmatrix + 1, sizeof *c.used);
+	if (memory.failed)
+		return err_set(e, -ERR_CONFIG, "no memory for the frequencies of %u expressions",
+			p->nexpr);
+	c.derivative = c.value + p->nexpr;
+	double most = largest(&c);
+	if (isnan(most) || most > (SPECTRUM_MAX + 0.5) * c.base)
+		return refuse(&c, most, e);
+	*out = (struct spectrum){ c.base, c.base > 0 ? (uint32_t)lround(most / c.base) : 0 };
+	return 0;
 }

@@ -14,6 +14,19 @@ void trainer_draws(struct trainer *t, uint32_t evaluation)
 	evaluator_draws(t->ev, rng_u64(t->job->seed, RNG_SHOT_KEY, t->step, stream), 0);
 }
 
+/* The step's batch at these weights, with shots of its own. */
+static int begin_evaluation(struct trainer *t, const double *weight, struct batch *out, struct err *e)
+{
+	int code = part_batch(&t->job->train, t->ev, t->row + t->batch_at, 0, t->batch_n, t->input,
+		out, e);
+
+	if (!code)
+		code = evaluator_weights(t->ev, weight, e);
+	if (!code)
+		trainer_draws(t, t->nevaluation++);
+	return code;
+}
+
 int trainer_loss(struct trainer *t, const double *weight, double *output, double *readout, double *gradient,
 	double *sum, struct err *e)
 {
@@ -21,20 +34,15 @@ int trainer_loss(struct trainer *t, const double *weight, double *output, double
 	struct score *s = &t->score;
 	uint32_t n = t->batch_n;
 	struct batch batch;
-	int code = part_batch(&t->job->train, t->ev, t->row + t->batch_at, 0, n, t->input, &batch, e), bad;
+	int code = begin_evaluation(t, weight, &batch, e), bad;
 
 	if (code)
 		return code;
-
 	s->weight = weight;
 	s->row = t->row + t->batch_at;
 	s->scale = 1.0 / n;
 	s->output = output;
 	memset(s->value, 0, n * sizeof *s->value);
-	code = evaluator_weights(t->ev, weight, e);
-	if (code)
-		return code;
-	trainer_draws(t, t->nevaluation++);
 	evaluator_prepare(t->ev, &batch, gradient != NULL, score_sample, s, readout);
 	code = evaluator_run(t->ev, t->pool, gradient, e);
 	if (code == -ERR_STOPPED) /* numbers of a lost state mean nothing */
@@ -74,13 +82,9 @@ static int probe_readouts(struct probe *p, const double *weight, const double **
 	*readout = t->probe_readout;
 	if (!weight)
 		return 0;
-	int code = part_batch(&t->job->train, t->ev, t->row + t->batch_at, 0, t->batch_n, t->input,
-		&batch, e);
-	if (!code)
-		code = evaluator_weights(t->ev, weight, e);
+	int code = begin_evaluation(t, weight, &batch, e);
 	if (code)
 		return code;
-	trainer_draws(t, t->nevaluation++);
 	evaluator_prepare(t->ev, &batch, false, NULL, NULL, t->probe_readout);
 	return evaluator_run(t->ev, t->pool, NULL, e);
 }
@@ -133,19 +137,17 @@ static const struct probe_ops ops = { .loss = probe_loss, .readouts = probe_read
 
 /* ---- life ---- */
 
-bool trainer_probe_open(struct trainer *t)
+void trainer_probe_open(struct trainer *t)
 {
 	const struct program *g = t->job->program;
-	size_t batch = t->batch_size, d = sizeof(double);
+	size_t batch = t->batch_size, nweight = g->nweight ? g->nweight : 1, d = sizeof(double);
 
-	if (t->job->optimizer->method == METHOD_GRADIENT)
-		return true;
 	t->probe = (struct probe){ .ops = &ops, .program = g, .seed = t->job->seed, .gradient = t->gradient, .record = &t->record };
-	t->probe_readout = mem_try(batch, (g->nreadout + 1) * d);
-	t->probe_output = mem_try(batch, g->noutput * d);
-	t->kept_output = mem_try(batch, g->noutput * d);
-	t->probe.moved = mem_try(g->nweight ? g->nweight : 1, d);
-	return t->probe_readout && t->probe_output && t->kept_output && t->probe.moved;
+	t->before_step = mem_list_try(&t->memory, nweight * (1 + OPTIMIZER_SLOTS_MAX), d);
+	t->probe_readout = mem_list_try(&t->memory, batch, (g->nreadout + 1) * d);
+	t->probe_output = mem_list_try(&t->memory, batch, g->noutput * d);
+	t->kept_output = mem_list_try(&t->memory, batch, g->noutput * d);
+	t->probe.moved = mem_list_try(&t->memory, nweight, d);
 }
 
 static void end_session(struct trainer *t)
@@ -180,9 +182,5 @@ bool trainer_probe_resume(struct trainer *t, const struct restart_state *s)
 void trainer_probe_close(struct trainer *t)
 {
 	end_session(t);
-	free(t->probe_readout);
-	free(t->probe_output);
-	free(t->kept_output);
-	free(t->probe.moved);
 	free(t->record.value);
 }

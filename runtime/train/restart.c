@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/profile/recorder.h"
@@ -25,28 +24,25 @@ static bool trainer_memory(struct trainer *t)
 	const struct program *p = j->program;
 	size_t nweight = p->nweight ? p->nweight : 1, nrow = j->train.nrow, batch = t->batch_size, d = sizeof(double);
 	size_t kept = !j->measures.nmetric ? batch : j->steps_per_epoch ? batch * j->steps_per_epoch : nrow;
-	double *batch_values;
+	struct mem_list *m = &t->memory;
 
 	t->score.stride = score_stride(p);
-	t->row = mem_try(nrow, sizeof *t->row);
-	t->input = mem_try(part_input(&j->train, t->batch_size) + 1, d);
-	t->readout = mem_try(batch, (p->nreadout + 1) * d);
-	t->score.memory = mem_try(batch, t->score.stride * d);
-	t->score.value = batch_values = mem_try(batch, d);
-	t->output = mem_try(kept, p->noutput * d);
-	t->label = mem_try(kept, j->train.data->ny * d);
-	t->val_output = mem_try((size_t)j->validation.nrow + 1, p->noutput * d);
-	t->gradient = mem_try(nweight, d);
-	t->weight = mem_try(nweight, d);
-	t->frozen = mem_try(nweight, 1);
+	t->row = mem_list_try(m, nrow, sizeof *t->row);
+	t->input = mem_list_try(m, part_input(&j->train, t->batch_size) + 1, d);
+	t->readout = mem_list_try(m, batch, (p->nreadout + 1) * d);
+	t->score.memory = mem_list_try(m, batch, t->score.stride * d);
+	t->score.value = mem_list_try(m, batch, d);
+	t->output = mem_list_try(m, kept, p->noutput * d);
+	t->label = mem_list_try(m, kept, j->train.data->ny * d);
+	t->val_output = mem_list_try(m, (size_t)j->validation.nrow + 1, p->noutput * d);
+	t->gradient = mem_list_try(m, nweight, d);
+	t->weight = mem_list_try(m, nweight, d);
+	t->frozen = mem_list_try(m, nweight, 1);
 	for (unsigned k = 0; k < optimizer_slots(j->optimizer, j->option); k++)
-		if (!(t->slot[k] = mem_try(nweight, d)))
-			return false;
-	if (j->optimizer->method != METHOD_GRADIENT
-		&& !(t->before_step = mem_try(nweight * (1 + OPTIMIZER_SLOTS_MAX), d)))
-		return false;
-	return t->row && t->input && t->readout && t->score.memory && batch_values && t->output && t->label
-		&& t->val_output && t->gradient && t->weight && t->frozen && trainer_probe_open(t);
+		t->slot[k] = mem_list_try(m, nweight, d);
+	if (j->optimizer->method != METHOD_GRADIENT)
+		trainer_probe_open(t);
+	return !m->failed;
 }
 
 static void open_rate(struct trainer *t)
@@ -107,20 +103,7 @@ void trainer_close(struct trainer *t, const struct train_observer *o)
 {
 	report_work(t, o);
 	trainer_probe_close(t);
-	for (unsigned k = 0; k < OPTIMIZER_SLOTS_MAX; k++)
-		free(t->slot[k]);
-	free(t->before_step);
-	free(t->frozen);
-	free(t->weight);
-	free(t->gradient);
-	free(t->val_output);
-	free(t->label);
-	free(t->output);
-	free(t->score.value);
-	free(t->score.memory);
-	free(t->readout);
-	free(t->input);
-	free(t->row);
+	mem_list_free(&t->memory);
 	if (t->pool && t->pool != t->job->pool)
 		t->pool->ops->free(t->pool);
 	callbacks_free(t->callbacks);

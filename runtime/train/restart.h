@@ -16,6 +16,7 @@ struct trainer {
 	struct score score;
 	struct learning_rate rate;
 	struct callbacks *callbacks; /* of the current restart */
+	struct mem_list memory;      /* of all arrays */
 	uint32_t batch_size, steps_per_epoch, last_batch;    /* last_batch: samples of the last update */
 	uint32_t *row; /* (train.nrow) order of the samples in this pass over the data */
 	uint64_t pass; /* number of that pass, from 1; 0: none */
@@ -53,8 +54,8 @@ void trainer_draws(struct trainer *t, uint32_t evaluation);
  * (batch_n, nreadout), gradient (nweight) of the mean, or NULL. */
 int trainer_loss(struct trainer *t, const double *weight, double *output, double *readout,
 	double *gradient, double *sum, struct err *e);
-/* Set up t->probe if the optimiser evaluates losses itself; false: no memory. */
-bool trainer_probe_open(struct trainer *t);
+/* Set up t->probe, and memory for an optimiser that evaluates losses itself. */
+void trainer_probe_open(struct trainer *t);
 /* Call trainer_probe_begin before the first step of a restart, then trainer_probe_resume with the recorded search of a
  * resumed one; false: no memory. */
 void trainer_probe_begin(struct trainer *t);

@@ -6,7 +6,6 @@
 #include "runtime/data/transform/covariance.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/arena.h"
@@ -85,12 +84,11 @@ static void add_block(struct covariance *c)
 int covariance_open(struct covariance *c, uint32_t n, const double *mean, struct err *e)
 {
 	*c = (struct covariance){ .n = n, .mean = mean };
-	c->value = mem_try(n, n * sizeof *c->value);
-	c->block = mem_try(BLOCK_ROWS, n * sizeof *c->block);
-	if (c->value && c->block)
-		return 0;
-	covariance_release(c);
-	return err_set(e, -ERR_CONFIG, "no memory for the covariances of %u columns", n);
+	c->value = mem_list_try(&c->memory, n, n * sizeof *c->value);
+	c->block = mem_list_try(&c->memory, BLOCK_ROWS, n * sizeof *c->block);
+	return c->memory.failed
+		? err_set(e, -ERR_CONFIG, "no memory for the covariances of %u columns", n)
+		: 0;
 }
 
 void covariance_add(struct covariance *c, const double *row)
@@ -123,12 +121,7 @@ int covariance_end(struct covariance *c, struct err *e)
 	return 0;
 }
 
-void covariance_release(struct covariance *c)
-{
-	free(c->value);
-	free(c->block);
-	memset(c, 0, sizeof *c);
-}
+void covariance_release(struct covariance *c) { mem_list_free(&c->memory); }
 
 /* ---- principal components ---- */
 

@@ -2,6 +2,7 @@
  * Sums of products of columns about their means, from rows that come one after the other, and principal components. */
 #pragma once
 
+#include "runtime/base/arena.h"
 #include "runtime/base/err.h"
 
 #include <stdint.h>
@@ -11,6 +12,7 @@ struct covariance {
 	const double *mean;          /* (n), borrowed */
 	double *value;               /* (n, n), negative: eigen_lowest finds the largest */
 	double *block;
+	struct mem_list memory; /* of both */
 };
 
 int covariance_open(struct covariance *c, uint32_t n, const double *mean, struct err *e);

@@ -101,11 +101,7 @@ static int open_member(const struct data_file *f, const struct npz_entry *m, str
 		if (!code)
 			code = own_descriptor(f, p, e);
 	}
-	if (!code)
-		code = look(f, p, a, e);
-	if (code)
-		err_prefix(e, "member \"%s\"", m->name);
-	return code;
+	return code ? code : look(f, p, a, e);
 }
 
 static int open_npz(const struct data_file *f, struct npz *z, struct array_place **place, struct err *e)
@@ -117,12 +113,17 @@ static int open_npz(const struct data_file *f, struct npz *z, struct array_place
 	if (code)
 		return code;
 	z->member = mem_alloc(n + 1, sizeof *z->member);
-	*place = mem_alloc(n + 1, sizeof **place);
-	for (unsigned i = 0; i < n; i++)
+	*place = f->bytes ? NULL : mem_alloc(n + 1, sizeof **place);
+	for (unsigned i = 0; *place && i < n; i++)
 		(*place)[i].fd = -1;
 	for (; !code && z->n < n; z->n++) {
-		z->member[z->n].name = mem_strdup(entry[z->n].name);
-		code = open_member(f, &entry[z->n], &(*place)[z->n], &z->member[z->n].array, e);
+		const struct npz_entry *m = &entry[z->n];
+		struct array *a = &z->member[z->n].array;
+
+		z->member[z->n].name = mem_strdup(m->name);
+		code = f->bytes ? npz_load(f, m, a, e) : open_member(f, m, &(*place)[z->n], a, e);
+		if (code)
+			err_prefix(e, "member \"%s\"", m->name);
 	}
 	npz_entries_free(entry, n);
 	return code;
@@ -133,6 +134,8 @@ static int open_npy(const struct data_file *f, const char *name, struct npz *z, 
 	z->member = mem_alloc(1, sizeof *z->member);
 	z->member[0].name = mem_strdup(name);
 	z->n = 1;
+	if (f->bytes)
+		return npy_parse(f->bytes, f->size, &z->member[0].array, e);
 	*place = mem_alloc(1, sizeof **place);
 	(*place)[0].size = f->size;
 	int code = own_descriptor(f, *place, e);
@@ -144,8 +147,10 @@ int array_places_open(const struct data_file *f, const char *npy_name, struct np
 {
 	*place = NULL;
 	int code = npy_name ? open_npy(f, npy_name, z, place, e) : open_npz(f, z, place, e);
-	if (code)
+	if (code) {
 		array_places_close(z, *place);
+		*place = NULL;
+	}
 	return code;
 }
 

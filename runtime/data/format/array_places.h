@@ -19,9 +19,11 @@ int npy_look(const void *bytes, size_t have, uint64_t size, struct array *a, str
 struct npz_entry { char *name; uint64_t at; uint32_t packed, size, crc; bool is_deflated; };
 int npz_look(const struct data_file *f, struct npz_entry **entry, unsigned *n, struct err *e);
 void npz_entries_free(struct npz_entry *entry, unsigned n);
+/* A member of an archive in memory, with its numbers. */
+int npz_load(const struct data_file *f, const struct npz_entry *m, struct array *out, struct err *e);
 
 /* All arrays of the file, value being NULL, and for each its place (npy_name: of an .npy file, the name of its only
- * array; NULL: an archive). */
+ * array; NULL: an archive). Of a file in memory their numbers, and no places: NULL. */
 int array_places_open(const struct data_file *f, const char *npy_name, struct npz *z, struct array_place **place,
 	struct err *e);
 void array_places_close(struct npz *z, struct array_place *place);

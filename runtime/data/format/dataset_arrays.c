@@ -392,69 +392,49 @@ static int npy_feeds_one(const struct source *s, struct err *e)
 	return err_set(e, -ERR_BAD_DATA, "an .npy file feeds one input, the model has %u; use .npz", s->o->nwant);
 }
 
-/* An .npy file is an archive of one array, named as the model's only input asks. */
-static int open_npy(struct source *s, const struct buf *b, struct err *e)
+/* All of it in memory, unless its inputs stay there. */
+static int open_source(const struct source *s, bool is_npy, struct data_file *f, struct buf *b,
+	struct err *e)
 {
-	const struct input_want *w = s->o->want;
-
-	if (s->o->nwant != 1)
-		return npy_feeds_one(s, e);
-	s->z.member = mem_alloc(1, sizeof *s->z.member);
-	s->z.member[0].name = mem_strdup(missing(s, w));
-	s->z.n = 1;
-	return npy_parse(b->data, b->len, &s->z.member[0].array, e);
-}
-
-/* The same with the numbers left in the file. */
-static int read_places(struct source *s, bool is_npy, struct dataset **out, struct err *e)
-{
-	struct data_file f;
-	struct sha256 h;
-
-	sha256_init(&h);
-	if (is_npy && s->o->nwant != 1)
-		return npy_feeds_one(s, e);
-	int code = data_file_open(&f, s->path, e);
-	if (code)
-		return code;
-	code = array_places_open(&f, is_npy ? missing(s, s->o->want) : NULL, &s->z, &s->place, e);
-	if (code) {
-		err_prefix(e, "%s", s->path);
-	} else {
-		code = data_file_digest(&f, &h, e);
-		sha256_end(&h, s->digest);
-		if (code)
-			array_places_close(&s->z, s->place);
-	}
-	data_file_close(&f);
-	if (code)
-		return code;
-	code = assemble(s, out, e);
-	array_places_close(&s->z, s->place);
+	if (s->o->streamed)
+		return data_file_open(f, s->path, e);
+	int code = is_npy ? npy_check_file(s->path, e) : npz_check_file(s->path, e);
+	if (!code)
+		code = buf_read_file(b, s->path, is_npy ? DATASET_BYTES_MAX : UINT32_MAX, e);
+	*f = (struct data_file){
+		.path = s->path, .fd = -1, .size = b->len, .bytes = (const uint8_t *)b->data
+	};
 	return code;
 }
 
+/* An .npy file is an archive of one array, named as the model's only input asks. */
 int dataset_read_arrays(const char *path, const struct read_options *o, struct diags *d,
 	struct dataset **out, struct err *e)
 {
-	bool is_npy = path_ends(path, ".npy");
+	bool is_npy = path_ends(path, ".npy"), too_many = is_npy && o->nwant != 1;
 	struct source s = { .path = path, .o = o, .diags = d };
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
+	struct data_file f;
+	struct sha256 h;
 
-	if (o->streamed)
-		return read_places(&s, is_npy, out, e);
-	int code = is_npy ? npy_check_file(path, e) : npz_check_file(path, e);
-	if (!code)
-		code = buf_read_file(&b, path, is_npy ? DATASET_BYTES_MAX : UINT32_MAX, e);
+	if (too_many && o->streamed)
+		return npy_feeds_one(&s, e);
+	int code = open_source(&s, is_npy, &f, &b, e);
 	if (code)
 		return code;
-	sha256_of(b.data, b.len, s.digest);
-	code = is_npy ? open_npy(&s, &b, e) : npz_parse(b.data, b.len, &s.z, e);
-	buf_release(&b);
+	code = too_many
+		? npy_feeds_one(&s, e)
+		: array_places_open(&f, is_npy ? missing(&s, o->want) : NULL, &s.z, &s.place, e);
 	if (code)
 		err_prefix(e, "%s", path);
-	else
+	sha256_init(&h);
+	if (!code)
+		code = data_file_digest(&f, &h, e);
+	sha256_end(&h, s.digest);
+	data_file_close(&f);
+	buf_release(&b);
+	if (!code)
 		code = assemble(&s, out, e);
-	npz_free(&s.z);
+	array_places_close(&s.z, s.place);
 	return code;
 }

@@ -144,17 +144,13 @@ static int check_packing(const struct entry *m, struct err *e)
 	return 0;
 }
 
-static int read_array(const struct npz_entry *m, const uint8_t *data, struct array *out, struct err *e)
+int npz_load(const struct data_file *f, const struct npz_entry *m, struct array *out, struct err *e)
 {
 	mem_auto void *bytes = mem_try(m->size, 1);
-	int code = bytes ? unpack(m, data, bytes, e)
+	int code = bytes ? unpack(m, f->bytes + m->at, bytes, e)
 			 : err_set(e, -ERR_CONFIG, "no memory for its %u bytes", m->size);
 
-	if (!code)
-		code = npy_parse(bytes, m->size, out, e);
-	if (code)
-		err_prefix(e, "member \"%s\"", m->name);
-	return code;
+	return code ? code : npy_parse(bytes, m->size, out, e);
 }
 
 struct end { unsigned nmember; uint32_t size, offset; };
@@ -295,22 +291,11 @@ void npz_entries_free(struct npz_entry *entry, unsigned n)
 int npz_parse(const void *bytes, size_t len, struct npz *out, struct err *e)
 {
 	const struct data_file f = { .fd = -1, .size = len, .bytes = bytes };
-	struct npz_entry *entry = NULL;
+	struct array_place *none;
 	struct npz z = { 0 };
-	unsigned n = 0;
-	int code = npz_look(&f, &entry, &n, e);
+	int code = array_places_open(&f, NULL, &z, &none, e);
 
-	if (code)
-		return code;
-	z.member = mem_alloc(n, sizeof *z.member);
-	for (; !code && z.n < n; z.n++) {
-		z.member[z.n].name = mem_strdup(entry[z.n].name);
-		code = read_array(&entry[z.n], f.bytes + entry[z.n].at, &z.member[z.n].array, e);
-	}
-	npz_entries_free(entry, n);
-	if (code)
-		npz_free(&z);
-	else
+	if (!code)
 		*out = z;
 	return code;
 }

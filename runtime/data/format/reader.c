@@ -112,7 +112,7 @@ int data_file_digest(const struct data_file *f, struct sha256 *h, struct err *e)
 
 	for (uint64_t at = 0, n; !code && at < f->size; at += n) {
 		n = f->size - at < DIGEST_PIECE ? f->size - at : DIGEST_PIECE;
-		code = file_read(f->fd, f->path, at, piece, n, e);
+		code = data_file_read(f, at, piece, n, e);
 		sha256_add(h, piece, n);
 	}
 	return code;

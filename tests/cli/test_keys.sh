@@ -196,7 +196,7 @@ printf 'c,id,b,a\n0.002,7,0.001,0.003\n' >mixed.csv
 tap_is "$(outputs --data=mixed.csv)" "$want" "a file with them in another order, and another column"
 printf '0.003,0.001,0.002\n' >bare.csv
 tap_is "$(outputs --data=bare.csv)" "$want" "one without names: by their order"
-tap_ok "without a word" sh -c '! grep -q names err'
+tap_ok "without a word" sh -c '! grep -v "no labels in" err | grep -q names'
 printf 'u,v,w\n0.003,0.001,0.002\n' >other.csv
 tap_is "$(outputs --data=other.csv)" "$want" "so are others"
 tap_has err "warning[Q0612]: the columns have other names than those of the training; they are taken in their order" "with a warning"

@@ -36,7 +36,7 @@ static void bound_readouts(struct evaluator *ev)
 	for (uint32_t c = 0; c < ev->p->ncircuit; c++)
 		for (uint32_t i = 0; i < ev->p->circuit[c].noutput; i++) {
 			const struct output *o = &ev->p->circuit[c].output[i];
-			uint32_t n = o->kind == OUTPUT_PROBS ? UINT32_C(1) << o->nwire : 1;
+			uint32_t n = output_nreadout(o);
 
 			for (uint32_t k = 0; o->kind == OUTPUT_PROBS && k < n; k++)
 				most[k] = 1;

@@ -7,8 +7,6 @@
 
 #include "runtime/base/rng.h"
 
-enum { PAULI_X = 1, PAULI_Y = 2, PAULI_Z = 3 };
-
 /* One product: coefficient times (-1)^(ones among the bits of mask). */
 struct shot_term { uint32_t group, readout; double coefficient; uint64_t mask; };
 /* Probabilities of wires: counts of their values. */
@@ -106,7 +104,7 @@ struct shot_groups *shot_groups_new(struct arena *a, const struct circuit_code *
 			add_probs(g, o, readout);
 		for (uint32_t t = 0; o->kind == OUTPUT_PAULI && t < o->nterm; t++)
 			add_term(g, &o->term[t], readout);
-		readout += o->kind == OUTPUT_PROBS ? UINT32_C(1) << o->nwire : 1;
+		readout += output_nreadout(o);
 	}
 	order_terms(g, a);
 	return g;

@@ -36,6 +36,20 @@ void shape_print(uint32_t ndim, const uint32_t *dim, struct buf *out)
 	buf_char(out, ']');
 }
 
+struct pauli_mask pauli_mask(const struct pauli_term *t)
+{
+	struct pauli_mask m = { 0, 0, 0 };
+
+	for (uint32_t f = 0; f < t->nfactor; f++) {
+		uint64_t bit = UINT64_C(1) << t->factor[f].wire;
+
+		m.flip |= t->factor[f].letter != PAULI_Z ? bit : 0;
+		m.sign |= t->factor[f].letter != PAULI_X ? bit : 0;
+		m.ny += t->factor[f].letter == PAULI_Y;
+	}
+	return m;
+}
+
 /* Sums saturate: the verifier refuses what is beyond its limits. */
 static uint32_t sum_u32(uint32_t a, uint64_t b)
 {

@@ -137,7 +137,11 @@ struct apply {
 
 enum output_kind { OUTPUT_NONE = 0, OUTPUT_PAULI, OUTPUT_PROBS };
 
-struct pauli_factor { uint32_t wire; uint8_t letter; };      /* letter 1 x, 2 y, 3 z */
+enum pauli_letter { PAULI_X = 1, PAULI_Y, PAULI_Z };
+struct pauli_factor {
+	uint32_t wire;
+	uint8_t letter;
+}; /* letter: of enum pauli_letter */
 struct pauli_term { double coefficient; uint32_t nfactor; struct pauli_factor *factor; };  /* wires ascending */
 
 struct output {                  /* one entry of `observe` */
@@ -197,6 +201,22 @@ void program_number(struct program *p);
 /* The group that a scalar is of, INDEX_NONE where there is none; groups are in order of their firsts. */
 uint32_t program_weight_group(const struct program *p, uint32_t weight);
 uint32_t program_input_group(const struct program *p, uint32_t input);
+/* Of a verified program: real numbers that an output gives, and entries of a prepared vector (AMPLITUDES, STATE). */
+static inline uint32_t output_nreadout(const struct output *o)
+{
+	return o->kind == OUTPUT_PROBS ? UINT32_C(1) << o->nwire : 1;
+}
+static inline uint32_t apply_nentry(const struct apply *a)
+{
+	return a->op == APPLY_STATE ? UINT32_C(1) << a->nwire : a->nexpr;
+}
+/* A Pauli product on an amplitude's index, wire 0 the lowest of at most 64 bits:
+ * (P psi)[i] = (-i)^ny (-1)^popcount(i & sign) psi[i ^ flip]. */
+struct pauli_mask {
+	uint64_t flip, sign;
+	unsigned ny;
+};
+struct pauli_mask pauli_mask(const struct pauli_term *t);
 /* Elements of a shape, max + 1 if there are more than max. */
 uint32_t shape_count(uint32_t ndim, const uint32_t *dim, uint32_t max);
 void shape_print(uint32_t ndim, const uint32_t *dim, struct buf *out); /* [2, 3] */

@@ -27,17 +27,13 @@ static bool of_sample(const struct plan *pl, const struct plan_step *s)
 	return s->op == STEP_PREPARE || pl->set.def[s->matrix]->cls == VALUE_SAMPLE;
 }
 
-static uint32_t vector_length(const struct apply *a)
-{
-	return a->op == APPLY_STATE ? UINT32_C(1) << a->nwire : a->nexpr;
-}
-
 static struct factor factor_of(const struct plan *pl, uint32_t c, const struct plan_step *s)
 {
 	struct factor f = { .circuit = c, .number = s->matrix, .vector = s->op == STEP_PREPARE,
 		.adjoint = s->op == STEP_UNITARY && s->adjoint, .controlled = s->op == STEP_UNITARY && s->ncontrol > 0 };
 
-	f.nentry = f.vector ? vector_length(pl->circuit[c].prepare[s->matrix]) : UINT32_C(1) << 2 * s->ntarget;
+	f.nentry = f.vector ? apply_nentry(pl->circuit[c].prepare[s->matrix])
+			    : UINT32_C(1) << 2 * s->ntarget;
 	return f;
 }
 

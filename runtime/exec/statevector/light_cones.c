@@ -166,11 +166,6 @@ static struct output mapped_output(struct arena *a, const struct output *o, cons
 	return out;
 }
 
-static uint32_t readouts_of(const struct output *o)
-{
-	return o->kind == OUTPUT_PROBS ? UINT32_C(1) << o->nwire : 1;
-}
-
 static struct circuit_code circuit_of(struct walk *w, struct group *g, struct arena *a, uint32_t *map)
 {
 	const struct circuit_code *c = w->code;
@@ -198,7 +193,7 @@ static struct circuit_code circuit_of(struct walk *w, struct group *g, struct ar
 	out.output = arena_alloc(a, out.noutput, sizeof *out.output);
 	for (uint32_t o = 0; o < out.noutput; o++) {
 		out.output[o] = mapped_output(a, &c->output[g->first + o], map);
-		out.nreadout += readouts_of(&out.output[o]);
+		out.nreadout += output_nreadout(&out.output[o]);
 	}
 	return out;
 }

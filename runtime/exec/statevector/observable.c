@@ -4,24 +4,6 @@
 
 #include <string.h>
 
-enum { PAULI_X = 1, PAULI_Y = 2, PAULI_Z = 3 };
-
-struct pauli_mask pauli_mask(const struct pauli_term *t)
-{
-	struct pauli_mask m = { 0, 0, 0 };
-
-	for (uint32_t f = 0; f < t->nfactor; f++) {
-		uint64_t bit = UINT64_C(1) << t->factor[f].wire;
-
-		if (t->factor[f].letter != PAULI_Z)
-			m.flip |= bit;
-		if (t->factor[f].letter != PAULI_X)
-			m.sign |= bit;
-		m.ny += t->factor[f].letter == PAULI_Y;
-	}
-	return m;
-}
-
 /* (P psi)[i] */
 static cplx pauli_times(const struct pauli_mask *m, const cplx *psi, uint64_t i)
 {
@@ -56,25 +38,21 @@ static uint64_t bin_of(const struct output *o, uint64_t i)
 
 static void probabilities(const struct output *o, unsigned nbit, const cplx *psi, double *p)
 {
-	memset(p, 0, sizeof *p << o->nwire);
 	for (uint64_t i = 0; i < UINT64_C(1) << nbit; i++)
 		p[bin_of(o, i)] += creal(psi[i]) * creal(psi[i]) + cimag(psi[i]) * cimag(psi[i]);
 }
 
 void observable_readouts(const struct plan_circuit *c, const cplx *psi, double *readout)
 {
+	memset(readout, 0, c->nreadout * sizeof *readout);
 	for (uint32_t k = 0; k < c->noutput; k++) {
 		const struct output *o = &c->output[k];
 
-		if (o->kind == OUTPUT_PROBS) {
+		if (o->kind == OUTPUT_PROBS)
 			probabilities(o, c->nbit, psi, readout);
-			readout += UINT64_C(1) << o->nwire;
-			continue;
-		}
-		*readout = 0;
 		for (uint32_t t = 0; t < o->nterm; t++)
 			*readout += expectation(&o->term[t], c->nbit, psi);
-		readout++;
+		readout += output_nreadout(o);
 	}
 }
 
@@ -94,14 +72,10 @@ void observable_lambda(const struct plan_circuit *c, const cplx *psi, const doub
 	for (uint32_t k = 0; k < c->noutput; k++) {
 		const struct output *o = &c->output[k];
 
-		if (o->kind == OUTPUT_PROBS) {
-			for (uint64_t i = 0; i < UINT64_C(1) << c->nbit; i++)
-				lambda[i] += dreadout[bin_of(o, i)] * psi[i];
-			dreadout += UINT64_C(1) << o->nwire;
-			continue;
-		}
+		for (uint64_t i = 0; o->kind == OUTPUT_PROBS && i < UINT64_C(1) << c->nbit; i++)
+			lambda[i] += dreadout[bin_of(o, i)] * psi[i];
 		for (uint32_t t = 0; t < o->nterm; t++)
 			add_term(&o->term[t], c->nbit, psi, *dreadout, lambda);
-		dreadout++;
+		dreadout += output_nreadout(o);
 	}
 }

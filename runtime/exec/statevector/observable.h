@@ -6,14 +6,6 @@
 
 #include "runtime/exec/statevector/plan/plan.h"
 
-/* A Pauli product on an amplitude's index:
- * (P psi)[i] = (-i)^ny (-1)^popcount(i & sign) psi[i ^ flip]. */
-struct pauli_mask {
-	uint64_t flip, sign;
-	unsigned ny;
-};
-struct pauli_mask pauli_mask(const struct pauli_term *t);
-
 /* readout[c->nreadout]: expectations and probabilities, in the order of the outputs. */
 void observable_readouts(const struct plan_circuit *c, const cplx *psi, double *readout);
 

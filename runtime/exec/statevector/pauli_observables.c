@@ -12,11 +12,6 @@ bool forms_possible(const struct plan_circuit *c)
 	return true;
 }
 
-static uint32_t bins_of(const struct output *o)
-{
-	return o->kind == OUTPUT_PROBS ? UINT32_C(1) << o->nwire : 1;
-}
-
 /* The product of Z on the wires that `set` names. */
 static struct pauli_mask product_of_z(const struct output *o, uint32_t set)
 {
@@ -32,7 +27,7 @@ uint64_t forms_count(const struct plan_circuit *c)
 	uint64_t n = 0;
 
 	for (uint32_t o = 0; o < c->noutput; o++)
-		n += c->output[o].kind == OUTPUT_PROBS ? (UINT64_C(1) << c->output[o].nwire) - 1 : 1;
+		n += output_nreadout(&c->output[o]) - (c->output[o].kind == OUTPUT_PROBS);
 	return n;
 }
 
@@ -55,7 +50,8 @@ void forms_of(const struct plan_circuit *c, struct arena *a, struct forms *out)
 	uint32_t n = 0;
 
 	for (uint32_t o = 0; o < c->noutput; o++)
-		n += c->output[o].kind == OUTPUT_PROBS ? bins_of(&c->output[o]) : c->output[o].nterm;
+		n += c->output[o].kind == OUTPUT_PROBS ? output_nreadout(&c->output[o])
+						       : c->output[o].nterm;
 	*out = (struct forms){ .term = arena_alloc(a, n, sizeof *out->term),
 		.constant = arena_alloc(a, c->noutput, sizeof *out->constant) };
 	for (uint32_t o = 0; o < c->noutput; o++) {
@@ -63,7 +59,7 @@ void forms_of(const struct plan_circuit *c, struct arena *a, struct forms *out)
 			add_pauli(out, &c->output[o], &out->constant[o]);
 			continue;
 		}
-		for (uint32_t set = 1; set < bins_of(&c->output[o]); set++)
+		for (uint32_t set = 1; set < output_nreadout(&c->output[o]); set++)
 			out->term[out->nterm++] =
 				(struct form_term){ product_of_z(&c->output[o], set), 1,
 					out->nform++ };
@@ -76,7 +72,7 @@ void forms_readouts(const struct plan_circuit *c, const struct forms *f, const d
 	double *readout)
 {
 	for (uint32_t o = 0; o < c->noutput; o++) {
-		uint32_t nbin = bins_of(&c->output[o]);
+		uint32_t nbin = output_nreadout(&c->output[o]);
 
 		if (nbin == 1) {
 			*readout++ = f->constant[o] + *value++;
@@ -97,7 +93,7 @@ void forms_readouts(const struct plan_circuit *c, const struct forms *f, const d
 void forms_gradient(const struct plan_circuit *c, const double *dreadout, double *dform)
 {
 	for (uint32_t o = 0; o < c->noutput; o++) {
-		uint32_t nbin = bins_of(&c->output[o]);
+		uint32_t nbin = output_nreadout(&c->output[o]);
 
 		if (nbin == 1) {
 			*dform++ = *dreadout++;

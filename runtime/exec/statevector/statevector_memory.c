@@ -11,20 +11,13 @@
 
 /* ---- scratches ---- */
 
-static uint64_t vector_length(const struct plan_circuit *c, uint32_t v)
-{
-	const struct apply *a = c->prepare[v];
-
-	return a->op == APPLY_STATE ? UINT64_C(1) << a->nwire : a->nexpr;
-}
-
 static uint64_t vector_entries(const struct plan *pl)
 {
 	uint64_t n = 0;
 
 	for (uint32_t c = 0; c < pl->ncircuit; c++)
 		for (uint32_t v = 0; v < pl->circuit[c].nprepare; v++)
-			n += vector_length(&pl->circuit[c], v);
+			n += apply_nentry(pl->circuit[c].prepare[v]);
 	return n;
 }
 
@@ -244,7 +237,7 @@ static void list_lengths(struct taker *t, struct statevector *sv)
 	for (uint32_t c = 0; c < sv->pl->ncircuit && !t->failed; c++) {
 		length[c] = take(t, sv->pl->circuit[c].nprepare, sizeof **length);
 		for (uint32_t v = 0; v < sv->pl->circuit[c].nprepare && !t->failed; v++)
-			length[c][v] = (uint32_t)vector_length(&sv->pl->circuit[c], v);
+			length[c][v] = apply_nentry(sv->pl->circuit[c].prepare[v]);
 	}
 	sv->length = (const uint32_t *const *)length;
 }

@@ -8,12 +8,14 @@
 
 /* ---- the readouts' matrices ---- */
 
-static unsigned place(const struct plan_step *s, uint32_t bit)
+/* Bits of the index, all of them targets, as bits of the matrix's. */
+static unsigned at_targets(const struct plan_step *s, uint64_t bits)
 {
-	unsigned k = 0;
-	while (s->bit[k] != bit)
-		k++;
-	return k;
+	unsigned at = 0;
+
+	for (unsigned k = 0; k < s->ntarget; k++)
+		at |= (unsigned)(bits >> s->bit[k] & 1) << k;
+	return at;
 }
 
 /* (P psi)[i] = (-i)^ny (-1)^|i & sign| psi[i ^ flip]; the identity is a constant of its own. */
@@ -21,20 +23,16 @@ static void add_term(const struct plan_step *s, const struct pauli_term *t, unsi
 	double *constant)
 {
 	static const cplx power[4] = { 1, -I, -1, I };
-	unsigned flip = 0, sign = 0, ny = 0;
-	for (uint32_t f = 0; f < t->nfactor; f++) {
-		unsigned bit = 1u << place(s, t->factor[f].wire);
-		flip |= t->factor[f].letter != 3 ? bit : 0;
-		sign |= t->factor[f].letter != 1 ? bit : 0;
-		ny += t->factor[f].letter == 2;
-	}
-	if (!(flip | sign)) {
+	struct pauli_mask m = pauli_mask(t);
+	unsigned flip = at_targets(s, m.flip), sign = at_targets(s, m.sign);
+
+	if (!t->nfactor) {
 		*constant += t->coefficient;
 		return;
 	}
 	for (unsigned i = 0; i < d; i++)
 		o[i * d + (i ^ flip)] += t->coefficient
-			* (__builtin_parity(i & sign) ? -power[ny % 4] : power[ny % 4]);
+			* (__builtin_parity(i & sign) ? -power[m.ny % 4] : power[m.ny % 4]);
 }
 
 /* One readout for every value of the output's bits. */
@@ -43,7 +41,7 @@ static void add_probs(const struct plan_step *s, const struct output *out, unsig
 	for (unsigned i = 0; i < d; i++) {
 		unsigned bin = 0;
 		for (uint32_t k = 0; k < out->nwire; k++)
-			bin |= ((i >> place(s, out->wire[k])) & 1) << k;
+			bin |= (i & at_targets(s, UINT64_C(1) << out->wire[k]) ? 1u : 0) << k;
 		o[(size_t)bin * d * d + i * d + i] = 1;
 	}
 }
@@ -66,14 +64,11 @@ void tail_observables_init(struct tail_observables *t, const struct plan_circuit
 		const struct output *out = &c->output[k];
 		cplx *o = t->o + (size_t)readout * d * d;
 
-		if (out->kind == OUTPUT_PROBS) {
+		if (out->kind == OUTPUT_PROBS)
 			add_probs(s, out, d, o);
-			readout += UINT32_C(1) << out->nwire;
-			continue;
-		}
 		for (uint32_t term = 0; term < out->nterm; term++)
 			add_term(s, &out->term[term], d, o, &t->constant[readout]);
-		readout++;
+		readout += output_nreadout(out);
 	}
 }
 

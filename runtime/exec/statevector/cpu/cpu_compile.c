@@ -327,13 +327,7 @@ static void compile_probs(const struct backend_state *b, const struct plan_circu
 	}
 }
 
-static bool is_z(const struct pauli_term *t)
-{
-	for (uint32_t f = 0; f < t->nfactor; f++)
-		if (t->factor[f].letter != 3)
-			return false;
-	return t->nfactor > 0;
-}
+static bool is_z(const struct pauli_term *t) { return t->nfactor && !pauli_mask(t).flip; }
 
 /* The terms that are products of Z, or the others, behind those that are there. */
 static void compile_terms(struct backend_state *b, struct cpu_circuit *c, bool z)
@@ -341,10 +335,6 @@ static void compile_terms(struct backend_state *b, struct cpu_circuit *c, bool z
 	uint32_t readout = 0;
 	for (uint32_t k = 0; k < c->plan->noutput; k++) {
 		const struct output *o = &c->plan->output[k];
-		if (o->kind == OUTPUT_PROBS) {
-			readout += UINT32_C(1) << o->nwire;
-			continue;
-		}
 		for (uint32_t t = 0; t < o->nterm; t++)
 			if (is_z(&o->term[t]) == z) {
 				struct plan_product p = plan_product(c->plan, &o->term[t]);
@@ -356,7 +346,7 @@ static void compile_terms(struct backend_state *b, struct cpu_circuit *c, bool z
 					.order = c->nterm };
 				c->nterm++;
 			}
-		readout++;
+		readout += output_nreadout(o);
 	}
 }
 
@@ -419,16 +409,11 @@ static void compile_outputs(struct backend_state *b, struct cpu_circuit *c)
 	c->probs = arena_alloc(&b->arena, pc->noutput, sizeof *c->probs);
 	for (uint32_t k = 0; k < pc->noutput; k++) {
 		const struct output *o = &pc->output[k];
-		if (o->kind != OUTPUT_PROBS) {
-			readout++;
-			continue;
+		if (o->kind == OUTPUT_PROBS) {
+			c->probs[c->nprobs].readout = readout;
+			compile_probs(b, pc, o, &c->probs[c->nprobs++]);
 		}
-		struct cpu_probs *p = &c->probs[c->nprobs++];
-		p->readout = readout;
-		compile_probs(b, pc, o, p);
-		size_t n = ((size_t)1 << p->bins.nbit) * b->k->lanes;
-		c->nbin = n > c->nbin ? n : c->nbin;
-		readout += UINT32_C(1) << o->nwire;
+		readout += output_nreadout(o);
 	}
 }
 

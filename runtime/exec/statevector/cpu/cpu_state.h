@@ -167,8 +167,7 @@ struct cpu_circuit {
 	uint32_t nsample_step; const struct cpu_step **sample_step;  /* with a matrix of class VALUE_SAMPLE, in the order of these */
 	struct cpu_tail *tail;       /* or NULL */
 	void *start;                 /* the state after the plan's constant start, or NULL */
-	struct plan_seconds *seconds;            /* (nstage + 1) of the latest passes; the last: readouts and lambda */
-	size_t nbin;                 /* doubles of the largest probs, lanes included */
+	struct plan_seconds *seconds; /* (nstage + 1) of the latest passes; the last: readouts and lambda */
 };
 
 struct cpu_worker {

@@ -28,12 +28,10 @@ static void compile_output(struct cuda_circuit *c, const struct output *o, uint3
 		*p = (struct cuda_probs){ .readout = *readout, .nbin = o->nwire };
 		for (uint32_t k = 0; k < o->nwire; k++)
 			p->bit[k] = c->plan->segment[last].place[o->wire[k]];
-		*readout += UINT32_C(1) << o->nwire;
-		return;
 	}
 	for (uint32_t t = 0; t < o->nterm; t++)
 		c->pauli[c->npauli++] = compile_term(c->plan, &o->term[t], *readout);
-	(*readout)++;
+	*readout += output_nreadout(o);
 }
 
 /* Moves the products of one launch behind the first n, and returns how many there are then: of one segment, those

@@ -76,8 +76,7 @@ uint64_t cuda_vector_entries(const struct plan_circuit *c)
 	uint64_t n = 0;
 
 	for (uint32_t v = 0; v < c->nprepare; v++)
-		n += c->prepare[v]->op == APPLY_STATE ? UINT64_C(1) << c->prepare[v]->nwire
-						      : c->prepare[v]->nexpr;
+		n += apply_nentry(c->prepare[v]);
 	return n;
 }
 

@@ -13,8 +13,6 @@
 
 #include <stdlib.h>
 
-#include "runtime/exec/statevector/observable.h"
-
 static uint64_t bit(unsigned b) { return UINT64_C(1) << b; }
 
 static uint64_t swap_bits(uint64_t x, const struct plan_swap *s)
@@ -46,12 +44,12 @@ static uint64_t rank_places(const struct plan_segment *g) { return plan_places(g
 
 struct plan_product plan_product(const struct plan_circuit *c, const struct pauli_term *t)
 {
+	uint32_t n = plan_segment_of(c, c->nstage);
+	const uint8_t *place = c->segment[n].place;
 	struct pauli_mask m = pauli_mask(t);
-	struct plan_product p = { .ny = m.ny % 4, .segment = plan_segment_of(c, c->nstage) };
-	const uint8_t *place = c->segment[p.segment].place;
+	struct plan_product p = { plan_places(place, m.flip), plan_places(place, m.sign), m.ny % 4,
+		n };
 
-	p.flip = plan_places(place, m.flip);
-	p.sign = plan_places(place, m.sign);
 	while (p.segment + 1 < c->nsegment && (p.flip & rank_places(&c->segment[p.segment])))
 		take_behind(&p, &c->segment[++p.segment]);
 	return p;

@@ -58,14 +58,6 @@ static int check_opening(const struct opening *o, struct err *e)
 	return 0;
 }
 
-/* Vectors of a circuit, by their number. */
-static uint32_t vector_length(const struct plan_circuit *c, uint32_t v)
-{
-	const struct apply *a = c->prepare[v];
-
-	return a->op == APPLY_STATE ? UINT32_C(1) << a->nwire : a->nexpr;
-}
-
 static void take_buffers(struct followed *f)
 {
 	const struct plan *pl = f->pl;
@@ -78,7 +70,7 @@ static void take_buffers(struct followed *f)
 		uint64_t n = 0;
 
 		for (uint32_t v = 0; v < pc->nprepare; v++)
-			n += vector_length(pc, v);
+			n += apply_nentry(pc->prepare[v]);
 		entries = n > entries ? n : entries;
 		nreadout = pc->nreadout > nreadout ? pc->nreadout : nreadout;
 		nvector = pc->nprepare > nvector ? pc->nprepare : nvector;
@@ -217,7 +209,7 @@ static int get_input(struct followed *f, uint32_t c, const char **body, size_t *
 	size_t n = f->pl->nmatrix_entry * sizeof *f->u, at = 0;
 
 	for (uint32_t v = 0; v < pc->nprepare; v++) {
-		f->length[v] = vector_length(pc, v);
+		f->length[v] = apply_nentry(pc->prepare[v]);
 		f->vector[v] = f->vector_entry + at;
 		at += f->length[v];
 	}

@@ -50,8 +50,9 @@ INLINE void anti_hermitian_begin(unsigned d, vec *sum)
 }
 
 /* Of 2 rows there are few sums, which would wait for themselves: every second group has its own. */
-INLINE void anti_hermitian_body(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *anti_hermitian, bool per_lane,
-	unsigned ntarget, enum kernel_form form)
+INLINE void anti_hermitian_body(const void *psi, const void *lam, unsigned nbit,
+	const struct kernel_step *s, double *anti_hermitian, bool per_lane, enum kernel_form form,
+	unsigned ntarget)
 {
 	unsigned d = 1u << ntarget, apart = d == 2 ? 2 : 1;
 	struct walk w = walk_of(nbit, fixed_mask(s));
@@ -80,21 +81,8 @@ INLINE void anti_hermitian_body(const void *psi, const void *lam, unsigned nbit,
 	}
 }
 
-INLINE void anti_hermitian_form(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *sum, bool per_lane,
-	enum kernel_form form)
-{
-	switch (s->ntarget) {
-	case 1: anti_hermitian_body(psi, lam, nbit, s, sum, per_lane, 1, form); break;
-	case 2: anti_hermitian_body(psi, lam, nbit, s, sum, per_lane, 2, form); break;
-	case 3: anti_hermitian_body(psi, lam, nbit, s, sum, per_lane, 3, form); break;
-	}
-}
-
 static void anti_hermitian(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s, double *sum, bool per_lane)
 {
-	switch (s->form) {
-	case FORM_COMPLEX: anti_hermitian_form(psi, lam, nbit, s, sum, per_lane, FORM_COMPLEX); break;
-	case FORM_REAL: anti_hermitian_form(psi, lam, nbit, s, sum, per_lane, FORM_REAL); break;
-	case FORM_PARITY: anti_hermitian_form(psi, lam, nbit, s, sum, per_lane, FORM_PARITY); break;
-	}
+	WITH_FORM(s->form, WITH_TARGETS, s->ntarget, anti_hermitian_body, psi, lam, nbit, s, sum,
+		per_lane);
 }

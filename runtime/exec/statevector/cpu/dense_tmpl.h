@@ -142,7 +142,7 @@ INLINE void ask(struct kernel_ahead *a)
 }
 
 INLINE void apply_body(void *psi, unsigned nbit, const struct kernel_step *s, const real *u,
-	struct kernel_ahead *ahead, unsigned ntarget, bool lanewise, enum kernel_form form)
+	struct kernel_ahead *ahead, enum kernel_form form, unsigned ntarget, bool lanewise)
 {
 	unsigned d = 1u << ntarget;
 	struct walk w = walk_of(nbit, fixed_mask(s));
@@ -182,17 +182,10 @@ INLINE void apply_form(void *psi, unsigned nbit, const struct kernel_step *s, co
 	enum kernel_form form)
 {
 	if (ahead && ahead->next < ahead->n && s->ntarget == 2 && !s->lanewise) {   /* the most of large states */
-		apply_body(psi, nbit, s, u, ahead, 2, false, form);
+		apply_body(psi, nbit, s, u, ahead, form, 2, false);
 		return;
 	}
-	switch (2 * s->ntarget + s->lanewise) {
-	case 2: apply_body(psi, nbit, s, u, NULL, 1, false, form); break;
-	case 3: apply_body(psi, nbit, s, u, NULL, 1, true, form); break;
-	case 4: apply_body(psi, nbit, s, u, NULL, 2, false, form); break;
-	case 5: apply_body(psi, nbit, s, u, NULL, 2, true, form); break;
-	case 6: apply_body(psi, nbit, s, u, NULL, 3, false, form); break;
-	case 7: apply_body(psi, nbit, s, u, NULL, 3, true, form); break;
-	}
+	WITH_TARGETS_AND_LANES(s->ntarget, s->lanewise, apply_body, psi, nbit, s, u, NULL, form);
 }
 
 static void apply(void *psi, unsigned nbit, const struct kernel_step *s, const void *u, struct kernel_ahead *ahead)
@@ -201,11 +194,7 @@ static void apply(void *psi, unsigned nbit, const struct kernel_step *s, const v
 		apply_flipped(psi, nbit, s, u, ahead);
 		return;
 	}
-	switch (s->form) {
-	case FORM_COMPLEX: apply_form(psi, nbit, s, u, ahead, FORM_COMPLEX); break;
-	case FORM_REAL: apply_form(psi, nbit, s, u, ahead, FORM_REAL); break;
-	case FORM_PARITY: apply_form(psi, nbit, s, u, ahead, FORM_PARITY); break;
-	}
+	WITH_FORM(s->form, apply_form, psi, nbit, s, u, ahead);
 }
 
 INLINE void permute_body(void *psi, unsigned nbit, const struct kernel_step *s, const uint8_t *source, unsigned ntarget)
@@ -233,9 +222,5 @@ INLINE void permute_body(void *psi, unsigned nbit, const struct kernel_step *s, 
 
 static void permute(void *psi, unsigned nbit, const struct kernel_step *s, const uint8_t *source)
 {
-	switch (s->ntarget) {
-	case 1: permute_body(psi, nbit, s, source, 1); break;
-	case 2: permute_body(psi, nbit, s, source, 2); break;
-	case 3: permute_body(psi, nbit, s, source, 3); break;
-	}
+	WITH_TARGETS(s->ntarget, permute_body, psi, nbit, s, source);
 }

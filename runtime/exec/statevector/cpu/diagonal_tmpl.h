@@ -83,8 +83,8 @@ static void table_scale(void *table, unsigned nbit, const struct kernel_step *s,
 	}
 }
 
-INLINE void apply_table_body(void *psi, unsigned nbit, const struct kernel_step *s, const real *u, const real *table, unsigned ntarget,
-	enum kernel_form form)
+INLINE void apply_table_body(void *psi, unsigned nbit, const struct kernel_step *s, const real *u,
+	const real *table, enum kernel_form form, unsigned ntarget)
 {
 	unsigned d = 1u << ntarget;
 	size_t n = (size_t)1 << (nbit - s->nfixed), mask = fixed_mask(s), row = 0, stride[3];
@@ -110,23 +110,9 @@ INLINE void apply_table_body(void *psi, unsigned nbit, const struct kernel_step 
 	}
 }
 
-INLINE void apply_table_form(void *psi, unsigned nbit, const struct kernel_step *s, const real *u, const real *table,
-	enum kernel_form form)
-{
-	switch (s->ntarget) {
-	case 1: apply_table_body(psi, nbit, s, u, table, 1, form); break;
-	case 2: apply_table_body(psi, nbit, s, u, table, 2, form); break;
-	case 3: apply_table_body(psi, nbit, s, u, table, 3, form); break;
-	}
-}
-
 static void apply_table(void *psi, unsigned nbit, const struct kernel_step *s, const void *u, const void *table)
 {
-	switch (s->form) {
-	case FORM_COMPLEX: apply_table_form(psi, nbit, s, u, table, FORM_COMPLEX); break;
-	case FORM_REAL: apply_table_form(psi, nbit, s, u, table, FORM_REAL); break;
-	case FORM_PARITY: apply_table_form(psi, nbit, s, u, table, FORM_PARITY); break;
-	}
+	WITH_FORM(s->form, WITH_TARGETS, s->ntarget, apply_table_body, psi, nbit, s, u, table);
 }
 
 INLINE void unscale_rows(real *psi, real *lam, size_t n, size_t mask, vec a, vec b, bool active,

@@ -33,9 +33,5 @@ INLINE void on_zero_body(void *psi, unsigned nbit, const struct kernel_step *s, 
 
 static void apply_on_zero(void *psi, unsigned nbit, const struct kernel_step *s, const void *u)
 {
-	switch (s->ntarget) {
-	case 1: on_zero_body(psi, nbit, s, u, 1); break;
-	case 2: on_zero_body(psi, nbit, s, u, 2); break;
-	case 3: on_zero_body(psi, nbit, s, u, 3); break;
-	}
+	WITH_TARGETS(s->ntarget, on_zero_body, psi, nbit, s, u);
 }

@@ -20,8 +20,9 @@ INLINE void multiply_one(unsigned d, unsigned k, enum kernel_form form, const re
 	}
 }
 
-INLINE void apply_ones_body(void *to, const void *from, unsigned nbit, const struct kernel_step *const *s, const void *const *u,
-	unsigned n, bool lanewise, enum kernel_form form)
+INLINE void apply_ones_body(void *to, const void *from, unsigned nbit,
+	const struct kernel_step *const *s, const void *const *u, enum kernel_form form, unsigned n,
+	bool lanewise)
 {
 	unsigned d = 1u << n;
 	size_t mask = 0, at = 0, stride[KERNEL_ONES_MAX];
@@ -42,24 +43,8 @@ INLINE void apply_ones_body(void *to, const void *from, unsigned nbit, const str
 	}
 }
 
-INLINE void apply_ones_form(void *to, const void *from, unsigned nbit, const struct kernel_step *const *s, const void *const *u,
-	unsigned n, enum kernel_form form)
-{
-	switch (2 * n + s[0]->lanewise) {
-	case 2: apply_ones_body(to, from, nbit, s, u, 1, false, form); break;
-	case 3: apply_ones_body(to, from, nbit, s, u, 1, true, form); break;
-	case 4: apply_ones_body(to, from, nbit, s, u, 2, false, form); break;
-	case 5: apply_ones_body(to, from, nbit, s, u, 2, true, form); break;
-	case 6: apply_ones_body(to, from, nbit, s, u, 3, false, form); break;
-	case 7: apply_ones_body(to, from, nbit, s, u, 3, true, form); break;
-	}
-}
-
 static void apply_ones(void *to, const void *from, unsigned nbit, const struct kernel_step *const *s, const void *const *u, unsigned n)
 {
-	switch (s[0]->form) {
-	case FORM_COMPLEX: apply_ones_form(to, from, nbit, s, u, n, FORM_COMPLEX); break;
-	case FORM_REAL: apply_ones_form(to, from, nbit, s, u, n, FORM_REAL); break;
-	case FORM_PARITY: apply_ones_form(to, from, nbit, s, u, n, FORM_PARITY); break;
-	}
+	WITH_FORM(s[0]->form, WITH_TARGETS_AND_LANES, n, s[0]->lanewise, apply_ones_body, to, from,
+		nbit, s, u);
 }

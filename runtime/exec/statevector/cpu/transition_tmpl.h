@@ -76,9 +76,5 @@ INLINE void transition_body(const void *psi, const void *lam, unsigned nbit,
 static void transition(const void *psi, const void *lam, unsigned nbit, const struct kernel_step *s,
 	double *r, bool per_lane)
 {
-	switch (s->ntarget) {
-	case 1: transition_body(psi, lam, nbit, s, r, per_lane, 1); break;
-	case 2: transition_body(psi, lam, nbit, s, r, per_lane, 2); break;
-	case 3: transition_body(psi, lam, nbit, s, r, per_lane, 3); break;
-	}
+	WITH_TARGETS(s->ntarget, transition_body, psi, lam, nbit, s, r, per_lane);
 }

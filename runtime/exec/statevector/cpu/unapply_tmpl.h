@@ -89,9 +89,5 @@ static void unapply(void *psi, void *lam, unsigned nbit, const struct kernel_ste
 		apply(lam, nbit, s, v, wanted);
 		return;
 	}
-	switch (s->form) {
-	case FORM_COMPLEX: unapply_form(psi, lam, nbit, s, v, sum, per_lane, ahead, FORM_COMPLEX); break;
-	case FORM_REAL: unapply_form(psi, lam, nbit, s, v, sum, per_lane, ahead, FORM_REAL); break;
-	case FORM_PARITY: unapply_form(psi, lam, nbit, s, v, sum, per_lane, ahead, FORM_PARITY); break;
-	}
+	WITH_FORM(s->form, unapply_form, psi, lam, nbit, s, v, sum, per_lane, ahead);
 }

@@ -46,6 +46,30 @@ enum { LANES = VECTOR_BYTES / sizeof(real), ROW = 2 * LANES /* reals in a row */
 #define UNROLL _Pragma("GCC unroll 64")
 #endif
 
+/* Code of its own for each form of a matrix, each number of targets, and lanewise or not: f is called with these at the end of its
+ * arguments, as constants. f may be another of these, whose own arguments come first. */
+#define WITH_FORM(which, f, ...) \
+	switch (which) { \
+	case FORM_COMPLEX: f(__VA_ARGS__, FORM_COMPLEX); break; \
+	case FORM_REAL: f(__VA_ARGS__, FORM_REAL); break; \
+	case FORM_PARITY: f(__VA_ARGS__, FORM_PARITY); break; \
+	}
+#define WITH_TARGETS(n, f, ...) \
+	switch (n) { \
+	case 1: f(__VA_ARGS__, 1); break; \
+	case 2: f(__VA_ARGS__, 2); break; \
+	case 3: f(__VA_ARGS__, 3); break; \
+	}
+#define WITH_TARGETS_AND_LANES(n, lanewise, f, ...) \
+	switch (2 * (n) + (lanewise)) { \
+	case 2: f(__VA_ARGS__, 1, false); break; \
+	case 3: f(__VA_ARGS__, 1, true); break; \
+	case 4: f(__VA_ARGS__, 2, false); break; \
+	case 5: f(__VA_ARGS__, 2, true); break; \
+	case 6: f(__VA_ARGS__, 3, false); break; \
+	case 7: f(__VA_ARGS__, 3, true); break; \
+	}
+
 INLINE real *row_at(void *psi, size_t row) { return (real *)psi + row * ROW; }
 INLINE const real *row_of(const void *psi, size_t row) { return (const real *)psi + row * ROW; }
 INLINE vec load(const real *p) { return *(const vec *)p; }

@@ -8,17 +8,17 @@
 #include "runtime/base/system/clock.h"
 #include "runtime/exec/statevector/cpu/cpu_target.h"
 #include "runtime/exec/statevector/cpu/kernels.h"
-#include "runtime/exec/statevector/cpu/limits.h"
 
 enum { REPEATS = 40, ROUNDS = 20000, ROWS_A_TIME = 1 << 17 };
 
 /* Flops a second of independent multiply-adds; the best of many short runs, as below. */
-static double best_rate(const struct limit_loops *loops)
+static double best_rate(const struct kernels *k)
 {
 	double best = 0, sink;
 
-	for (int k = 0; k < REPEATS; k++) {
-		double begin = clock_seconds(), flops = loops->multiply_add(ROUNDS, &sink), rate = flops / (clock_seconds() - begin);
+	for (int n = 0; n < REPEATS; n++) {
+		double begin = clock_seconds(), flops = k->multiply_add(ROUNDS, &sink),
+		       rate = flops / (clock_seconds() - begin);
 
 		best = rate > best ? rate : best;
 	}
@@ -90,10 +90,9 @@ static void print_row(struct bench *b, const char *name, void (*run)(struct benc
 int main(void)
 {
 	enum isa isa = isa_best();
-	const struct limit_loops *loops = limit_loops_find(isa, PRECISION_SINGLE);
 	struct bench b = { .k = kernels_find(isa, PRECISION_SINGLE) };
 	size_t nbyte = (size_t)1 << 20;
-	double peak = best_rate(loops);
+	double peak = best_rate(b.k);
 
 	b.psi = aligned_alloc(4096, nbyte);
 	b.lambda = aligned_alloc(4096, nbyte);

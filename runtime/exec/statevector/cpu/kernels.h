@@ -183,6 +183,14 @@ struct kernels {
 	void (*overlap_lanes)(const void *a, const void *b, size_t nrow, const struct kernel_term *t, double *out);
 	/* lam, lane l += sum_k (c[k][0][l] + i c[k][1][l]) P (psi, lane k) over nrow rows. */
 	void (*lambda_lanes)(void *lam, const void *psi, size_t nrow, const struct kernel_term *t, const double *c);
+
+	/* What a machine can do at best (limits.h). v[i] *= c for n numbers, n a multiple of 512; narrow: by vectors of at most 32 bytes. */
+	void (*stream)(void *v, size_t n, double c);
+	void (*stream_narrow)(void *v, size_t n, double c);
+	/* v[i] = c, by non-temporal stores where the set has such (all but the baseline). */
+	void (*write_nontemporal)(void *v, size_t n, double c);
+	/* `rounds` rounds of independent multiply-adds on full vectors: returns their flops. *sink gets a number that depends on all of them. */
+	double (*multiply_add)(size_t rounds, double *sink);
 };
 
 /* The table, or NULL when it is not in this build. */

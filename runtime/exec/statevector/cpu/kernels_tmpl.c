@@ -6,6 +6,7 @@
 #include "runtime/exec/statevector/cpu/dense_tmpl.h"
 #include "runtime/exec/statevector/cpu/diagonal_tmpl.h"
 #include "runtime/exec/statevector/cpu/finish_tmpl.h"
+#include "runtime/exec/statevector/cpu/limits_tmpl.h"
 #include "runtime/exec/statevector/cpu/on_zero_tmpl.h"
 #include "runtime/exec/statevector/cpu/ones_tmpl.h"
 #include "runtime/exec/statevector/cpu/pairs_tmpl.h"
@@ -54,4 +55,8 @@ const struct kernels JOIN(kernels_, KERNEL) = {
 	.mix = mix,
 	.overlap_lanes = overlap_lanes,
 	.lambda_lanes = lambda_lanes,
+	.stream = stream,
+	.stream_narrow = stream_narrow,
+	.write_nontemporal = write_nontemporal,
+	.multiply_add = multiply_add,
 };

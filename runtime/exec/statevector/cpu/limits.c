@@ -3,6 +3,7 @@
  * starting together. */
 #include "runtime/exec/statevector/cpu/limits.h"
 #include "runtime/exec/statevector/cpu/cpu_target.h"
+#include "runtime/exec/statevector/cpu/kernels.h"
 
 #include <math.h>
 #include <omp.h>
@@ -21,35 +22,9 @@ enum {
 static const uint64_t STREAM_BYTES_MAX = UINT64_C(2) << 30;   /* far beyond any cache */
 static const double RUN_SECONDS = 0.008;     /* of the loops that stay in a core */
 
-#define LOOPS(name) extern const struct limit_loops limits_##name
-LOOPS(single_base);
-LOOPS(double_base);
-#ifdef QCNN_X86_KERNELS
-LOOPS(single_avx2);
-LOOPS(double_avx2);
-LOOPS(single_avx512);
-LOOPS(double_avx512);
-#endif
-
-static const struct { enum isa isa; const struct limit_loops *single, *twice; } table[] = {
-	{ ISA_BASELINE, &limits_single_base, &limits_double_base },
-#ifdef QCNN_X86_KERNELS
-	{ ISA_AVX2, &limits_single_avx2, &limits_double_avx2 },
-	{ ISA_AVX512, &limits_single_avx512, &limits_double_avx512 },
-#endif
-};
-
-const struct limit_loops *limit_loops_find(enum isa isa, enum precision p)
-{
-	for (size_t k = 0; k < sizeof table / sizeof *table; k++)
-		if (table[k].isa == isa)
-			return p == PRECISION_DOUBLE ? table[k].twice : table[k].single;
-	return NULL;
-}
-
 /* What each thread does, and what its work counts (bytes or flops). */
 struct work {
-	const struct limit_loops *loops;
+	const struct kernels *kernels;
 	unsigned nthread;
 	char *array;                 /* of all threads */
 	size_t bytes;                /* of each thread */
@@ -59,33 +34,36 @@ typedef double (*work_fn)(const struct work *w, unsigned thread);
 
 static double stream(const struct work *w, unsigned thread)
 {
-	w->loops->scale(w->array + w->bytes * thread, w->bytes / w->loops->real_bytes, 1.0001);
+	w->kernels->stream(w->array + w->bytes * thread, w->bytes / w->kernels->real_bytes, 1.0001);
 	return 2.0 * (double)w->bytes;
 }
 
 static double stream_narrow(const struct work *w, unsigned thread)
 {
-	w->loops->scale_narrow(w->array + w->bytes * thread, w->bytes / w->loops->real_bytes, 0.9999);
+	w->kernels->stream_narrow(w->array + w->bytes * thread, w->bytes / w->kernels->real_bytes,
+		0.9999);
 	return 2.0 * (double)w->bytes;
 }
 
 /* Threads meet behind it: their stores have left them. */
 static double write_nontemporal(const struct work *w, unsigned thread)
 {
-	w->loops->write_nontemporal(w->array + w->bytes * thread, w->bytes / w->loops->real_bytes, 1);
+	w->kernels->write_nontemporal(w->array + w->bytes * thread,
+		w->bytes / w->kernels->real_bytes, 1);
 	return (double)w->bytes;
 }
 
 static double cache(const struct work *w, unsigned thread)
 {
 	for (size_t r = 0; r < w->rounds; r++)
-		w->loops->scale(w->array + w->bytes * thread, w->bytes / w->loops->real_bytes, r & 1 ? 0.5 : 2.0);
+		w->kernels->stream(w->array + w->bytes * thread, w->bytes / w->kernels->real_bytes,
+			r & 1 ? 0.5 : 2.0);
 	return 2.0 * (double)w->bytes * (double)w->rounds;
 }
 
 static double arithmetic(const struct work *w, unsigned thread)
 {
-	double sink = 0, flops = w->loops->multiply_add(w->rounds, &sink);
+	double sink = 0, flops = w->kernels->multiply_add(w->rounds, &sink);
 
 	(void)thread;
 	return isfinite(sink) ? flops : 0;
@@ -179,7 +157,7 @@ static int measure_memory(struct work *w, struct limits *l, struct err *e)
 		return code;
 	l->stream_gb_s = fmax(rate_best(w, stream, STREAM_RUNS), rate_best(w, stream_narrow, STREAM_RUNS)) / 1e9;
 	l->write_gb_s = rate_best(w, write_nontemporal, STREAM_RUNS) / 1e9;
-	l->nontemporal = w->loops->nontemporal;
+	l->nontemporal = w->kernels->isa != ISA_BASELINE;
 	free(w->array);
 	return 0;
 }
@@ -201,9 +179,9 @@ static uint64_t clamp(uint64_t x, uint64_t low, uint64_t high)
 	return x < low ? low : x > high ? high : x;
 }
 
-static double measure_arithmetic(unsigned nthread, const struct limit_loops *loops)
+static double measure_arithmetic(unsigned nthread, const struct kernels *k)
 {
-	struct work w = { .loops = loops, .nthread = nthread };
+	struct work w = { .kernels = k, .nthread = nthread };
 
 	calibrate(&w, arithmetic);
 	return rate_best(&w, arithmetic, ARITHMETIC_RUNS);
@@ -212,11 +190,11 @@ static double measure_arithmetic(unsigned nthread, const struct limit_loops *loo
 int limits_measure(const struct target *t, unsigned nthread, struct limits *out, struct err *e)
 {
 	const enum isa isa = cpu_target_isa(t);
-	const struct limit_loops *single = limit_loops_find(isa, PRECISION_SINGLE);
+	const struct kernels *single = kernels_find(isa, PRECISION_SINGLE);
 	uint64_t stream_bytes = clamp(cpus_memory_available() / 4, STREAM_BYTES_MIN, STREAM_BYTES_MAX);
 	uint64_t l2_bytes = clamp(cpus_cache(2, NULL) / 2, L2_BYTES_MIN, L2_BYTES_MAX);
 	struct limits l = { .nthread = nthread, .target = t, .stream_bytes = stream_bytes };
-	struct work w = { .loops = single, .nthread = nthread };
+	struct work w = { .kernels = single, .nthread = nthread };
 
 	if (!single || isa > isa_best())
 		return err_set(e, -ERR_CONFIG, "the limits of %s cannot be measured here", t->kernels);
@@ -226,7 +204,7 @@ int limits_measure(const struct target *t, unsigned nthread, struct limits *out,
 	if (code)
 		return code;
 	l.single_gflop_s = measure_arithmetic(nthread, single) / 1e9;
-	l.double_gflop_s = measure_arithmetic(nthread, limit_loops_find(isa, PRECISION_DOUBLE)) / 1e9;
+	l.double_gflop_s = measure_arithmetic(nthread, kernels_find(isa, PRECISION_DOUBLE)) / 1e9;
 	*out = l;
 	return 0;
 }

@@ -45,7 +45,7 @@ kernel_sources = \
 	runtime/exec/statevector/cpu/flips_tmpl.h \
 	runtime/exec/statevector/cpu/on_zero_tmpl.h \
 	runtime/exec/statevector/cpu/kernels_tmpl.c \
-	runtime/exec/statevector/cpu/limits_tmpl.c \
+	runtime/exec/statevector/cpu/limits_tmpl.h \
 	runtime/exec/statevector/cpu/ones_tmpl.h \
 	runtime/exec/statevector/cpu/pairs_tmpl.h \
 	runtime/exec/statevector/cpu/readouts_tmpl.h \

@@ -52,93 +52,65 @@ static uint64_t scratch_bytes(const struct statevector *sv)
 	return worker * (sv->nworker + 1) + pl->set.nkept * sizeof(cplx);
 }
 
-/* Arena memory that is refused, not fatal, when the system has none. */
-struct taker {
-	struct arena *arena;
-	bool failed;
-};
-
-static void *take(struct taker *t, size_t n, size_t size)
-{
-	if (n && size && n > (SIZE_MAX / 4) / size)
-		t->failed = true;
-	if (t->failed)
-		return NULL;
-	if (n * size > 1 << 20) {
-		void *probe = mem_try(n, size);
-		if (!probe)
-			t->failed = true;
-		free(probe);
-	}
-	return t->failed ? NULL : arena_alloc(t->arena, n, size);
-}
-
-static cplx **take_entries(struct taker *t, const struct plan *pl)
-{
-	cplx **u = take(t, pl->width, sizeof *u);
-
-	for (uint32_t s = 0; s < pl->width && !t->failed; s++)
-		u[s] = take(t, pl->nmatrix_entry, sizeof **u);
-	return u;
-}
-
-static void take_vectors(struct taker *t, const struct statevector *sv, struct scratch *w)
+static void take_vectors(struct arena *a, const struct statevector *sv, struct scratch *w)
 {
 	const struct plan *pl = sv->pl;
 
-	w->own_vector = take(t, pl->ncircuit, sizeof *w->own_vector);
-	w->vector = take(t, pl->ncircuit, sizeof *w->vector);
-	for (uint32_t c = 0; c < pl->ncircuit && !t->failed; c++) {
+	w->own_vector = arena_alloc(a, pl->ncircuit, sizeof *w->own_vector);
+	w->vector = arena_alloc(a, pl->ncircuit, sizeof *w->vector);
+	for (uint32_t c = 0; c < pl->ncircuit; c++) {
 		size_t n = (size_t)pl->circuit[c].nprepare * pl->width;
 
-		w->own_vector[c] = take(t, n, sizeof **w->own_vector);
-		w->vector[c] = take(t, n, sizeof **w->vector);
-		for (size_t k = 0; k < n && !t->failed; k++)
-			w->own_vector[c][k] =
-				take(t, sv->length[c][k / pl->width], sizeof ***w->own_vector);
+		w->own_vector[c] = arena_alloc(a, n, sizeof **w->own_vector);
+		w->vector[c] = arena_alloc(a, n, sizeof **w->vector);
+		for (size_t k = 0; k < n; k++)
+			w->own_vector[c][k] = arena_alloc(a, sv->length[c][k / pl->width],
+				sizeof ***w->own_vector);
 	}
 }
 
-static void take_readouts(struct taker *t, const struct plan *pl, struct scratch *w)
+static void take_readouts(struct arena *a, const struct plan *pl, struct scratch *w)
 {
 	size_t most = 0;
 
-	w->readout = take(t, pl->ncircuit, sizeof *w->readout);
-	w->dreadout = take(t, pl->ncircuit, sizeof *w->dreadout);
-	for (uint32_t c = 0; c < pl->ncircuit && !t->failed; c++) {
+	w->readout = arena_alloc(a, pl->ncircuit, sizeof *w->readout);
+	w->dreadout = arena_alloc(a, pl->ncircuit, sizeof *w->dreadout);
+	for (uint32_t c = 0; c < pl->ncircuit; c++) {
 		size_t n = (size_t)pl->circuit[c].nreadout * pl->width;
 
-		w->readout[c] = take(t, n, sizeof **w->readout);
-		w->dreadout[c] = take(t, n, sizeof **w->dreadout);
+		w->readout[c] = arena_alloc(a, n, sizeof **w->readout);
+		w->dreadout[c] = arena_alloc(a, n, sizeof **w->dreadout);
 		most = n > most ? n : most;
 	}
-	w->shifted = take(t, most, sizeof *w->shifted);
+	w->shifted = arena_alloc(a, most, sizeof *w->shifted);
 }
 
-static void scratch_take(struct taker *t, const struct statevector *sv, struct scratch *w)
+static void scratch_take(struct arena *a, const struct statevector *sv, struct scratch *w)
 {
 	const struct plan *pl = sv->pl;
 	const struct program *p = sv->p;
 
-	w->value = take(t, pl->width, sizeof *w->value);
-	for (uint32_t s = 0; s < pl->width && !t->failed; s++)
-		w->value[s] = take(t, p->nexpr, sizeof **w->value);
-	w->own_u = take_entries(t, pl);
-	w->anti_hermitian_sample = take(t, pl->width, sizeof *w->anti_hermitian_sample);
-	for (uint32_t s = 0; s < pl->width && !t->failed; s++)
+	w->value = arena_alloc(a, pl->width, sizeof *w->value);
+	w->own_u = arena_alloc(a, pl->width, sizeof *w->own_u);
+	w->anti_hermitian_sample = arena_alloc(a, pl->width, sizeof *w->anti_hermitian_sample);
+	for (uint32_t s = 0; s < pl->width; s++) {
+		w->value[s] = arena_alloc(a, p->nexpr, sizeof **w->value);
+		w->own_u[s] = arena_alloc(a, pl->nmatrix_entry, sizeof **w->own_u);
 		w->anti_hermitian_sample[s] =
-			take(t, pl->nmatrix_entry, sizeof **w->anti_hermitian_sample);
-	w->u = take(t, pl->width, sizeof *w->u);
-	w->row = take(t, pl->width, sizeof *w->row);
-	take_vectors(t, sv, w);
-	take_readouts(t, pl, w);
-	w->anti_hermitian_shared = take(t, pl->nmatrix_entry, sizeof *w->anti_hermitian_shared);
-	w->pauli_gradient = take(t, pl->nmatrix_entry, sizeof *w->pauli_gradient);
-	w->dexpr = take(t, p->nexpr, sizeof *w->dexpr);
-	w->weight = take(t, p->nweight, sizeof *w->weight);
+			arena_alloc(a, pl->nmatrix_entry, sizeof **w->anti_hermitian_sample);
+	}
+	w->u = arena_alloc(a, pl->width, sizeof *w->u);
+	w->row = arena_alloc(a, pl->width, sizeof *w->row);
+	take_vectors(a, sv, w);
+	take_readouts(a, pl, w);
+	w->anti_hermitian_shared =
+		arena_alloc(a, pl->nmatrix_entry, sizeof *w->anti_hermitian_shared);
+	w->pauli_gradient = arena_alloc(a, pl->nmatrix_entry, sizeof *w->pauli_gradient);
+	w->dexpr = arena_alloc(a, p->nexpr, sizeof *w->dexpr);
+	w->weight = arena_alloc(a, p->nweight, sizeof *w->weight);
 	if (sv->shot_group) {
-		w->shot_psi = take(t, (size_t)1 << program_nwire(p), sizeof *w->shot_psi);
-		w->shot_scratch = take(t, shot_bytes(sv), 1);
+		w->shot_psi = arena_alloc(a, (size_t)1 << program_nwire(p), sizeof *w->shot_psi);
+		w->shot_scratch = arena_alloc(a, shot_bytes(sv), 1);
 	}
 	w->input = (struct unit_input){ .nsample = pl->width,
 		.u = (const cplx *const *)w->u,
@@ -214,29 +186,26 @@ static void mark_copied(const struct statevector *sv, bool *mark)
 }
 
 /* Where weight gradients are made unit by unit, all shared values are looked at. */
-static void list_exprs(struct taker *t, struct statevector *sv)
+static void list_exprs(struct statevector *sv)
 {
-	bool *mark;
+	bool *mark = arena_alloc(&sv->arena, sv->p->nexpr, sizeof *mark);
 
 	for (uint32_t i = 0; i < sv->p->nexpr; i++)
 		if (sv->p->expr[i].cls == VALUE_SAMPLE)
 			sv->sample_expr[sv->nsample_expr++] = i;
-	mark = take(t, sv->p->nexpr, sizeof *mark);
-	if (t->failed)
-		return;
 	mark_copied(sv, mark);
 	for (uint32_t i = 0; i < sv->p->nexpr; i++)
 		if (sv->p->expr[i].cls != VALUE_SAMPLE && (mark[i] || sv->direct))
 			sv->copied_expr[sv->ncopied_expr++] = i;
 }
 
-static void list_lengths(struct taker *t, struct statevector *sv)
+static void list_lengths(struct statevector *sv)
 {
-	uint32_t **length = take(t, sv->pl->ncircuit, sizeof *length);
+	uint32_t **length = arena_alloc(&sv->arena, sv->pl->ncircuit, sizeof *length);
 
-	for (uint32_t c = 0; c < sv->pl->ncircuit && !t->failed; c++) {
-		length[c] = take(t, sv->pl->circuit[c].nprepare, sizeof **length);
-		for (uint32_t v = 0; v < sv->pl->circuit[c].nprepare && !t->failed; v++)
+	for (uint32_t c = 0; c < sv->pl->ncircuit; c++) {
+		length[c] = arena_alloc(&sv->arena, sv->pl->circuit[c].nprepare, sizeof **length);
+		for (uint32_t v = 0; v < sv->pl->circuit[c].nprepare; v++)
 			length[c][v] = apply_nentry(sv->pl->circuit[c].prepare[v]);
 	}
 	sv->length = (const uint32_t *const *)length;
@@ -264,48 +233,47 @@ static void lay_out(struct statevector *sv)
 		- sv->p->nweight_circuit;
 }
 
-static void take_lists(struct taker *t, struct statevector *sv)
+static void take_lists(struct statevector *sv)
 {
 	const struct plan *pl = sv->pl;
 	uint32_t n = pl->set.n;
+	struct arena *a = &sv->arena;
 
-	sv->value = take(t, sv->p->nexpr, sizeof *sv->value);
-	sv->dexpr = take(t, sv->p->nexpr, sizeof *sv->dexpr);
-	sv->u = take(t, pl->nmatrix_entry, sizeof *sv->u);
-	sv->kept = take(t, pl->set.nkept, sizeof *sv->kept);
-	sv->anti_hermitian = take(t, pl->nmatrix_entry, sizeof *sv->anti_hermitian);
-	sv->pauli_gradient = take(t, pl->nmatrix_entry, sizeof *sv->pauli_gradient);
-	sv->need = take(t, n, sizeof *sv->need);
-	sv->need_sample = take(t, n, sizeof *sv->need_sample);
-	sv->reverse_shared = take(t, n, sizeof *sv->reverse_shared);
-	sv->reverse_sample = take(t, n, sizeof *sv->reverse_sample);
-	sv->transition_shared = take(t, n, sizeof *sv->transition_shared);
-	sv->transition_sample = take(t, n, sizeof *sv->transition_sample);
-	sv->transition = take(t, n, sizeof *sv->transition);
-	sv->sample_matrix = take(t, n, sizeof *sv->sample_matrix);
-	sv->referred = take(t, n, sizeof *sv->referred);
-	sv->sample_expr = take(t, sv->p->nexpr, sizeof *sv->sample_expr);
-	sv->copied_expr = take(t, sv->p->nexpr, sizeof *sv->copied_expr);
-	sv->scratch = take(t, sv->nworker, sizeof *sv->scratch);
+	sv->value = arena_alloc(a, sv->p->nexpr, sizeof *sv->value);
+	sv->dexpr = arena_alloc(a, sv->p->nexpr, sizeof *sv->dexpr);
+	sv->u = arena_alloc(a, pl->nmatrix_entry, sizeof *sv->u);
+	sv->kept = arena_alloc(a, pl->set.nkept, sizeof *sv->kept);
+	sv->anti_hermitian = arena_alloc(a, pl->nmatrix_entry, sizeof *sv->anti_hermitian);
+	sv->pauli_gradient = arena_alloc(a, pl->nmatrix_entry, sizeof *sv->pauli_gradient);
+	sv->need = arena_alloc(a, n, sizeof *sv->need);
+	sv->need_sample = arena_alloc(a, n, sizeof *sv->need_sample);
+	sv->reverse_shared = arena_alloc(a, n, sizeof *sv->reverse_shared);
+	sv->reverse_sample = arena_alloc(a, n, sizeof *sv->reverse_sample);
+	sv->transition_shared = arena_alloc(a, n, sizeof *sv->transition_shared);
+	sv->transition_sample = arena_alloc(a, n, sizeof *sv->transition_sample);
+	sv->transition = arena_alloc(a, n, sizeof *sv->transition);
+	sv->sample_matrix = arena_alloc(a, n, sizeof *sv->sample_matrix);
+	sv->referred = arena_alloc(a, n, sizeof *sv->referred);
+	sv->sample_expr = arena_alloc(a, sv->p->nexpr, sizeof *sv->sample_expr);
+	sv->copied_expr = arena_alloc(a, sv->p->nexpr, sizeof *sv->copied_expr);
+	sv->scratch = arena_alloc(a, sv->nworker, sizeof *sv->scratch);
 }
 
 int scratch_new(struct statevector *sv, struct err *e)
 {
-	struct taker t = { .arena = &sv->arena };
+	void *probe = mem_try(scratch_bytes(sv), 1);
 
-	take_lists(&t, sv);
-	if (!t.failed)
-		list_lengths(&t, sv);
-	if (!t.failed) {
-		mark_matrices(sv);
-		lay_out(sv);
-		list_exprs(&t, sv);
-	}
-	for (unsigned k = 0; k < sv->nworker && !t.failed; k++)
-		scratch_take(&t, sv, &sv->scratch[k]);
-	if (t.failed)
+	free(probe);
+	if (!probe)
 		return err_set(e, -ERR_CONFIG,
 			"no memory for the matrices and inputs of %u samples", sv->pl->width);
+	take_lists(sv);
+	list_lengths(sv);
+	mark_matrices(sv);
+	lay_out(sv);
+	list_exprs(sv);
+	for (unsigned k = 0; k < sv->nworker; k++)
+		scratch_take(&sv->arena, sv, &sv->scratch[k]);
 	return 0;
 }
 

@@ -2,7 +2,7 @@
  * Pauli sums of outputs, and probabilities by Walsh sums over products of Z. */
 #include "runtime/exec/statevector/pauli_observables.h"
 
-#include <math.h>
+#include "runtime/exec/statevector/plan/plan_stage.h"
 
 bool forms_possible(const struct plan_circuit *c)
 {
@@ -63,6 +63,13 @@ void forms_of(const struct plan_circuit *c, struct arena *a, struct forms *out)
 			out->term[out->nterm++] =
 				(struct form_term){ product_of_z(&c->output[o], set), 1,
 					out->nform++ };
+	}
+	for (uint32_t t = 0; t < out->nterm; t++) {
+		struct pauli_mask *m = &out->term[t].mask;
+
+		m->flip = plan_places(c->place, m->flip);
+		m->sign = plan_places(c->place, m->sign);
+		m->ny %= 4;
 	}
 }
 

@@ -10,7 +10,7 @@
 enum { FORMS_PROBS_WIRES_MAX = 6 };
 
 struct form_term {
-	struct pauli_mask mask;
+	struct pauli_mask mask; /* on places of the state's bits (plan_circuit.place); ny modulo 4 */
 	double coefficient;
 	uint32_t form;
 };

@@ -298,15 +298,15 @@ static void compile_stages(struct backend_state *b, struct cpu_circuit *c)
 	compile_stage(b, c, &whole, pc->place, c->stage);
 }
 
-static struct kernel_term compile_term(const struct backend_state *b, const struct plan_product *p)
+struct kernel_term cpu_kernel_term(const struct backend_state *b, struct pauli_mask m)
 {
 	uint64_t lanes = (UINT64_C(1) << b->lane_bits) - 1;
 
-	return (struct kernel_term){ .flip_row = p->flip >> b->lane_bits,
-		.sign_row = p->sign >> b->lane_bits,
-		.flip_lane = (unsigned)(p->flip & lanes),
-		.sign_lane = (unsigned)(p->sign & lanes),
-		.ny = p->ny };
+	return (struct kernel_term){ .flip_row = m.flip >> b->lane_bits,
+		.sign_row = m.sign >> b->lane_bits,
+		.flip_lane = (unsigned)(m.flip & lanes),
+		.sign_lane = (unsigned)(m.sign & lanes),
+		.ny = m.ny };
 }
 
 /* Row bits give consecutive bins; where these and the lanes lie in the readout's index is kept beside. */
@@ -339,11 +339,13 @@ static void compile_terms(struct backend_state *b, struct cpu_circuit *c, bool z
 			if (is_z(&o->term[t]) == z) {
 				struct plan_product p = plan_product(c->plan, &o->term[t]);
 
-				c->term[c->nterm] = (struct cpu_term){ .kernel = compile_term(b, &p),
-					.coefficient = o->term[t].coefficient,
-					.readout = readout,
-					.segment = p.segment,
-					.order = c->nterm };
+				struct pauli_mask m = { p.flip, p.sign, p.ny };
+				c->term[c->nterm] =
+					(struct cpu_term){ .kernel = cpu_kernel_term(b, m),
+						.coefficient = o->term[t].coefficient,
+						.readout = readout,
+						.segment = p.segment,
+						.order = c->nterm };
 				c->nterm++;
 			}
 		readout += output_nreadout(o);

@@ -247,6 +247,8 @@ static inline void cpu_took(const struct backend_state *b, double began, double 
 
 /* cpu_compile.c: plan -> compiled circuits, in b->arena. */
 void cpu_compile(struct backend_state *b);
+/* A product on places of a state's bits. */
+struct kernel_term cpu_kernel_term(const struct backend_state *b, struct pauli_mask m);
 
 /* cpu_ops.c: what the forward pass does, from step `first` of a stage on; and flips: cx that steps behind them do. */
 void cpu_flips(struct backend_state *b, struct cpu_stage *s, uint32_t first);

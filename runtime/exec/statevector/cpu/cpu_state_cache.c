@@ -32,11 +32,10 @@ struct cpu_state_cache {
 	struct arena arena;
 	struct cache_circuit *circuit;
 	uint32_t nunit;
-	void ***state; /* [circuit][unit], as cpu_whole gives them */
-	uint32_t ncircuit;
-	const struct backend_state *b;
-	cplx *part;       /* sums of overlaps, where states are no lanes of others */
+	char *memory;     /* of all that follows */
+	void ***state;    /* [circuit][unit], as cpu_whole gives them */
 	void *next[NEXT]; /* lambda of units next_first to next_end - 1, mixed while the states were near; or NULL */
+	cplx *part;       /* sums of overlaps, where states are no lanes of others */
 	uint32_t next_first, next_end;
 };
 
@@ -81,10 +80,11 @@ static uint64_t gather_bytes(const struct plan *pl, uint32_t nstate, unsigned nr
 	return nrank > 1 ? part_bytes(pl, nstate) / nrank * (nrank + 1) : 0;
 }
 
-static uint64_t cache_bytes(const struct plan *pl, uint32_t nstate, unsigned nrank)
+/* But for those. */
+static uint64_t own_bytes(const struct plan *pl, uint32_t nstate, unsigned nrank)
 {
 	const struct kernels *k = kernels_of(pl);
-	uint64_t sum = part_bytes(pl, nstate) + gather_bytes(pl, nstate, nrank);
+	uint64_t sum = part_bytes(pl, nstate);
 
 	for (uint32_t c = 0; c < pl->ncircuit; c++)
 		if (__builtin_add_overflow(sum, units_of(pl, nstate) * state_bytes(pl, k, c, nrank),
@@ -93,101 +93,77 @@ static uint64_t cache_bytes(const struct plan *pl, uint32_t nstate, unsigned nra
 	return __builtin_add_overflow(sum, NEXT * next_bytes(pl, k, nrank), &sum) ? UINT64_MAX : sum;
 }
 
-/* Memory of a part of a state of circuit c, as cpu_whole gives it, or NULL; and that memory. */
-static void *take_state(const struct backend_state *b, uint32_t c)
+static uint64_t cache_bytes(const struct plan *pl, uint32_t nstate, unsigned nrank)
 {
-	void *part =
-		cpu_aligned(MEMORY_STATE_CACHE, state_bytes(b->plan, b->k, c, 1u << b->rank_bits));
-	return part ? cpu_whole(b, &b->circuit[c], part) : NULL;
-}
+	uint64_t sum = own_bytes(pl, nstate, nrank);
 
-static void *part_of(const struct backend_state *b, uint32_t c, void *state)
-{
-	return (void *)((uintptr_t)state + cpu_first_row(b, &b->circuit[c]) * cpu_row_bytes(b));
-}
-
-static void release_state(const struct backend_state *b, uint32_t c, void *state)
-{
-	if (state)
-		cpu_release(MEMORY_STATE_CACHE, part_of(b, c, state));
+	return __builtin_add_overflow(sum, gather_bytes(pl, nstate, nrank), &sum) ? UINT64_MAX : sum;
 }
 
 void cpu_state_cache_free(struct cpu_state_cache *k)
 {
 	if (k == NULL)
 		return;
-	for (uint32_t c = 0; c < k->ncircuit; c++) {
-		for (uint32_t u = 0; k->state[c] && u < k->nunit; u++)
-			release_state(k->b, c, k->state[c][u]);
-		free(k->state[c]);
-	}
-	free(k->state);
-	for (unsigned n = 0; n < NEXT; n++)
-		release_state(k->b, 0, k->next[n]);
-	cpu_release(MEMORY_STATE_CACHE, k->part);
+	cpu_release(MEMORY_STATE_CACHE, k->memory);
 	arena_release(&k->arena);
 	free(k);
 }
 
 static void compile_terms(struct backend_state *b, uint32_t c, struct cache_circuit *out)
 {
-	uint64_t lane_mask = (UINT64_C(1) << b->lane_bits) - 1;
 	struct forms f;
 	forms_of(&b->plan->circuit[c], &b->state_cache->arena, &f);
 	*out = (struct cache_circuit){ f.nform, f.nterm,
 		arena_alloc(&b->state_cache->arena, f.nterm, sizeof *out->term) };
 	for (uint32_t t = 0; t < f.nterm; t++) {
-		const uint8_t *place = b->plan->circuit[c].place;
-		uint64_t flip = plan_places(place, f.term[t].mask.flip),
-			 sign = plan_places(place, f.term[t].mask.sign);
-		out->term[t] = (struct cache_term){ .coefficient = f.term[t].coefficient,
-			.form = f.term[t].form,
-			.kernel = { .flip_row = flip >> b->lane_bits,
-				.sign_row = sign >> b->lane_bits,
-				.flip_lane = (unsigned)(flip & lane_mask),
-				.sign_lane = (unsigned)(sign & lane_mask),
-				.ny = f.term[t].mask.ny % 4 } };
+		out->term[t] = (struct cache_term){ cpu_kernel_term(b, f.term[t].mask),
+			f.term[t].coefficient, f.term[t].form };
 	}
 }
 
-static bool take_circuit(struct backend_state *b, struct cpu_state_cache *k, uint32_t c)
+/* The next state of circuit c in the memory, as cpu_whole gives it. */
+static void *place_state(const struct backend_state *b, uint32_t c, char **at)
 {
-	k->state[c] = mem_try(k->nunit, sizeof **k->state);
-	for (uint32_t u = 0; k->state[c] && u < k->nunit; u++)
-		if ((k->state[c][u] = take_state(b, c)) == NULL)
-			return false;
-	return k->state[c] != NULL;
+	char *part = *at;
+	*at += state_bytes(b->plan, b->k, c, 1u << b->rank_bits);
+	return cpu_whole(b, &b->circuit[c], part);
+}
+
+static void place_states(struct backend_state *b, struct cpu_state_cache *k)
+{
+	char *at = k->memory;
+	for (uint32_t c = 0; c < b->plan->ncircuit; c++) {
+		k->state[c] = arena_alloc(&k->arena, k->nunit, sizeof **k->state);
+		for (uint32_t u = 0; u < k->nunit; u++)
+			k->state[c][u] = place_state(b, c, &at);
+	}
+	for (unsigned n = 0; next_bytes(b->plan, b->k, 1) > 0 && n < NEXT; n++)
+		k->next[n] = place_state(b, 0, &at);
+	k->part = (cplx *)at;
 }
 
 static int cache_reserve(struct backend_state *b, uint32_t nstate, struct err *e)
 {
-	uint32_t nunit = (uint32_t)units_of(b->plan, nstate);
-	bool ok = true;
-	if (b->state_cache && b->state_cache->nunit >= nunit)
+	uint32_t nunit = (uint32_t)units_of(b->plan, nstate), ncircuit = b->plan->ncircuit;
+	struct cpu_state_cache *k = b->state_cache;
+	if (k && k->nunit >= nunit)
 		return 0;
-	cpu_state_cache_free(b->state_cache);
-	b->state_cache = mem_alloc(1, sizeof *b->state_cache);
-	b->state_cache->b = b;
-	b->state_cache->nunit = nunit;
-	b->state_cache->ncircuit = b->plan->ncircuit;
-	b->state_cache->state = mem_alloc(b->plan->ncircuit, sizeof *b->state_cache->state);
-	b->state_cache->circuit = arena_alloc(&b->state_cache->arena, b->plan->ncircuit,
-		sizeof *b->state_cache->circuit);
-	for (uint32_t c = 0; ok && c < b->plan->ncircuit; c++) {
-		compile_terms(b, c, &b->state_cache->circuit[c]);
-		ok = take_circuit(b, b->state_cache, c);
+	cpu_state_cache_free(k);
+	b->state_cache = k = mem_alloc(1, sizeof *k);
+	k->nunit = nunit;
+	k->memory = cpu_aligned(MEMORY_STATE_CACHE, own_bytes(b->plan, nstate, 1u << b->rank_bits));
+	if (!k->memory) {
+		cpu_state_cache_free(k);
+		b->state_cache = NULL;
+		return err_set(e, -ERR_CONFIG,
+			"the system has no memory for %u states side by side", nstate);
 	}
-	for (unsigned n = 0; ok && next_bytes(b->plan, b->k, 1) > 0 && n < NEXT; n++)
-		ok = (b->state_cache->next[n] = take_state(b, 0)) != NULL;
-	if (ok && b->lane_bits)
-		ok = (b->state_cache->part =
-				     cpu_aligned(MEMORY_STATE_CACHE, part_bytes(b->plan, nstate)))
-			!= NULL;
-	if (ok)
-		return 0;
-	cpu_state_cache_free(b->state_cache);
-	b->state_cache = NULL;
-	return err_set(e, -ERR_CONFIG, "the system has no memory for %u states side by side", nstate);
+	k->state = arena_alloc(&k->arena, ncircuit, sizeof *k->state);
+	k->circuit = arena_alloc(&k->arena, ncircuit, sizeof *k->circuit);
+	for (uint32_t c = 0; c < ncircuit; c++)
+		compile_terms(b, c, &k->circuit[c]);
+	place_states(b, k);
+	return 0;
 }
 
 /* ---- copies ---- */
@@ -202,7 +178,7 @@ struct copy {
 static void copy_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 {
 	struct copy *y = ctx;
-	size_t row = 2 * y->b->k->lanes * y->b->k->real_bytes;
+	size_t row = cpu_row_bytes(y->b);
 	size_t first = cpu_chunk_begin(y->c->nrow, y->c->nchunk, chunk),
 	       last = cpu_chunk_begin(y->c->nrow, y->c->nchunk, chunk + 1);
 	(void)thread;
@@ -475,7 +451,7 @@ static void cache_backward(struct backend_state *b, unsigned worker, uint32_t nu
 	copy_state(b, w, c, psi, x.state[unit]);
 	cpu_sample_matrices(b, w, c, in);
 	if (b->lane_bits)
-		w->lambda = part_of(b, number, mixed(&x, w));
+		w->lambda = (char *)mixed(&x, w) + cpu_first_row(b, c) * cpu_row_bytes(b);
 	else
 		mix_lanes(&x);
 	cpu_backward_sweep(b, w, c, in, psi, &(struct cpu_begin){ 0 }, anti_hermitian_shared,

@@ -121,14 +121,15 @@ static void compile_terms(struct arena *arena, const struct plan_circuit *pc, st
 	c->nform = f.nform;
 	c->nterm = f.nterm;
 	c->term = arena_alloc(arena, f.nterm, sizeof *c->term);
-	for (uint32_t t = 0; t < f.nterm; t++)
-		c->term[t] = (struct cuda_form_term){
-			.term = { .flip = plan_places(pc->place, f.term[t].mask.flip),
-				.sign = plan_places(pc->place, f.term[t].mask.sign),
-				.ny = f.term[t].mask.ny % 4 },
-			.coefficient = f.term[t].coefficient,
-			.form = f.term[t].form
-		};
+	for (uint32_t t = 0; t < f.nterm; t++) {
+		const struct pauli_mask *m = &f.term[t].mask;
+
+		c->term[t].term.flip = m->flip;
+		c->term[t].term.sign = m->sign;
+		c->term[t].term.ny = (uint8_t)m->ny;
+		c->term[t].coefficient = f.term[t].coefficient;
+		c->term[t].form = f.term[t].form;
+	}
 }
 
 static int cache_reserve(struct backend_state *b, uint32_t nstate, struct err *e)

@@ -36,7 +36,7 @@ static int cpu_supports(const struct plan *pl, struct err *e)
 /* Bytes of each thing a worker needs; the same numbers serve `bytes` and `prepare`. */
 struct sizes {
 	uint64_t state;              /* of the largest circuit */
-	uint64_t nslot;
+	uint64_t nslot, nstart;      /* states of a worker; kept ones */
 	uint64_t block, part, matrix, transition, bins, table;
 	uint64_t tail;               /* of one worker */
 	uint64_t shared_matrix;
@@ -46,35 +46,25 @@ struct sizes {
 
 static unsigned lanes_log2(const struct kernels *k) { return (unsigned)__builtin_ctz(k->lanes); }
 
-/* Entries of the reduced transition matrices of some steps. */
-static uint64_t transition_entries(const struct plan_circuit *c)
+static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+/* Entries of the reduced transition matrices of n steps. */
+static uint64_t transition_entries(const struct plan_step *s, uint32_t n)
 {
-	uint64_t n = 0;
-	for (uint32_t k = 0; k < c->nstep; k++)
-		n += c->step[k].transition ? UINT64_C(1) << (2 * c->step[k].ntarget) : 0;
-	return n;
+	uint64_t sum = 0;
+	for (uint32_t k = 0; k < n; k++)
+		sum += s[k].transition ? UINT64_C(1) << (2 * s[k].ntarget) : 0;
+	return sum;
 }
 
-/* Of the circuit with the most. */
-static uint64_t all_entries(const struct plan *pl)
-{
-	uint64_t most = 0;
-	for (uint32_t c = 0; c < pl->ncircuit; c++)
-		if (transition_entries(&pl->circuit[c]) > most)
-			most = transition_entries(&pl->circuit[c]);
-	return most;
-}
-
+/* Of the stage with the most. */
 static uint64_t stage_entries(const struct plan *pl, const struct plan_circuit *c)
 {
 	uint64_t most = 0;
 	if (pl->shape == SHAPE_BATCHED)
-		return transition_entries(c);
-	for (uint32_t k = 0; k < c->nstage; k++) {
-		struct plan_circuit part = { .nstep = c->stage[k].count, .step = c->step + c->stage[k].first };
-		uint64_t n = transition_entries(&part);
-		most = n > most ? n : most;
-	}
+		return transition_entries(c->step, c->nstep);
+	for (const struct plan_stage *s = c->stage; s < c->stage + c->nstage; s++)
+		most = larger(most, transition_entries(c->step + s->first, s->count));
 	return most;
 }
 
@@ -90,8 +80,6 @@ static uint64_t step_entries(const struct plan *pl, bool sample)
 		}
 	return n;
 }
-
-static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 static uint64_t probs_doubles(const struct plan *pl, const struct kernels *k, const struct plan_circuit *c)
 {
@@ -112,7 +100,7 @@ static struct sizes sizes_of(const struct plan *pl, bool gradient, unsigned nran
 {
 	const struct kernels *k = kernels_of(pl);
 	bool samples = pl->shape == SHAPE_BATCHED;
-	uint64_t entries = 0, terms = 0, local = 0;
+	uint64_t entries = 0, all_entries = 0, terms = 0, local = 0;
 	struct sizes s = { 0 };
 	for (uint32_t c = 0; c < pl->ncircuit; c++) {
 		const struct plan_circuit *pc = &pl->circuit[c];
@@ -122,6 +110,8 @@ static struct sizes sizes_of(const struct plan *pl, bool gradient, unsigned nran
 		uint64_t nterm = 0;
 		s.state = larger(s.state, (UINT64_C(2) << nbit) / nrank * k->real_bytes);
 		entries = larger(entries, stage_entries(pl, pc));
+		all_entries = larger(all_entries, transition_entries(pc->step, pc->nstep));
+		s.nstart += pc->nstart > 0;
 		if (gradient && plan_fuses_last(pl, pc))
 			s.fused = CPU_CHUNKS * stage_entries(pl, pc) * sizeof(double);
 		s.bins = larger(s.bins, (probs_doubles(pl, k, pc) << pl->nrank_bit) * sizeof(double));
@@ -139,21 +129,13 @@ static struct sizes sizes_of(const struct plan *pl, bool gradient, unsigned nran
 	s.shared_matrix = 2 * step_entries(pl, false) * k->real_bytes;
 	s.transition = gradient ? entries * k->lanes * sizeof(double) : 0; /* lane by lane at most */
 	if (gradient && pl->nrank_bit)
-		entries = all_entries(pl);
+		entries = all_entries;
 	s.chunk = samples ? 0
 			  : CPU_CHUNKS
 			* larger(s.tail ? 2 * MATRIX_ENTRIES_MAX : 1,
 				larger(terms, gradient ? entries : 0))
 			* sizeof(double);
 	return s;
-}
-
-static uint64_t starts(const struct plan *pl)
-{
-	uint64_t n = 0;
-	for (uint32_t c = 0; c < pl->ncircuit; c++)
-		n += pl->circuit[c].nstart > 0;
-	return n;
 }
 
 static uint64_t round_up(uint64_t n, uint64_t unit) { return (n + unit - 1) / unit * unit; }
@@ -207,7 +189,7 @@ static uint64_t cpu_bytes(const struct plan *pl, unsigned nthread, bool gradient
 	unsigned holders = pl->shape == SHAPE_SHARED ? 1 : nthread;
 	return holders * worker_bytes(&s, gradient, true)
 		+ (nthread - holders) * worker_bytes(&s, gradient, false) + 2 * s.shared_matrix
-		+ starts(pl) * s.state + holders * (s.chunk + s.fused)
+		+ s.nstart * s.state + holders * (s.chunk + s.fused)
 		+ pl->nmatrix_entry * sizeof(cplx);
 }
 
@@ -312,14 +294,17 @@ static void make_constants(struct backend_state *b)
 	b->constant = b->u;
 }
 
-struct touch { char *state; uint64_t nbytes; unsigned nchunk; };
+struct touch {
+	char *state;
+	uint64_t nbytes;
+};
 
 static void touch_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 {
 	struct touch *t = ctx;
-	uint64_t end = cpu_chunk_begin(t->nbytes, t->nchunk, chunk + 1);
+	uint64_t end = cpu_chunk_begin(t->nbytes, CPU_CHUNKS, chunk + 1);
 	(void)thread;
-	for (uint64_t k = cpu_chunk_begin(t->nbytes, t->nchunk, chunk); k < end; k += PAGE)
+	for (uint64_t k = cpu_chunk_begin(t->nbytes, CPU_CHUNKS, chunk); k < end; k += PAGE)
 		t->state[k] = 0;
 }
 
@@ -331,9 +316,9 @@ static void touch_states(struct backend_state *b, const struct sizes *s)
 	if (!b->shared)
 		return;
 	for (uint32_t k = 0; k < b->nslot; k++)
-		cpu_chunks(b, w, all, touch_chunk, &(struct touch){ w->psi[k], s->state, CPU_CHUNKS });
+		cpu_chunks(b, w, all, touch_chunk, &(struct touch){ w->psi[k], s->state });
 	if (w->lambda)
-		cpu_chunks(b, w, all, touch_chunk, &(struct touch){ w->lambda, s->state, CPU_CHUNKS });
+		cpu_chunks(b, w, all, touch_chunk, &(struct touch){ w->lambda, s->state });
 }
 
 /* The states after the leading constant steps, where there are any. */

@@ -13,13 +13,12 @@ static size_t base_place(const struct backend_state *b, const struct cpu_step *s
 	return (place << s->kernel.ntarget) * (s->per_lane ? b->k->lanes : 1);
 }
 
-/* Sum of the lanes, in their order, where the controls hold. */
-static double lane_sum(const double *r, unsigned lanes, uint32_t on)
+/* Sum of these lanes, in their order. */
+static double lane_sum(const double *r, uint32_t on)
 {
 	double sum = 0;
-	for (unsigned l = 0; l < lanes; l++)
-		if ((on >> l) & 1)
-			sum += r[l];
+	for (; on; on &= on - 1)
+		sum += r[__builtin_ctz(on)];
 	return sum;
 }
 
@@ -27,36 +26,36 @@ static unsigned step_doubles(const struct cpu_step *st) { return 1u << (2 * st->
 
 /* Diagonal entries from the sums of rows, base targets and lanes. */
 static void diagonal_sums(const struct backend_state *b, const struct cpu_step *st,
-	const double *transition, double *r)
+	const double *transition, uint32_t on, double *r)
 {
 	unsigned lanes = st->per_lane ? b->k->lanes : 1, nrow = 1u << st->kernel.ntarget, d = 1u << st->plan->ntarget;
+	on &= (UINT32_C(1) << lanes) - 1;
 	memset(r, 0, step_doubles(st) * sizeof *r);
 	for (unsigned k = 0; k < 1u << st->nbase; k++) {
 		unsigned part = 0;
 		for (unsigned j = 0; j < st->nbase; j++)
 			part |= (k >> j) & 1 ? st->base[j].part : 0;
 		for (unsigned row = 0; row < nrow; row++)
-			for (unsigned l = 0; l < lanes; l++) {
+			for (uint32_t left = on; left; left &= left - 1) {
+				unsigned l = (unsigned)__builtin_ctz(left);
 				unsigned t = part | st->row_part[row] | st->lane_part[l];
-				if ((st->lane_on >> l) & 1)
-					r[t * (d + 1)] += transition[st->transition
-						+ (size_t)(k * nrow + row) * lanes + l];
+				r[t * (d + 1)] +=
+					transition[st->transition + (size_t)(k * nrow + row) * lanes + l];
 			}
 	}
 }
 
-/* One step's sums in a thread, the lanes added. */
+/* One step's sums in a thread, these lanes added: those where the controls hold, or one sample's. */
 static void step_sums(const struct backend_state *b, const struct cpu_step *st,
-	const double *transition, double *r)
+	const double *transition, uint32_t on, double *r)
 {
 	unsigned n = step_doubles(st), lanes = b->k->lanes;
 	if (st->diagonal) {
-		diagonal_sums(b, st, transition, r);
+		diagonal_sums(b, st, transition, on, r);
 		return;
 	}
 	for (unsigned e = 0; e < n; e++)
-		r[e] = st->per_lane ? lane_sum(transition + st->transition + (size_t)e * lanes,
-			       lanes, st->lane_on)
+		r[e] = st->per_lane ? lane_sum(transition + st->transition + (size_t)e * lanes, on)
 				    : transition[st->transition + e];
 }
 
@@ -111,7 +110,8 @@ static void chunk_sums(const struct sweep *w, const struct cpu_worker *thread, u
 	double *out = cpu_chunk_sums(w->b, w->owner) + place + s->nsum * chunk;
 	for (uint32_t k = s->first_transition; k < s->nstep; k++)
 		if (s->step[k].plan->transition)
-			step_sums(w->b, &s->step[k], thread->transition, out + s->step[k].sum);
+			step_sums(w->b, &s->step[k], thread->transition, s->step[k].lane_on,
+				out + s->step[k].sum);
 }
 
 static void backward_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
@@ -232,39 +232,24 @@ static void collect_chunks(const struct sweep *w, const struct cpu_stage *s, siz
 	}
 }
 
-/* One step's sums of the sample whose lane `transition` points to. */
-static void sample_sums(const struct cpu_step *st, const double *transition, unsigned lanes, double *r)
-{
-	unsigned n = step_doubles(st), d = 1u << st->plan->ntarget;
-	if (!st->diagonal) {
-		for (unsigned e = 0; e < n; e++)
-			r[e] = transition[(size_t)e * lanes];
-		return;
-	}
-	memset(r, 0, n * sizeof *r);
-	for (unsigned t = 0; t < d; t++)
-		r[t * (d + 1)] = transition[(size_t)t * lanes];
-}
-
 /* SHAPE_BATCHED: a lane is a sample. */
 static void collect_lanes(const struct sweep *w, const double *transition,
 	const struct gradient_sums *to)
 {
 	const struct backend_state *b = w->b;
 	const struct cpu_stage *s = w->stage;
-	unsigned lanes = b->k->lanes;
 	for (uint32_t k = s->first_transition; k < s->nstep; k++) {
 		const struct cpu_step *st = &s->step[k];
 		double r[MATRIX_ENTRIES_MAX];
 		if (!st->plan->transition)
 			continue;
 		if (!of_sample(b, st)) {
-			step_sums(b, st, transition, r);
+			step_sums(b, st, transition, st->lane_on, r);
 			add_sums(b, st, b->u, r, to->shared);
 			continue;
 		}
 		for (uint32_t sample = 0; sample < w->in->nsample; sample++) {
-			sample_sums(st, transition + st->transition + sample, lanes, r);
+			step_sums(b, st, transition, UINT32_C(1) << sample, r);
 			add_sums(b, st, w->in->u[sample], r, to->sample[sample]);
 		}
 	}

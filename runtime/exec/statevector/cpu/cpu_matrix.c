@@ -4,19 +4,6 @@
 #include "runtime/base/rng.h"
 #include "runtime/exec/statevector/cpu/cpu_sweep.h"
 
-/* Entries of m (or its conjugate transpose) as re, im pairs. */
-static void flatten(const cplx *u, unsigned d, bool adjoint, double *out)
-{
-	unsigned to_row = adjoint ? 1 : d, to_column = adjoint ? d : 1;
-	double sign = adjoint ? -1 : 1;
-	for (unsigned r = 0; r < d; r++)
-		for (unsigned c = 0; c < d; c++, u++) {
-			double *to = out + 2 * (r * to_row + c * to_column);
-			to[0] = creal(*u);
-			to[1] = sign * cimag(*u);
-		}
-}
-
 static void *real_at(const struct backend_state *b, void *base, size_t n) { return (char *)base + n * b->k->real_bytes; }
 
 void cpu_noise(struct backend_state *b, uint32_t index, unsigned d, struct cpu_step *s)
@@ -81,9 +68,9 @@ static bool is_zero(const struct matrix *m, unsigned r, unsigned c, unsigned par
 	return m->flags & MATRIX_PARITY && part != (unsigned)__builtin_parity(r ^ c);
 }
 
-/* One of the unit's own matrices, entry by entry and lane by lane. */
-static void sample_matrix(const struct backend_state *b, uint32_t m, bool adjoint, const struct unit_input *in, unsigned lanes,
-	double *wide)
+/* A matrix, or its conjugate transpose, of some sets (u), entry by entry and lane by lane: re, im. */
+static void lane_matrix(const struct backend_state *b, uint32_t m, bool adjoint,
+	const cplx *const *u, unsigned lanes, double *wide)
 {
 	const struct matrix *def = b->plan->set.def[m];
 	unsigned d = matrix_dim(def);
@@ -96,7 +83,7 @@ static void sample_matrix(const struct backend_state *b, uint32_t m, bool adjoin
 				memset(wide, 0, lanes * sizeof *wide);
 			else
 				for (unsigned s = 0; s < lanes; s++)
-					wide[s] = sign * ((const double *)(in->u[s] + at + from))[part];
+					wide[s] = sign * ((const double *)(u[s] + at + from))[part];
 		}
 	}
 }
@@ -115,7 +102,7 @@ void cpu_sample_matrices(const struct backend_state *b, struct cpu_worker *w,
 		for (unsigned inverse = 0; inverse <= s->plan->undo; inverse++) {
 			bool adjoint = s->plan->adjoint != inverse;
 			if (of[adjoint] != m)
-				sample_matrix(b, m, adjoint, in, lanes, wide[adjoint]);
+				lane_matrix(b, m, adjoint, in->u, lanes, wide[adjoint]);
 			of[adjoint] = m;
 			b->k->round(real_at(b, w->matrix[adjoint], 2 * s->at * lanes), wide[adjoint], 2 * (size_t)d * d, lanes, s->noise[adjoint]);
 		}
@@ -128,7 +115,7 @@ static void masked_matrix(const struct backend_state *b, const struct cpu_step *
 	uint32_t m = s->plan->matrix;
 	unsigned d = matrix_dim(b->plan->set.def[m]), n = 2 * d * d, lanes = b->k->lanes;
 	double flat[2 * MATRIX_ENTRIES_MAX], wide[2 * MATRIX_ENTRIES_MAX * KERNEL_LANES_MAX];
-	flatten(u + b->plan->set.offset[m], d, adjoint, flat);
+	lane_matrix(b, m, adjoint, &u, 1, flat);
 	for (unsigned e = 0; e < n; e++)
 		for (unsigned l = 0; l < lanes; l++)
 			wide[e * lanes + l] = (s->lane_on >> l) & 1 ? flat[e] : e % (2 * d + 2) == 0;

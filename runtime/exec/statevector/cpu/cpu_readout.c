@@ -343,12 +343,10 @@ static void sum_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 	struct norm *n = ctx;
 	size_t first = cpu_chunk_begin(n->c->nrow, n->c->nchunk, chunk),
 	       last = cpu_chunk_begin(n->c->nrow, n->c->nchunk, chunk + 1);
-	double out[KERNEL_LANES_MAX] = { 0 }, sum = 0;
+	double out[KERNEL_LANES_MAX] = { 0 };
 	(void)thread;
 	n->b->k->expect(n->psi, first, last, &identity, out);
-	for (unsigned l = 0; l < n->b->k->lanes; l++)
-		sum += out[l];
-	n->part[chunk] = sum;
+	n->part[chunk] = lanes_total(out, n->b->k->lanes);
 }
 
 static void scale_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)

@@ -442,9 +442,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t s)
 {
 	const std::lock_guard<std::recursive_mutex> turn(lock);
 	drain(s);
-	for (size_t k = 0; k < streams.size(); k++)
-		if (streams[k] == s)
-			streams.erase(streams.begin() + (ptrdiff_t)k);
+	streams.erase(std::find(streams.begin(), streams.end(), s));
 	delete s;
 	return cudaSuccess;
 }
@@ -673,17 +671,16 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *x, cudaGraph_t g, uns
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t x, cudaGraphNode_t node,
 	const struct cudaKernelNodeParams *p)
 {
-	size_t k = 0;
-
 	BEGIN(cudaErrorInvalidValue);
 	if (!execs.count(x) || !graphs.count(const_cast<emu_graph *>(x->from)))
 		return cudaErrorInvalidValue;
-	while (k < x->from->node.size() && &x->from->node[k] != node)
-		k++;
-	if (k == x->from->node.size() || node->kernel != p->func || p->extra)
+	const auto &all = x->from->node;
+	const auto found = std::find_if(all.begin(), all.end(), [=](const emu_node &n) { return &n == node; });
+
+	if (found == all.end() || node->kernel != p->func || p->extra)
 		return cudaErrorInvalidValue;
 	return work_of(x->graph.device, p->func, p->gridDim, p->blockDim, p->sharedMemBytes,
-		kernels[p->func], p->kernelParams[0], &x->graph.node[k].work);
+		kernels[p->func], p->kernelParams[0], &x->graph.node[(size_t)(found - all.begin())].work);
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t x, cudaStream_t s)

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include <utility>
+
 struct args {
 	unsigned *p; /* (256) of the device */
 	unsigned *host;
@@ -110,25 +112,20 @@ static int run_host_function()
 		|| cudaStreamDestroy(s);
 }
 
+template <size_t... FAULT> static int run_fault(unsigned n, std::index_sequence<FAULT...>)
+{
+	static int (*const all[])(unsigned, int) = { run<FAULT>... };
+
+	return all[n](n == 5 ? 2 : 1, 0);
+}
+
 int main(int argc, char **argv)
 {
-	switch (argc > 1 ? atoi(argv[1]) : -1) {
-#define CASE(n) \
-	case n: return run<n>(n == 5 ? 2 : 1, 0)
-		CASE(0);
-		CASE(1);
-		CASE(2);
-		CASE(3);
-		CASE(4);
-		CASE(5);
-		CASE(6);
-		CASE(7);
-		CASE(8);
-		CASE(9);
-		CASE(10);
-		CASE(11);
-		CASE(12);
-		CASE(13);
+	const int n = argc > 1 ? atoi(argv[1]) : -1;
+
+	if (n >= 0 && n < 14)
+		return run_fault((unsigned)n, std::make_index_sequence<14>());
+	switch (n) {
 	case 14: return run<0>(1, 1); /* on the first device, memory of the second */
 	case 15: return run_graph(true, true, false);
 	case 16: return run_graph(false, true, false);

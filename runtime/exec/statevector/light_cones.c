@@ -200,59 +200,47 @@ static struct circuit_code circuit_of(struct walk *w, struct group *g, struct ar
 
 /* ---- the program ---- */
 
-struct maker {
-	const struct program *p;
-	struct arena *a;
-	struct program *out;
-	uint32_t cap;
-	bool changed;
-};
-
-static void add_circuit(struct maker *m, const struct circuit_code *c)
+/* Outputs that are looked at one by one. */
+static uint32_t outputs_of(const struct circuit_code *c)
 {
-	m->out->circuit[m->out->ncircuit++] = *c;
+	return c->noutput <= CONES_OUTPUTS_MAX ? c->noutput : 0;
 }
 
-/* The cones of one circuit, or itself. */
-static void add_cones(struct maker *m, const struct circuit_code *c)
+/* The cones of one circuit, or itself: false. */
+static bool add_cones(struct program *out, struct arena *a, const struct circuit_code *c)
 {
 	struct walk w = { c, mem_alloc((size_t)c->nwire + 1, sizeof *w.token), 0,
 		mem_alloc((size_t)c->napply + 1, sizeof *w.keep) };
 	mem_auto uint32_t *map = mem_alloc((size_t)c->nwire + 1, sizeof *map);
 	struct group g[CONES_OUTPUTS_MAX];
-	uint32_t n = c->noutput && c->noutput <= CONES_OUTPUTS_MAX ? group_outputs(&w, g) : 0;
+	uint32_t n = outputs_of(c) ? group_outputs(&w, g) : 0;
+	bool falls_apart = n > 1 || (n == 1 && g->nwire < c->nwire);
 
-	if (n > 1 || (n == 1 && g->nwire < c->nwire)) {
-		for (uint32_t k = 0; k < n; k++) {
-			struct circuit_code cone = circuit_of(&w, &g[k], m->a, map);
-
-			add_circuit(m, &cone);
-		}
-		m->changed = true;
-	} else {
-		add_circuit(m, c);
-	}
+	for (uint32_t k = 0; falls_apart && k < n; k++)
+		out->circuit[out->ncircuit++] = circuit_of(&w, &g[k], a, map);
+	if (!falls_apart)
+		out->circuit[out->ncircuit++] = *c;
 	free(w.token);
 	free(w.keep);
+	return falls_apart;
 }
 
 const struct program *cones_of(const struct program *p, struct arena *a)
 {
-	struct maker m = { .p = p, .a = a, .out = arena_copy(a, p, 1, sizeof *p) };
+	struct program *out = arena_copy(a, p, 1, sizeof *p);
 	uint64_t most = 0;
+	bool changed = false;
 
 	for (uint32_t c = 0; c < p->ncircuit; c++)
-		most += p->circuit[c].noutput && p->circuit[c].noutput <= CONES_OUTPUTS_MAX
-			? p->circuit[c].noutput
-			: 1;
+		most += outputs_of(&p->circuit[c]) ? outputs_of(&p->circuit[c]) : 1;
 	if (most > PROGRAM_CIRCUITS_MAX)
 		return NULL;
-	arena_init(&m.out->arena); /* p's tables stay p's */
-	m.out->circuit = arena_alloc(a, most, sizeof *m.out->circuit);
-	m.out->ncircuit = 0;
+	arena_init(&out->arena); /* p's tables stay p's */
+	out->circuit = arena_alloc(a, most, sizeof *out->circuit);
+	out->ncircuit = 0;
 	for (uint32_t c = 0; c < p->ncircuit; c++)
-		add_cones(&m, &p->circuit[c]);
-	return m.changed ? m.out : NULL;
+		changed |= add_cones(out, a, &p->circuit[c]);
+	return changed ? out : NULL;
 }
 
 /* ---- is it worth it? ---- */

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The backend's table: each worker has a stream of a device, and does units of its own. */
+ * The cuda backend: states on a GPU, one sample at a time. Each worker has a stream of a device, and does units of its own.
+ *
+ * A stage is one launch where its steps fit (cuda_stage.h), and all work is done on one stream. The host waits for a unit once: losses
+ * are computed by a function of the host between the two passes, and from the second unit of a size on all is one CUDA graph. Where
+ * several devices share a unit, or a profile is recorded without CUPTI, the host waits for each pass. */
 #include "config.h"
 #include "runtime/exec/statevector/cuda/cuda_state.h"
 
@@ -7,6 +11,19 @@
 #include <stdlib.h>
 
 #include "runtime/exec/statevector/plan/plan_stage.h"
+
+/* The lanes of a vector of 64 bytes are the amplitudes of a line of memory of 128; a block is a tile. */
+static const struct target target_cuda = { .device = "cuda",
+	.kernels = "cuda",
+	.version = 1,
+	.capabilities = TARGET_SINGLE | TARGET_STAGES | TARGET_HEISENBERG_TAIL | TARGET_SPLIT
+		| TARGET_STATE_CACHE,
+	.vector_bytes = 64,
+	.block_bytes = 32 << 10,
+	.unit_bits = 20,
+	.usual_gflop_s = 20000,
+	.usual_stream_gb_s = 2000,
+	.backend = &backend_cuda };
 
 /* ---- before there are states ---- */
 

@@ -4,7 +4,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/profile/recorder.h"
-#include "runtime/exec/statevector/cuda/cuda.h"
+#include "runtime/exec/statevector/backend.h"
 #include "runtime/exec/statevector/cuda/cuda_launch.h"
 #include "runtime/exec/statevector/cuda/cuda_layout.h"
 #include "runtime/exec/statevector/tail_observables.h"

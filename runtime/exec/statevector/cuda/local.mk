@@ -6,7 +6,6 @@
 noinst_LIBRARIES += libgpu.a
 libgpu_a_SOURCES = \
 	runtime/exec/statevector/cuda/cuda.c \
-	runtime/exec/statevector/cuda/cuda.h \
 	runtime/exec/statevector/cuda/cuda_cupti.c \
 	runtime/exec/statevector/cuda/cuda_cupti.h \
 	runtime/exec/statevector/cuda/cuda_device.h \
@@ -25,7 +24,6 @@ libgpu_a_SOURCES = \
 	runtime/exec/statevector/cuda/cuda_state.h \
 	runtime/exec/statevector/cuda/cuda_state_cache.c \
 	runtime/exec/statevector/cuda/cuda_tail.c \
-	runtime/exec/statevector/cuda/cuda_target.c \
 	runtime/exec/statevector/cuda/cuda_unit.c \
 	runtime/exec/statevector/cuda/cuda_work.c
 libgpu_a_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) $(CUPTI_CFLAGS) $(NCCL_CFLAGS)

@@ -114,11 +114,10 @@ struct backend {
 	/* Optional (NULL): after forward, backward, unit or amplitudes, did the device fail? Then what they gave is nothing, and so
 	 * is all that follows: a negative code and a sentence. */
 	int (*failure)(const struct backend_state *b, struct err *e);
-	/* Amplitudes of sample s after forward, wire 0 the lowest bit: out[2^nwire]. */
-	void (*amplitudes)(struct backend_state *b, unsigned worker, uint32_t c, uint32_t s, cplx *out);
-	/* With TARGET_SPLIT: those with the indices first .. first+n-1, 0 for those that another process holds: out[n]. */
-	void (*part_amplitudes)(struct backend_state *b, uint32_t c, uint64_t first, uint64_t n,
-		cplx *out);
+	/* Amplitudes first .. first+n-1 of sample s after forward, wire 0 the lowest bit: out[n]; 0 for those that another process
+	 * holds. Without TARGET_SPLIT all are asked for at once. */
+	void (*amplitudes)(struct backend_state *b, unsigned worker, uint32_t c, uint32_t s,
+		uint64_t first, uint64_t n, cplx *out);
 	/* Optional (NULL): parts of the work that each thread did since prepare: blocks of a shared
 	 * state.  Where it is NULL or answers false, the evaluator counts units itself. */
 	bool (*shares)(const struct backend_state *b, uint64_t *count, unsigned nthread);

@@ -88,8 +88,9 @@ static void clear_frozen(const struct program *p, double *gradient)
 				p->weight_group[g].count * sizeof *gradient);
 }
 
-void adjoint_finish(struct statevector *sv, const struct fixed *sum, double *gradient)
+void statevector_finish(void *state, const struct fixed *sum, double *gradient)
 {
+	struct statevector *sv = state;
 	const struct program *p = sv->p;
 	size_t at = 0;
 

@@ -21,6 +21,3 @@ void adjoint_clear(const struct statevector *sv, struct scratch *w);
 /* v[nvector] from the scratch; -ERR_NOT_FINITE where a number cannot be summed. */
 int adjoint_vector(const struct statevector *sv, const struct scratch *w, uint32_t first,
 	uint32_t count, struct fixed *v, struct err *e);
-
-/* Sums of all units to gradient[nweight]. */
-void adjoint_finish(struct statevector *sv, const struct fixed *sum, double *gradient);

@@ -462,11 +462,6 @@ static int statevector_unit(void *state, unsigned worker, uint32_t unit, double 
 	return code ? code : statevector_backward(state, worker, unit, dreadout, gradient, v, e);
 }
 
-void statevector_finish(void *state, const struct fixed *sum, double *gradient)
-{
-	adjoint_finish(state, sum, gradient);
-}
-
 /* ---- amplitudes ---- */
 
 struct one_forward {
@@ -513,7 +508,8 @@ static int statevector_amplitudes(void *state, uint32_t c, const double *row, cp
 		sv->backend->run(sv->state,
 			&(struct unit_job){
 				&(struct one_forward){ sv, c }, 1, 0, claim_one, forward_one });
-		sv->backend->amplitudes(sv->state, 0, c, 0, out);
+		sv->backend->amplitudes(sv->state, 0, c, 0, 0,
+			UINT64_C(1) << sv->p->circuit[c].nwire, out);
 		code = statevector_failure(sv, e);
 		code = code ? code : check_norm(sv, c, out, e);
 	}

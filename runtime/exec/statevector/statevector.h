@@ -122,4 +122,5 @@ void statevector_prepare(struct statevector *sv, const struct batch *b, bool gra
 void statevector_run(void *state, const struct unit_job *job);
 /* Has a device failed, so that what it gave is nothing? */
 int statevector_failure(const struct statevector *sv, struct err *e);
+/* Sums of all units to gradient[nweight] (gradient_adjoint.c). */
 void statevector_finish(void *state, const struct fixed *sum, double *gradient);

@@ -181,7 +181,8 @@ static void draw_sample(struct statevector *sv, struct scratch *w, unsigned work
 	uint32_t sample = d->sample ? d->sample[w->first + s] : d->first + w->first + s;
 	const struct shot_stream stream = { .key = d->key, .sample = sample, .variant = w->variant };
 
-	sv->backend->amplitudes(sv->state, worker, c, s, w->shot_psi);
+	sv->backend->amplitudes(sv->state, worker, c, s, 0, UINT64_C(1) << sv->pl->circuit[c].nbit,
+		w->shot_psi);
 	shot_readouts(sv->shot_group[c], w->shot_psi, sv->o.shots, &stream, w->shot_scratch,
 		readout + (size_t)s * sv->pl->circuit[c].nreadout);
 }

@@ -427,8 +427,7 @@ static void cpu_run(struct backend_state *b, const struct unit_job *job)
 	}
 }
 
-/* Of circuit c, sample s. */
-static void read_amplitudes(const struct backend_state *b, unsigned worker, uint32_t c, uint32_t s,
+static void cpu_amplitudes(struct backend_state *b, unsigned worker, uint32_t c, uint32_t s,
 	uint64_t first, uint64_t n, cplx *out)
 {
 	const struct plan_circuit *pc = &b->plan->circuit[c];
@@ -442,17 +441,6 @@ static void read_amplitudes(const struct backend_state *b, unsigned worker, uint
 			b->k->get(psi, at >> b->lane_bits, lane, &re, &im);
 		out[i] = cplx_of(re, im);
 	}
-}
-
-static void cpu_amplitudes(struct backend_state *b, unsigned worker, uint32_t c, uint32_t s, cplx *out)
-{
-	read_amplitudes(b, worker, c, s, 0, UINT64_C(1) << b->plan->circuit[c].nbit, out);
-}
-
-static void cpu_part_amplitudes(struct backend_state *b, uint32_t c, uint64_t first, uint64_t n,
-	cplx *out)
-{
-	read_amplitudes(b, 0, c, 0, first, n, out);
 }
 
 static bool cpu_shares(const struct backend_state *b, uint64_t *count, unsigned nthread)
@@ -482,7 +470,6 @@ const struct backend backend_cpu = {
 	.forward = cpu_forward,
 	.backward = cpu_backward,
 	.amplitudes = cpu_amplitudes,
-	.part_amplitudes = cpu_part_amplitudes,
 	.shares = cpu_shares,
 	.passes = cpu_passes,
 	.state_cache = &cpu_state_cache_ops,

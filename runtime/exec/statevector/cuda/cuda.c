@@ -202,12 +202,6 @@ static int cuda_failure(const struct backend_state *b, struct err *e)
 	return code;
 }
 
-static void cuda_part_amplitudes(struct backend_state *b, uint32_t c, uint64_t first, uint64_t n,
-	cplx *out)
-{
-	cuda_state_amplitudes(b->device[0], c, 0, first, n, out);
-}
-
 static void cuda_join(struct backend_state *b) { cuda_nccl_join(b->device[0]); }
 
 /* ---- the table ---- */
@@ -243,7 +237,6 @@ const struct backend backend_cuda = {
 	.unit = cuda_unit_pass,
 	.failure = cuda_failure,
 	.amplitudes = cuda_unit_amplitudes,
-	.part_amplitudes = cuda_part_amplitudes,
 	.state_cache = &cuda_state_cache_ops,
 	.free = cuda_free_states,
 };

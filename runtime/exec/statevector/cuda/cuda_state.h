@@ -211,7 +211,8 @@ void cuda_unit_backward(struct backend_state *b, unsigned worker, uint32_t c,
 bool cuda_unit_pass(struct backend_state *b, unsigned worker, const struct unit_input *in,
 	double *const *readout, bool (*losses)(void *ctx), void *ctx, double *const *dreadout,
 	double *anti_hermitian_shared, double *const *anti_hermitian_sample);
-void cuda_unit_amplitudes(struct backend_state *b, unsigned worker, uint32_t c, uint32_t s, cplx *out);
+void cuda_unit_amplitudes(struct backend_state *b, unsigned worker, uint32_t c, uint32_t s,
+	uint64_t first, uint64_t n, cplx *out);
 
 /* ---- cuda_split.c: what is different for plans that split states. ---- */
 

@@ -149,13 +149,13 @@ bool cuda_unit_pass(struct backend_state *b, unsigned worker, const struct unit_
 	return true;
 }
 
-void cuda_unit_amplitudes(struct backend_state *b, unsigned worker, uint32_t c, uint32_t s, cplx *out)
+void cuda_unit_amplitudes(struct backend_state *b, unsigned worker, uint32_t c, uint32_t s,
+	uint64_t first, uint64_t n, cplx *out)
 {
 	const struct team t = team_of(b, worker);
 	unsigned k = 0;
 
 	while (k + 1 < t.n && s >= t.device[k]->nsample) /* all but the last part are whole tiles */
 		s -= t.device[k++]->nsample;
-	cuda_state_amplitudes(t.device[k], c, s, 0,
-		UINT64_C(1) << t.device[k]->circuit[c].plan->nbit, out);
+	cuda_state_amplitudes(t.device[k], c, s, first, n, out);
 }

@@ -213,17 +213,18 @@ static void ref_backward(struct backend_state *b, unsigned worker, uint32_t c,
 	b->holds = -1;
 }
 
-static void ref_amplitudes(struct backend_state *b, unsigned worker, uint32_t c, uint32_t s, cplx *out)
+static void ref_amplitudes(struct backend_state *b, unsigned worker, uint32_t c, uint32_t s,
+	uint64_t first, uint64_t n, cplx *out)
 {
 	const struct plan_circuit *pc = &b->pl->circuit[c];
 
 	(void)worker;
 	(void)s;
-	for (uint64_t i = 0; i < UINT64_C(1) << pc->nbit; i++) {
+	for (uint64_t i = 0; i < n; i++) {
 		uint64_t at = 0;
 
 		for (uint32_t w = 0; w < pc->nbit; w++)
-			at |= (i >> w & 1) << pc->bit_of_wire[w];
+			at |= ((first + i) >> w & 1) << pc->bit_of_wire[w];
 		out[i] = b->psi[at];
 	}
 }

@@ -48,7 +48,7 @@ void split_collect(struct backend_state *b, uint32_t c, uint64_t first, uint64_t
 {
 	mem_auto cplx *all = mem_alloc(n * b->rank->nrank, sizeof *all);
 
-	b->inner->part_amplitudes(b->state, c, first, n, out);
+	b->inner->amplitudes(b->state, 0, c, 0, first, n, out);
 	if (!b->rank->code)
 		b->rank->code =
 			comm_gather(b->rank->comm, out, n * sizeof *out, all, &b->rank->error);

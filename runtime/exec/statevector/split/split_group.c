@@ -150,10 +150,8 @@ static void split_backward(struct backend_state *b, unsigned worker, uint32_t c,
 }
 
 static void split_amplitudes(struct backend_state *b, unsigned worker, uint32_t c, uint32_t s,
-	cplx *out)
+	uint64_t first, uint64_t n, cplx *out)
 {
-	uint64_t n = UINT64_C(1) << b->pl->circuit[c].nbit;
-
 	(void)worker, (void)s;
 	pthread_mutex_lock(&b->rank->turn);
 	for (uint64_t k = 0; k < n; k += SLICE) {
@@ -163,9 +161,9 @@ static void split_amplitudes(struct backend_state *b, unsigned worker, uint32_t 
 			(struct head){ .command = COMMAND_AMPLITUDES,
 				.handle = b->handle,
 				.circuit = c,
-				.first = k },
+				.first = first + k },
 			&slice, sizeof slice);
-		split_collect(b, c, k, slice, out + k);
+		split_collect(b, c, first + k, slice, out + k);
 	}
 	pthread_mutex_unlock(&b->rank->turn);
 }

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "runtime/exec/statevector/cpu/cpu_layout.h"
 #include "runtime/exec/statevector/cpu/cpu_sweep.h"
 #include "runtime/exec/statevector/plan/plan_stage.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Which rows of a state a stage's blocks are made of, and where the bits of the index are in them. */
 #include <string.h>
-#include "runtime/exec/statevector/cpu/cpu_layout.h"
+#include "runtime/exec/statevector/cpu/cpu_state.h"
 #include "runtime/exec/statevector/plan/plan_stage.h"
 
 static bool is_local(const struct plan_stage *s, unsigned bit)

@@ -2,7 +2,61 @@
  * Template: dense matrices and permutations in the forward pass. */
 #pragma once
 
-#include "runtime/exec/statevector/cpu/flips_tmpl.h"
+#include "runtime/exec/statevector/cpu/vectors_tmpl.h"
+
+/* ---- cx that the kernel of a matrix does in the same visit ---- */
+
+/* Flips exchange columns of the matrix, or rows of that which undoes it, for all groups with the same bits where flips look:
+ * these are the rows of one step without flips.  The matrix is on two targets, not lanewise and without controls. */
+struct flipped {
+	size_t controls;
+	struct kernel_step step;
+	real u[32];
+};
+
+INLINE void flipped_begin(struct flipped *f, const struct kernel_step *s)
+{
+	f->controls = 0;
+	for (unsigned k = 0; k < s->nflip; k++)
+		f->controls |= (size_t)1 << s->flip[k].row_bit;
+	f->controls &= ~fixed_mask(s); /* a bit that is fixed is as `control` has it */
+	f->step = *s;
+	f->step.nflip = 0;
+	for (size_t left = f->controls; left; left &= left - 1)
+		f->step.fixed[f->step.nfixed++] = (uint8_t)__builtin_ctzll(left);
+}
+
+INLINE bool flipped_next(struct flipped *f)
+{
+	f->step.control = (f->step.control - f->controls) & f->controls;
+	return f->step.control != 0;
+}
+
+/* The matrix for the rows of f->step; exchanged by one target alone, parity's entries are elsewhere. */
+INLINE void flipped_matrix(struct flipped *f, const struct kernel_step *s, const real *u, bool columns)
+{
+	size_t move = 0;
+	unsigned flip = 0;
+	for (unsigned k = 0; k < s->nflip; k++)
+		move ^= (f->step.control >> s->flip[k].row_bit & 1) == s->flip[k].value
+			? s->flip[k].mask
+			: 0;
+	while (s->target[flip] != move)
+		flip++;
+	f->step.form = s->form == FORM_PARITY && __builtin_parity(flip) ? FORM_COMPLEX : s->form;
+	for (unsigned r = 0; r < 4; r++)
+		for (unsigned c = 0; c < 4; c++) {
+			unsigned row = columns ? r : r ^ flip, column = columns ? c ^ flip : c;
+			for (unsigned part = 0; part < 2; part++) {
+				bool there = s->form == FORM_COMPLEX
+					|| part == is_imaginary(s->form, row, column);
+				f->u[2 * (4 * r + c) + part] =
+					there ? u[2 * (4 * row + column) + part] : 0;
+			}
+		}
+}
+
+/* ---- a matrix ---- */
 
 /* y = U x for d amplitudes, where an entry has one part. */
 INLINE void multiply_half(unsigned d, enum kernel_form form, const real *u, bool lanewise, const vec *xr, const vec *xi, vec *yr, vec *yi)
@@ -223,4 +277,89 @@ INLINE void permute_body(void *psi, unsigned nbit, const struct kernel_step *s, 
 static void permute(void *psi, unsigned nbit, const struct kernel_step *s, const uint8_t *source)
 {
 	WITH_TARGETS(s->ntarget, permute_body, psi, nbit, s, source);
+}
+
+/* ---- on qubits that are |0> still ---- */
+
+/* Rows of target index r <- U[r, 0] row 0. */
+INLINE void on_zero_body(void *psi, unsigned nbit, const struct kernel_step *s, const real *u,
+	unsigned ntarget)
+{
+	unsigned d = 1u << ntarget;
+	size_t n = (size_t)1 << (nbit - s->nfixed), mask = place_mask(fixed_mask(s)), at = 0,
+	       stride[3];
+	real *first = row_at(psi, s->control);
+	vec re[8], im[8];
+	strides(s, d, stride);
+	UNROLL for (unsigned r = 0; r < d; r++)
+	{
+		re[r] = entry(u, r * d, 0, false);
+		im[r] = entry(u, r * d, 1, false);
+	}
+	for (; n > 0; n--, at = row_next(at, mask)) { /* n: groups of d rows that are left */
+		real *p[8];
+		group_at(d, first + at, stride, p);
+		vec xr = load(p[0]), xi = load(p[0] + LANES);
+		UNROLL for (unsigned r = 0; r < d; r++)
+		{
+			save(p[r], re[r] * xr - im[r] * xi);
+			save(p[r] + LANES, re[r] * xi + im[r] * xr);
+		}
+	}
+}
+
+static void apply_on_zero(void *psi, unsigned nbit, const struct kernel_step *s, const void *u)
+{
+	WITH_TARGETS(s->ntarget, on_zero_body, psi, nbit, s, u);
+}
+
+/* ---- several matrices on one qubit each in one visit of the rows ---- */
+
+/* One matrix on bit k of a group's d rows. */
+INLINE void multiply_one(unsigned d, unsigned k, enum kernel_form form, const real *u,
+	bool lanewise, vec *xr, vec *xi)
+{
+	UNROLL for (unsigned r = 0; r < d; r++)
+	{
+		unsigned other = r | 1u << k;
+		vec ar[2] = { xr[r], xr[other] }, ai[2] = { xi[r], xi[other] }, yr[2], yi[2];
+		if (r == other)
+			continue;
+		multiply(2, form, u, lanewise, ar, ai, yr, yi);
+		xr[r] = yr[0];
+		xi[r] = yi[0];
+		xr[other] = yr[1];
+		xi[other] = yi[1];
+	}
+}
+
+INLINE void apply_ones_body(void *to, const void *from, unsigned nbit,
+	const struct kernel_step *const *s, const void *const *u, enum kernel_form form, unsigned n,
+	bool lanewise)
+{
+	unsigned d = 1u << n;
+	size_t mask = 0, at = 0, stride[KERNEL_ONES_MAX];
+	for (unsigned k = 0; k < n; k++) {
+		mask |= s[k]->target[1];
+		stride[k] = s[k]->target[1] * ROW;
+	}
+	mask = place_mask(mask);
+	for (size_t left = (size_t)1 << (nbit - n); left > 0;
+		left--, at = row_next(at, mask)) { /* left: groups of d rows */
+		real *p[8];
+		vec xr[8], xi[8];
+		group_at(d, (const real *)from + at, stride, p);
+		load_rows(d, p, xr, xi);
+		UNROLL for (unsigned k = 0; k < n; k++)
+			multiply_one(d, k, form, u[k], lanewise, xr, xi);
+		group_at(d, (const real *)to + at, stride, p);
+		save_rows(d, p, xr, xi);
+	}
+}
+
+static void apply_ones(void *to, const void *from, unsigned nbit,
+	const struct kernel_step *const *s, const void *const *u, unsigned n)
+{
+	WITH_FORM(s[0]->form, WITH_TARGETS_AND_LANES, n, s[0]->lanewise, apply_ones_body, to, from,
+		nbit, s, u);
 }

@@ -2,13 +2,10 @@
  * The kernels, compiled once per precision (REAL) and instruction set; KERNEL is the
  * suffix of the one table this file exports.  Each family is a template of its own. */
 #include "runtime/exec/statevector/cpu/blocks_tmpl.h"
-#include "runtime/exec/statevector/cpu/transition_tmpl.h"
 #include "runtime/exec/statevector/cpu/dense_tmpl.h"
 #include "runtime/exec/statevector/cpu/diagonal_tmpl.h"
 #include "runtime/exec/statevector/cpu/finish_tmpl.h"
 #include "runtime/exec/statevector/cpu/limits_tmpl.h"
-#include "runtime/exec/statevector/cpu/on_zero_tmpl.h"
-#include "runtime/exec/statevector/cpu/ones_tmpl.h"
 #include "runtime/exec/statevector/cpu/pairs_tmpl.h"
 #include "runtime/exec/statevector/cpu/readouts_tmpl.h"
 #include "runtime/exec/statevector/cpu/anti_hermitian_tmpl.h"

@@ -10,7 +10,6 @@ libcpu_a_SOURCES = \
 	runtime/exec/statevector/cpu/cpu_fork.c \
 	runtime/exec/statevector/cpu/cpu_fork.h \
 	runtime/exec/statevector/cpu/cpu_layout.c \
-	runtime/exec/statevector/cpu/cpu_layout.h \
 	runtime/exec/statevector/cpu/cpu_matrix.c \
 	runtime/exec/statevector/cpu/cpu_ops.c \
 	runtime/exec/statevector/cpu/cpu_part.c \
@@ -38,15 +37,11 @@ kernels_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -ffp-contract=fast -O3 $(KERNEL_C
 kernel_sources = \
 	runtime/exec/statevector/cpu/anti_hermitian_tmpl.h \
 	runtime/exec/statevector/cpu/blocks_tmpl.h \
-	runtime/exec/statevector/cpu/transition_tmpl.h \
 	runtime/exec/statevector/cpu/dense_tmpl.h \
 	runtime/exec/statevector/cpu/diagonal_tmpl.h \
 	runtime/exec/statevector/cpu/finish_tmpl.h \
-	runtime/exec/statevector/cpu/flips_tmpl.h \
-	runtime/exec/statevector/cpu/on_zero_tmpl.h \
 	runtime/exec/statevector/cpu/kernels_tmpl.c \
 	runtime/exec/statevector/cpu/limits_tmpl.h \
-	runtime/exec/statevector/cpu/ones_tmpl.h \
 	runtime/exec/statevector/cpu/pairs_tmpl.h \
 	runtime/exec/statevector/cpu/readouts_tmpl.h \
 	runtime/exec/statevector/cpu/totals_tmpl.h \

@@ -33,9 +33,7 @@ libexec_a_SOURCES = \
 	runtime/exec/statevector/backend.h \
 	runtime/exec/statevector/backends.h \
 	runtime/exec/statevector/gradient_adjoint.c \
-	runtime/exec/statevector/gradient_adjoint.h \
 	runtime/exec/statevector/gradient_shift.c \
-	runtime/exec/statevector/gradient_shift.h \
 	runtime/exec/statevector/light_cones.c \
 	runtime/exec/statevector/light_cones.h \
 	runtime/exec/statevector/null/null.c \

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "runtime/base/profile/recorder.h"
-#include "runtime/exec/statevector/gradient_adjoint.h"
 #include "runtime/exec/statevector/state_memory.h"
 
 enum {

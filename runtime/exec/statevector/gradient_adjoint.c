@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What is done with the reduced transition matrices of the backward pass (anti_hermitian.h). */
-#include "runtime/exec/statevector/gradient_adjoint.h"
+#include "runtime/exec/statevector/statevector.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Shifted circuits: one use of one matrix is replaced, the circuit is run again. */
-#include "runtime/exec/statevector/gradient_shift.h"
+#include "runtime/exec/statevector/statevector.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,8 +7,6 @@
 #include <string.h>
 
 #include "runtime/base/profile/recorder.h"
-#include "runtime/exec/statevector/gradient_adjoint.h"
-#include "runtime/exec/statevector/gradient_shift.h"
 #include "runtime/exec/statevector/light_cones.h"
 #include "runtime/exec/statevector/split/split_group.h"
 

@@ -106,6 +106,40 @@ void unit_forward(struct statevector *sv, struct scratch *w, unsigned worker, ui
 /* The samples of a unit of the batch: first and number. */
 uint32_t unit_samples(const struct statevector *sv, uint32_t unit, uint32_t *first);
 
+/* ---- the adjoint method around a backend (gradient_adjoint.c) ----
+ * Readout gradients in, reduced transition matrices out, and from their sums to the gradient. Those of shared matrices are summed over
+ * units and run in reverse once a step; those of per-sample matrices run in reverse sample by sample. */
+
+/* Backward sweeps of a unit whose forward and readout gradients are done; w->anti_hermitian_shared and
+ * w->gradient get what lay_out lists. */
+void adjoint_unit(struct statevector *sv, struct scratch *w, uint32_t count, unsigned worker);
+/* What is left of that behind the sweeps. */
+void adjoint_samples(const struct statevector *sv, struct scratch *w, uint32_t count);
+/* Reduced transition matrices of the scratch that are added to: 0. */
+void adjoint_clear(const struct statevector *sv, struct scratch *w);
+/* v[nvector] from the scratch; -ERR_NOT_FINITE where a number cannot be summed. */
+int adjoint_vector(const struct statevector *sv, const struct scratch *w, uint32_t first,
+	uint32_t count, struct fixed *v, struct err *e);
+/* Sums of all units to gradient[nweight]. */
+void statevector_finish(void *state, const struct fixed *sum, double *gradient);
+
+/* ---- gradients from shifted circuits (gradient_shift.c) ----
+ * Both methods need a plan with own_matrices; both are slow and there to check the adjoint method, and for those who ask for them. */
+
+/* Counts the uses of trained angles in the matrices of sv's plan, for shift_unit.  -ERR_CONFIG: the circuits have more
+ * than SHIFT_USES_MAX together. */
+int shift_prepare(struct statevector *sv, struct err *e);
+enum { SHIFT_USES_MAX = 1 << 20 }; /* each is at least two circuits per sample */
+/* w->gradient[circuit weights] += the unit's gradient by parameter shift: every angle of
+ * every use of a gate is shifted alone, by its row's frequencies (Wierichs et al.,
+ * arXiv:2107.12390, eq. 22); exact but for rounding. */
+int shift_unit(struct statevector *sv, struct scratch *w, uint32_t count, unsigned worker,
+	struct err *e);
+/* The same by central differences with step 1e-4 (single precision: 1e-2) for each
+ * weight: the error is about step^2 / 6 times the third derivative, and the rounding of
+ * a state over the step. */
+void difference_unit(struct statevector *sv, struct scratch *w, uint32_t count, unsigned worker);
+
 /* ---- for those who know this engine ---- */
 
 /* The plan of an evaluator. */
@@ -122,5 +156,3 @@ void statevector_prepare(struct statevector *sv, const struct batch *b, bool gra
 void statevector_run(void *state, const struct unit_job *job);
 /* Has a device failed, so that what it gave is nothing? */
 int statevector_failure(const struct statevector *sv, struct err *e);
-/* Sums of all units to gradient[nweight] (gradient_adjoint.c). */
-void statevector_finish(void *state, const struct fixed *sum, double *gradient);

@@ -78,15 +78,10 @@ const char *rank_obstacle(const struct plan *pl, bool gradient)
 
 /* ---- costs ---- */
 
-static uint64_t units(const struct plan *pl, uint32_t n)
-{
-	return (n + (uint64_t)pl->width - 1) / pl->width;
-}
-
 /* States that are evolved for n samples: copies fill the lanes of a vector, but not the units of a device. */
 static double evolved(const struct plan *pl, uint32_t n)
 {
-	return pl->target->unit_bits ? n : (double)(units(pl, n) * pl->width);
+	return pl->target->unit_bits ? n : (double)(plan_units(pl, n) * pl->width);
 }
 
 static double sweeps(const struct plan *pl, uint32_t n, double sample)

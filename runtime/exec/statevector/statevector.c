@@ -115,7 +115,13 @@ static void group_shots(struct statevector *sv)
 static int make_plan(struct statevector *sv, struct err *e)
 {
 	sv->pl = statevector_plan_new(sv->p, &sv->o, e);
-	return sv->pl ? sv->backend->supports(sv->pl, e) : -ERR_CONFIG;
+	if (!sv->pl)
+		return -ERR_CONFIG;
+	if (1u << sv->pl->nrank_bit > SPLIT_RANKS_MAX)
+		return err_set(e, -ERR_CONFIG,
+			"at most %d ranks can hold a state together; for %u, there are only plans",
+			SPLIT_RANKS_MAX, 1u << sv->pl->nrank_bit);
+	return backend_of(sv->o.target)->supports(sv->pl, e);
 }
 
 static int build(struct statevector *sv, struct err *e)
@@ -217,10 +223,9 @@ static double unit_flops(struct statevector *sv)
 static bool accept_batch(void *state, const struct batch *b, bool gradient, struct engine_units *out)
 {
 	struct statevector *sv = state;
-	uint32_t width = sv->pl->width;
 
 	statevector_prepare(sv, b, gradient);
-	*out = (struct engine_units){ .nunit = b->nsample / width + (b->nsample % width != 0),
+	*out = (struct engine_units){ .nunit = (uint32_t)plan_units(sv->pl, b->nsample),
 		.nstate = b->nsample,
 		.flops = unit_flops(sv) };
 	return true;

@@ -312,7 +312,7 @@ static uint64_t bytes_needed(const struct statevector *sv)
 	uint64_t nbyte;
 
 	/* Memory of devices has no scratch. */
-	if (__builtin_add_overflow(sv->backend->bytes(sv->pl, sv->o.nthread, two_states(sv),
+	if (__builtin_add_overflow(holder(sv)->bytes(sv->pl, sv->o.nthread, two_states(sv),
 					   split_nrank(sv->o.rank)),
 		    holder(sv)->memory ? 0 : scratch_bytes(sv), &nbyte))
 		return UINT64_MAX;

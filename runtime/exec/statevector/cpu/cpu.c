@@ -23,11 +23,8 @@ static int cpu_supports(const struct plan *pl, struct err *e)
 	if (kernels_of(pl) == NULL)
 		return err_set(e, -ERR_CONFIG, "this qcnn has no kernels for %s", pl->target->kernels);
 	if (obstacle)
-		return err_set(e, -ERR_CONFIG, "%s %s; the best kernels here are %s", obstacle, pl->target->kernels, cpu_target(ISA_NONE)->kernels);
-	if (1u << pl->nrank_bit > SPLIT_RANKS_MAX)
-		return err_set(e, -ERR_CONFIG,
-			"at most %d ranks can hold a state together; for %u, there are only plans",
-			SPLIT_RANKS_MAX, 1u << pl->nrank_bit);
+		return err_set(e, -ERR_CONFIG, "%s %s; the best kernels here are %s", obstacle,
+			pl->target->kernels, cpu_target(ISA_NONE)->kernels);
 	return 0;
 }
 

@@ -41,11 +41,6 @@ struct cpu_state_cache {
 
 /* ---- memory ---- */
 
-static uint64_t units_of(const struct plan *pl, uint32_t nstate)
-{
-	return (nstate + (uint64_t)pl->width - 1) / pl->width;
-}
-
 /* Of one process of nrank. */
 static uint64_t state_bytes(const struct plan *pl, const struct kernels *k, uint32_t c, unsigned nrank)
 {
@@ -87,8 +82,8 @@ static uint64_t own_bytes(const struct plan *pl, uint32_t nstate, unsigned nrank
 	uint64_t sum = part_bytes(pl, nstate);
 
 	for (uint32_t c = 0; c < pl->ncircuit; c++)
-		if (__builtin_add_overflow(sum, units_of(pl, nstate) * state_bytes(pl, k, c, nrank),
-			    &sum))
+		if (__builtin_add_overflow(sum,
+			    plan_units(pl, nstate) * state_bytes(pl, k, c, nrank), &sum))
 			return UINT64_MAX;
 	return __builtin_add_overflow(sum, NEXT * next_bytes(pl, k, nrank), &sum) ? UINT64_MAX : sum;
 }
@@ -144,7 +139,7 @@ static void place_states(struct backend_state *b, struct cpu_state_cache *k)
 
 static int cache_reserve(struct backend_state *b, uint32_t nstate, struct err *e)
 {
-	uint32_t nunit = (uint32_t)units_of(b->plan, nstate), ncircuit = b->plan->ncircuit;
+	uint32_t nunit = (uint32_t)plan_units(b->plan, nstate), ncircuit = b->plan->ncircuit;
 	struct cpu_state_cache *k = b->state_cache;
 	if (k && k->nunit >= nunit)
 		return 0;
@@ -321,7 +316,7 @@ static void overlap_large(struct backend_state *b, uint32_t number, uint32_t nst
 static int cache_overlaps(struct backend_state *b, uint32_t number, uint32_t nstate, cplx *m,
 	struct err *e)
 {
-	uint64_t n = units_of(b->plan, nstate), npair = n * (n + 1) / 2;
+	uint64_t n = plan_units(b->plan, nstate), npair = n * (n + 1) / 2;
 	memset(m, 0, (size_t)b->state_cache->circuit[number].nform * nstate * nstate * sizeof *m);
 	(void)e;
 	if (b->lane_bits) {
@@ -404,7 +399,7 @@ static void mix_chunk(void *ctx, unsigned chunk, struct cpu_worker *thread)
 static void mix_lanes(const struct mixing *x)
 {
 	unsigned lanes = x->b->k->lanes;
-	uint32_t nunit = (uint32_t)units_of(x->b->plan, x->nstate);
+	uint32_t nunit = (uint32_t)plan_units(x->b->plan, x->nstate);
 	double c[2 * KERNEL_LANES_MAX * KERNEL_LANES_MAX];
 	x->b->k->zero(x->lambda[0], 0, x->c->nrow);
 	for (uint32_t t = 0; t < x->bc->nterm; t++)

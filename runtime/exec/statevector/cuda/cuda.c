@@ -42,10 +42,6 @@ static int cuda_supports(const struct plan *pl, struct err *e)
 	if (pl->target != &target_cuda || pl->shape == SHAPE_BATCHED)
 		return err_set(e, -ERR_CONFIG,
 			"the cuda backend executes only plans made for it, without lanes");
-	if (1u << pl->nrank_bit > SPLIT_RANKS_MAX)
-		return err_set(e, -ERR_CONFIG,
-			"at most %d ranks can hold a state together; for %u, there are only plans",
-			SPLIT_RANKS_MAX, 1u << pl->nrank_bit);
 	if (program_nwire(pl->program) > bits_max(pl))
 		return err_set(e, -ERR_CONFIG,
 			"a circuit of %u qubits: the cuda backend supports at most %u%s",

@@ -42,11 +42,6 @@ struct sizes {
 	uint64_t states, work; /* bytes; work: of sums or factors */
 };
 
-static uint32_t units_of(const struct plan *pl, uint32_t nstate)
-{
-	return (uint32_t)((nstate + (uint64_t)pl->width - 1) / pl->width);
-}
-
 static uint64_t amplitude_bytes(const struct plan *pl)
 {
 	return pl->precision == PRECISION_DOUBLE ? 16 : 8;
@@ -74,7 +69,7 @@ static uint32_t rows_of(uint32_t nlambda)
 /* Up to `nstate` states. */
 static struct sizes sizes_of(const struct plan *pl, uint32_t nstate)
 {
-	uint64_t kept = (uint64_t)units_of(pl, nstate) * pl->width, nform = 0, states = 0;
+	uint64_t kept = plan_units(pl, nstate) * pl->width, nform = 0, states = 0;
 	uint64_t sums = (1 + 2 * (uint64_t)SUMS_MAX) * sizeof(long long), factors;
 
 	for (uint32_t c = 0; c < pl->ncircuit; c++) {
@@ -140,18 +135,19 @@ static int cache_reserve(struct backend_state *b, uint32_t nstate, struct err *e
 	size_t first = 0;
 	int code = 0;
 
-	if (b->cache && b->cache->nstate >= units_of(pl, nstate) * pl->width)
+	if (b->cache && b->cache->nstate >= plan_units(pl, nstate) * pl->width)
 		return 0;
 	cuda_state_cache_free(b);
 	b->cache = k = mem_alloc(1, sizeof *k);
 	arena_init(&k->arena);
-	k->nstate = units_of(pl, nstate) * pl->width;
+	k->nstate = (uint32_t)(plan_units(pl, nstate) * pl->width);
 	k->circuit = arena_alloc(&k->arena, pl->ncircuit, sizeof *k->circuit);
 	k->memory = arena_alloc(&k->arena, b->ndevice, sizeof *k->memory);
 	for (uint32_t c = 0; c < pl->ncircuit; c++) {
 		compile_terms(&k->arena, b->device[0]->circuit[c].plan, &k->circuit[c]);
 		k->circuit[c].first = first;
-		k->circuit[c].device = arena_alloc(&k->arena, units_of(pl, nstate), sizeof(unsigned));
+		k->circuit[c].device =
+			arena_alloc(&k->arena, plan_units(pl, nstate), sizeof(unsigned));
 		first += k->nstate * state_bytes(pl, c);
 	}
 	k->nbyte = first;
@@ -200,7 +196,7 @@ static void gather(struct backend_state *b, unsigned d, uint32_t c, uint32_t nst
 {
 	const struct plan *pl = b->device[d]->plan;
 
-	for (uint32_t unit = 0; unit < units_of(pl, nstate); unit++) {
+	for (uint32_t unit = 0; unit < plan_units(pl, nstate); unit++) {
 		unsigned from = b->cache->circuit[c].device[unit];
 		uint32_t first = unit * pl->width,
 			 n = nstate - first < pl->width ? nstate - first : pl->width;

@@ -146,6 +146,12 @@ struct plan {
 	struct plan_circuit *circuit;
 };
 
+/* Units of n samples. */
+static inline uint64_t plan_units(const struct plan *pl, uint64_t n)
+{
+	return (n + pl->width - 1) / pl->width;
+}
+
 /* Is the state normalised after the last step?  Readouts then have a pass of their own, and there is no heisenberg_tail. */
 static inline bool plan_deep(const struct plan_circuit *c) { return c->nstep >= PLAN_DEEP_STEPS; }
 

@@ -340,7 +340,7 @@ static void print_batch(const struct plan *pl, const struct plan_limits *l, uint
 	struct buf *out)
 {
 	static const char *const what[] = { "forward", "with gradient" };
-	uint64_t nunit = (nsample + pl->width - 1) / pl->width;
+	uint64_t nunit = plan_units(pl, nsample);
 	unsigned streams = plan_on_device(pl) ? pl->circuit->device->streams : 1;
 
 	buf_printf(out, "batch      %llu sample%s in %llu unit%s", (unsigned long long)nsample,

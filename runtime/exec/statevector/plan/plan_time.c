@@ -427,7 +427,7 @@ void plan_seconds(const struct plan *pl, const struct plan_circuit *c, const str
 double plan_floor(const struct plan *pl, bool gradient, uint64_t nsample, const struct plan_limits *l)
 {
 	struct clock t = clock_of(pl, l, true);
-	uint64_t nunit = (nsample + pl->width - 1) / pl->width;
+	uint64_t nunit = plan_units(pl, nsample);
 	double sample = 0;
 
 	if (plan_on_device(pl))

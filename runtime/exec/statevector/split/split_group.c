@@ -27,16 +27,6 @@ static int split_failure(const struct backend_state *b, struct err *e)
 		: 0;
 }
 
-static int split_supports(const struct plan *pl, struct err *e)
-{
-	return backend_of(pl->target)->supports(pl, e);
-}
-
-static uint64_t split_bytes(const struct plan *pl, unsigned nthread, bool gradient, unsigned nrank)
-{
-	return backend_of(pl->target)->bytes(pl, nthread, gradient, nrank);
-}
-
 static void put_opening(const struct plan *pl, uint64_t devices, bool gradient, struct buf *b)
 {
 	struct opening o = { .numerical_version = NUMERICAL_VERSION,
@@ -267,8 +257,6 @@ void split_recorded(struct split_rank *r, struct profile *into)
 void split_end(struct split_rank *r) { tell(r, (struct head){ .command = COMMAND_END }, NULL, 0); }
 
 const struct backend backend_split = {
-	.supports = split_supports,
-	.bytes = split_bytes,
 	.prepare = split_prepare,
 	.matrices = split_matrices,
 	.run = split_run,

@@ -8,7 +8,7 @@
 
 #include "runtime/exec/statevector/backend.h"
 
-/* In place of the target's own backend, where options.rank is the leader of a group. */
+/* In place of the target's own backend, which says what it supports and takes, where options.rank is the leader of a group. */
 extern const struct backend backend_split;
 
 /* What a rank that follows has of its host. */

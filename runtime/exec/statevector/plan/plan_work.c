@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "runtime/exec/statevector/observable.h"
 #include "runtime/exec/statevector/plan/plan_build.h"
 #include "runtime/exec/statevector/plan/plan_stage.h"
 

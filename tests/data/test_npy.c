@@ -56,21 +56,22 @@ static void bad_headers(void)
 {
 	const char *beyond = sizeof(size_t) > 4 ? "the array's shape is beyond the limit of 4294967296 numbers"
 		: "the array's shape is beyond the limit of 134217728 numbers";
-	const struct { const char *head, *want; size_t len; } row[] = {
+	const struct { const char *head, *want; size_t len;
+	} row[] = {
 		{ "{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }",
 			"the array's shape needs 24 bytes, the file has 8", 8 },
 		{ "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }",
 			"the array's shape needs 8 bytes, the file has 9", 9 },
 		{ "{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296), }",
 			beyond, 8 },
-		{ "{'descr': '<f8', 'fortran_order': False, 'shape': (8589934593,), }",
-			beyond, 8 },
+		{ "{'descr': '<f8', 'fortran_order': False, 'shape': (8589934593,), }", beyond, 8 },
 		{ "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1, 1, 1, 1, 1, 1, 1, 1), }",
 			"an array has at most 8 dimensions", 8 },
 		{ "{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,), }",
 			"arrays of records are not read, only plain numbers", 8 },
 		{ "{'descr': '<U4', 'fortran_order': False, 'shape': (1,), }",
-			"text and objects (type '<U4') are not read; classes are numbers here, such as 0 and 1", 8 },
+			"text and objects (type '<U4') are not read; classes are numbers here, such as 0 and 1",
+			8 },
 		{ "{'descr': '|f8', 'fortran_order': False, 'shape': (1,), }",
 			"numbers of type '|f8' are not read; f4 f8 c8 c16 i1-i8 u1-u8 and b1 are", 8 },
 		{ "{'descr': '|b1', 'fortran_order': False, 'shape': (8,), }",
@@ -80,11 +81,16 @@ static void bad_headers(void)
 		{ "{'descr': '<f8', 'fortran_order': False, }", "the .npy header is damaged", 8 },
 		{ "{'descr': '<f8', 'descr': '<f8', 'fortran_order': False, 'shape': (1,), }",
 			"the .npy header is damaged", 8 },
-		{ "{'descr': '<f8', 'fortran_order': Maybe, 'shape': (1,), }", "the .npy header is damaged", 8 },
-		{ "{'descr': '<f8', 'fortran_order': False, 'shape': (1), }", "the .npy header is damaged", 8 },
-		{ "{'descr': '<f8', 'fortran_order': False, 'shape': (-1,), }", "the .npy header is damaged", 8 },
-		{ "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), } x", "the .npy header is damaged", 8 },
-		{ "{'descr': '<f8', 'fortran_order': False, 'shape': (1,", "the .npy header is damaged", 8 },
+		{ "{'descr': '<f8', 'fortran_order': Maybe, 'shape': (1,), }",
+			"the .npy header is damaged", 8 },
+		{ "{'descr': '<f8', 'fortran_order': False, 'shape': (1), }",
+			"the .npy header is damaged", 8 },
+		{ "{'descr': '<f8', 'fortran_order': False, 'shape': (-1,), }",
+			"the .npy header is damaged", 8 },
+		{ "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), } x",
+			"the .npy header is damaged", 8 },
+		{ "{'descr': '<f8', 'fortran_order': False, 'shape': (1,",
+			"the .npy header is damaged", 8 },
 		{ "{'descr", "the .npy header is damaged", 8 },
 		{ "", "the .npy header is damaged", 8 },
 	};

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 static const double READ_FLOPS = 10;     /* of an amplitude: a pass that reads outputs, or writes lambda */
 
 struct tail {

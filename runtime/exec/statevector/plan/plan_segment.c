@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 /* Visits of steps that the search may make, and sets of local bits with which it goes on from a segment, by each order. */
 enum { VISITS_MAX = 20000000, BEAM_MAX = 16 };
 

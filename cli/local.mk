@@ -127,8 +127,6 @@ libcli_a_SOURCES = \
 	cli/machine.h \
 	cli/memory_exit.c \
 	cli/memory_exit.h \
-	cli/option_lists.c \
-	cli/option_lists.h \
 	cli/options.c \
 	cli/options.def \
 	cli/options.h \

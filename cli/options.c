@@ -267,6 +267,16 @@ uint64_t options_count_or(const struct options *o, enum option_id id, uint64_t o
 	return o->given[id] ? options_count(o, id) : other;
 }
 
+unsigned options_list(const struct options *o, enum option_id id, const char **value)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < o->nlist; i++)
+		if (o->list[i].id == id)
+			value[n++] = o->list[i].value;
+	return n;
+}
+
 unsigned options_choice(const struct options *o, enum option_id id)
 {
 	unsigned nth = 0;

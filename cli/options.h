@@ -75,5 +75,7 @@ int options_parse(enum command_bit command, int narg, char *const *arg, bool sto
 /* The value of a COUNT option as a number; the parser has checked its text.  `other`: where it is not given. */
 uint64_t options_count(const struct options *o, enum option_id id);
 uint64_t options_count_or(const struct options *o, enum option_id id, uint64_t other);
+/* Fill value[OPTIONS_LIST_MAX] with the arguments of a LIST option; returns their number. */
+unsigned options_list(const struct options *o, enum option_id id, const char **value);
 /* Position of a CHOICE option's value among its words. */
 unsigned options_choice(const struct options *o, enum option_id id);

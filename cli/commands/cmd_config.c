@@ -2,8 +2,7 @@
  * qcnn config: everything a configuration says, with the defaults and where each value came from. */
 #include "cli/command.h"
 
-#include "cli/option_lists.h"
-#include "cli/config/configuration.h"
+#include "cli/job/named_model.h"
 
 static void print_json(const struct config *config, struct buf *out)
 {
@@ -16,25 +15,12 @@ static void print_json(const struct config *config, struct buf *out)
 
 static int print_config(struct cli *c)
 {
-	struct config_change change[OPTIONS_LIST_MAX];
-	unsigned nchange = changes_of(&c->options, change);
-	struct source_set *sources = source_set_new();
-	struct diags *d = diags_new(sources);
-	struct err e;
-	struct config *config = config_open(c->options.operand[0], change, nchange, d, &e);
-	int status = 0;
+	struct named_model m;
+	int status = named_config_open(c, c->options.operand[0], &m);
 
-	if (!config)
-		status = cli_fail(c, &e);
-	else if (diags_errors(d))
-		status = cli_diags_fail(c, d, err_exit_status(-ERR_CONFIG));
-	else if (c->options.given[OPT_JSON])
-		print_json(config, &c->out);
-	else
-		config_print(config, &c->out);
-	config_free(config);
-	diags_free(d);
-	source_set_free(sources);
+	if (!status)
+		(c->options.given[OPT_JSON] ? print_json : config_print)(m.config, &c->out);
+	named_model_release(&m);
 	return status;
 }
 

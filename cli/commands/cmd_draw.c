@@ -34,9 +34,7 @@ static int draw_program(struct cli *c, const struct program *p)
 
 	if (svg && json)
 		return cli_usage(c, "--svg and --json exclude each other");
-	for (unsigned i = 0; i < o->nlist; i++)
-		if (o->list[i].id == OPT_COLLAPSE)
-			collapse[d.ncollapse++] = o->list[i].value;
+	d.ncollapse = options_list(o, OPT_COLLAPSE, collapse);
 	d.width = o->given[OPT_WIDTH] ? (unsigned)options_count(o, OPT_WIDTH) : svg ? 0 : terminal_width();
 	int code = json ? draw_json(p, &d, &b, &e)
 		: svg   ? draw_svg(p, &d, &b, &e)

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/option_lists.h"
 #include "cli/memory_exit.h"
 #include "cli/hosts/rank_places.h"
 #include "cli/job/execution.h"
@@ -94,7 +93,7 @@ static bool sets_names(const char *change)
 static bool changes_data(const struct cli *c)
 {
 	const char *text[OPTIONS_LIST_MAX];
-	unsigned n = list_of(&c->options, OPT_SET_INFER, text), i = 0;
+	unsigned n = options_list(&c->options, OPT_SET_INFER, text), i = 0;
 
 	while (i < n && (!sets_data(text[i]) || (c->options.given[OPT_DATA] && sets_names(text[i]))))
 		i++;
@@ -105,7 +104,7 @@ static bool changes_data(const struct cli *c)
 static unsigned changes_to_config(const struct inference *f, struct config_change *change)
 {
 	const char *text[OPTIONS_LIST_MAX];
-	unsigned n = list_of(&f->cli->options, OPT_SET_INFER, text), k = 0;
+	unsigned n = options_list(&f->cli->options, OPT_SET_INFER, text), k = 0;
 
 	if (changes_data(f->cli))
 		change[k++] = (struct config_change){ "data.split=null", false };
@@ -117,7 +116,7 @@ static unsigned changes_to_config(const struct inference *f, struct config_chang
 static int check_changes(struct cli *c)
 {
 	const char *text[OPTIONS_LIST_MAX];
-	unsigned n = list_of(&c->options, OPT_SET_INFER, text);
+	unsigned n = options_list(&c->options, OPT_SET_INFER, text);
 
 	for (unsigned i = 0; i < n; i++)
 		if (!sets_data(text[i]) && !sets_metrics(text[i]))

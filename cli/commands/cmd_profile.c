@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cli/job/named_model.h"
 #include "cli/machine.h"
 #include "cli/profile/profile_advice.h"
 #include "cli/profile/profile_attach.h"
@@ -54,16 +55,11 @@ static int profile_model(struct cli *c)
 	return command_bench.run(c);
 }
 
-static bool is_configuration(const char *file)
-{
-	return path_ends(file, ".yaml") || path_ends(file, ".yml");
-}
-
 static int run_profiled(struct cli *c)
 {
 	const char *what = c->options.operand[0];
 
-	if (is_configuration(what))
+	if (path_is_config(what))
 		return profile_training(c);
 	if (path_ends(what, ".qcnn"))
 		return profile_model(c);
@@ -92,7 +88,7 @@ static int check_options(struct cli *c)
 		{ OPT_DEVICE, "run.device", true },
 	};
 	bool model = o->noperand && path_ends(o->operand[0], ".qcnn");
-	bool weights = o->noperand && !model && !is_configuration(o->operand[0]);
+	bool weights = o->noperand && !model && !path_is_config(o->operand[0]);
 
 	if (o->given[OPT_JSON] + o->given[OPT_CSV] > 1)
 		return cli_usage(c, "--json and --csv exclude each other");

@@ -17,9 +17,7 @@
 
 struct running {
 	struct cli *cli;
-	struct source_set *sources;
-	struct diags *d;
-	struct model_file model;
+	struct named_model m;
 	const struct program *program;
 	struct dataset *data;        /* NULL: the model has no inputs */
 	struct transform learnt;     /* of the training whose weights the model has */
@@ -66,29 +64,17 @@ static void thaw(struct program *p)
 
 static int open_model(struct running *r, enum emit what)
 {
-	struct cli *c = r->cli;
-	struct compile_words w;
-	struct err e;
-	int code = compile_words_init(&w, &c->options, NULL, &e);
-	int status = code ? 0 : compile_words_check(c, &w.compile);
+	const struct model_wish wish = { .path = r->cli->options.operand[0],
+		.alone = true,
+		/* The light cone keeps observables right, not the state. */
+		.without = needs_state(what) ? "cone" : NULL };
+	int status = named_model_read(r->cli, &wish, &r->m);
 
-	if (status) {
-		compile_words_release(&w);
+	if (status)
 		return status;
-	}
-	/* The light cone keeps observables right, not the state. */
-	if (!code && needs_state(what))
-		w.without[w.compile.nwithout++] = "cone";
-	if (!code)
-		code = model_file_open(c->options.operand[0], r->d, &w.lang, &w.compile, &r->model, &e);
-	compile_words_release(&w);
-	if (code)
-		return cli_fail(c, &e);
-	if (diags_errors(r->d))
-		return cli_diags_fail(c, r->d, err_exit_status(-ERR_BAD_DATA));
 	if (needs_gradient(what))
-		thaw(r->model.program);
-	r->program = r->model.program;
+		thaw(r->m.model.program);
+	r->program = r->m.model.program;
 	return 0;
 }
 
@@ -105,8 +91,8 @@ static int open_weights(struct running *r, enum emit what)
 	r->weight = mem_try((size_t)p->nweight + 1, sizeof *r->weight);
 	if (!r->weight)
 		return cli_error(r->cli, -ERR_CONFIG, "no memory for %u weights", p->nweight);
-	if (r->model.weights && !o->given[OPT_WEIGHTS]) {
-		memcpy(r->weight, r->model.weights->weight, p->nweight * sizeof *r->weight);
+	if (r->m.model.weights && !o->given[OPT_WEIGHTS]) {
+		memcpy(r->weight, r->m.model.weights->weight, p->nweight * sizeof *r->weight);
 		return 0;
 	}
 	if (o->given[OPT_WEIGHTS]) {
@@ -137,18 +123,18 @@ static int open_data(struct running *r)
 			: 0;
 	if (!o->given[OPT_DATA])
 		return cli_usage(r->cli, "the model has the input `%s`; give samples with --data", p->input_group[0].name);
-	const struct weights *w = r->model.weights;
+	const struct weights *w = r->m.model.weights;
 	const char *steps = w ? weights_meta(w, "transform") : NULL;
 	struct samples_wish wish = { .program = p,
-		.want = r->model.want,
+		.want = r->m.model.want,
 		.learnt = steps ? &r->learnt : NULL,
 		.columns = w ? weights_meta(w, "columns") : NULL };
 	int code = steps ? transform_parse(steps, strlen(steps), &r->learnt, &e) : 0;
 
 	if (!code)
-		code = samples_file(&wish, o->value[OPT_DATA], r->d, &r->data, &e);
-	if (diags_errors(r->d))
-		return cli_diags_fail(r->cli, r->d, err_exit_status(-ERR_BAD_DATA));
+		code = samples_file(&wish, o->value[OPT_DATA], r->m.d, &r->m.data, &e);
+	if (diags_errors(r->m.d))
+		return cli_diags_fail(r->cli, r->m.d, err_exit_status(-ERR_BAD_DATA));
 	if (code)
 		return cli_fail(r->cli, &e);
 	r->nsample = r->data->nrow;
@@ -239,7 +225,7 @@ static int open_cluster(struct running *r, struct evaluator_options *eo, enum em
 static const char *precision_of(const struct running *r)
 {
 	const struct options *o = &r->cli->options;
-	const char *trained = o->given[OPT_PRECISION] ? NULL : weights_precision(r->model.weights);
+	const char *trained = o->given[OPT_PRECISION] ? NULL : weights_precision(r->m.model.weights);
 
 	return trained ? trained : o->value[OPT_PRECISION];
 }
@@ -357,7 +343,7 @@ static int evaluate(struct running *r, enum emit what)
 	if (!status)
 		status = open_evaluator(r, what);
 	if (!status)
-		status = cli_warnings(r->cli, r->d);
+		status = cli_warnings(r->cli, r->m.d);
 	if (!status)
 		status = print_values(r, what);
 	memory_exit_during(MEMORY_EXIT_NONE);
@@ -376,8 +362,6 @@ static int run(struct cli *c)
 		buf_release(&r.path);
 		return status;
 	}
-	r.sources = source_set_new();
-	r.d = diags_new(r.sources);
 	status = evaluate(&r, what);
 	if (r.pool && !r.remote)
 		r.pool->ops->free(r.pool);
@@ -387,9 +371,7 @@ static int run(struct cli *c)
 	free(r.weight);
 	dataset_free(r.data);
 	transform_release(&r.learnt);
-	model_file_release(&r.model);
-	diags_free(r.d);
-	source_set_free(r.sources);
+	named_model_release(&r.m);
 	buf_release(&r.path);
 	buf_release(&r.weights_path);
 	return status;

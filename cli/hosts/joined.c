@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "cli/option_lists.h"
 #include "cli/hosts/worker_start.h"
+#include "cli/job/named_model.h"
 #include "runtime/net/comm/mpi_load.h"
 #include "runtime/net/launch/connect.h"
 #include "runtime/net/launch/rendezvous.h"
@@ -202,7 +202,7 @@ static int check_mpi(struct cli *c, const struct join *a, const struct config *c
 static int open_and_work(struct cli *c, const struct join *a, const char *path, const char *weights)
 {
 	struct config_change change[OPTIONS_LIST_MAX];
-	unsigned nchange = path ? changes_of(&c->options, change) : 0;
+	unsigned nchange = path ? config_changes(&c->options, change) : 0;
 	struct source_set *sources = source_set_new();
 	struct diags *d = diags_new(sources);
 	struct config *config = path ? config_open(path, change, nchange, d, NULL) : NULL;

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/option_lists.h"
+#include "cli/job/named_model.h"
 #include "cli/job/run_folder.h"
 #include "cli/job/sample_checks.h"
 #include "cli/job/weights_files.h"
@@ -49,8 +49,8 @@ int compile_words_init(struct compile_words *w, const struct options *o, const s
 	w->compile.constant = w->constant;
 	w->compile.without = w->without;
 	w->lang.include_dir = w->include;
-	w->compile.nwithout = list_of(o, OPT_NO_PASS, w->without);
-	w->lang.ninclude_dir = list_of(o, OPT_INCLUDE, w->include);
+	w->compile.nwithout = options_list(o, OPT_NO_PASS, w->without);
+	w->lang.ninclude_dir = options_list(o, OPT_INCLUDE, w->include);
 	if (config)
 		return constants_of_config(w, config, e);
 	for (unsigned i = 0; !code && i < o->nlist; i++)
@@ -100,20 +100,12 @@ int compile_words_check(struct cli *c, const struct compile_options *o)
 
 static int open_model(struct cli *c, struct job *j)
 {
-	struct compile_words w;
-	struct err e;
-	int code = compile_words_init(&w, &c->options, j->config, &e);
+	const struct model_wish wish = { .whole = true };
+	struct named_model m = { .d = j->d, .config = j->config, .configured = true };
+	int status = named_model_compile(c, &wish, &m);
 
-	w.compile.whole = true;
-	if (!code)
-		code = model_file_open(config_path(j->config, config_text(j->config, KEY_MODEL_FILE)), j->d,
-			&w.lang, &w.compile, &j->model, &e);
-	compile_words_release(&w);
-	if (code == -ERR_NO_INPUT)
-		config_blame(j->config, KEY_MODEL_FILE, &e);
-	if (code)
-		return cli_fail(c, &e);
-	return diags_errors(j->d) ? cli_diags_fail(c, j->d, model_fault_status(j->d, true)) : 0;
+	j->model = m.model;
+	return status;
 }
 
 static bool generates_nothing(const struct config *c)
@@ -308,7 +300,7 @@ static void check_samples(struct job *j)
 int job_open(struct cli *c, const char *path, struct job *j)
 {
 	struct config_change change[OPTIONS_LIST_MAX];
-	unsigned nchange = changes_of(&c->options, change);
+	unsigned nchange = config_changes(&c->options, change);
 	struct err e;
 
 	memset(j, 0, sizeof *j);

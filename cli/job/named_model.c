@@ -2,9 +2,19 @@
  * Opens the model of a command line, through its configuration where that is what is named. */
 #include "cli/job/named_model.h"
 
-#include "cli/option_lists.h"
 #include "cli/job/job.h"
 #include "cli/job/weights_files.h"
+
+unsigned config_changes(const struct options *o, struct config_change *change)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < o->nlist; i++)
+		if (o->list[i].id == OPT_SET || o->list[i].id == OPT_CONST)
+			change[n++] = (struct config_change){ o->list[i].value,
+				o->list[i].id == OPT_CONST };
+	return n;
+}
 
 bool path_is_config(const char *path)
 {
@@ -12,8 +22,10 @@ bool path_is_config(const char *path)
 }
 
 /* A model alone as a configuration that says nothing else. */
-static struct config *config_of_model(struct named_model *m, const char *path, const struct config_change *change, unsigned n)
+static struct config *config_of_model(struct cli *c, struct named_model *m, const char *path)
 {
+	struct config_change change[OPTIONS_LIST_MAX];
+	unsigned n = config_changes(&c->options, change);
 	buf_auto text = BUF_INIT;
 
 	buf_json(&text, "model: {file: %s}\n", path);
@@ -23,25 +35,46 @@ static struct config *config_of_model(struct named_model *m, const char *path, c
 	return config_read((uint32_t)file, change, n, m->d);
 }
 
-static int open_config(struct cli *c, const struct model_wish *wish, struct named_model *m)
+static int config_status(struct cli *c, const struct named_model *m)
 {
-	struct config_change change[OPTIONS_LIST_MAX];
-	unsigned n = changes_of(&c->options, change);
-	struct err e;
-
-	if (path_is_config(wish->path)) {
-		m->config = config_open(wish->path, change, n, m->d, &e);
-		if (!m->config)
-			return cli_fail(c, &e);
-	} else if (wish->defaults) {
-		m->config = config_of_model(m, wish->path, change, n);
-	} else if (c->options.given[OPT_SET]) {
-		return cli_usage(c, "--set needs a configuration (.yaml); for a model use --const");
-	}
 	return diags_errors(m->d) ? cli_diags_fail(c, m->d, err_exit_status(-ERR_CONFIG)) : 0;
 }
 
-static int open_model(struct cli *c, const struct model_wish *wish, struct named_model *m)
+static void begin(struct named_model *m)
+{
+	*m = (struct named_model){ .sources = source_set_new() };
+	m->d = diags_new(m->sources);
+}
+
+static int open_config(struct cli *c, const char *path, struct named_model *m)
+{
+	struct config_change change[OPTIONS_LIST_MAX];
+	unsigned n = config_changes(&c->options, change);
+	struct err e;
+
+	m->config = config_open(path, change, n, m->d, &e);
+	m->configured = m->config;
+	return m->config ? config_status(c, m) : cli_fail(c, &e);
+}
+
+int named_config_open(struct cli *c, const char *path, struct named_model *m)
+{
+	begin(m);
+	return open_config(c, path, m);
+}
+
+static int find_config(struct cli *c, const struct model_wish *wish, struct named_model *m)
+{
+	if (path_is_config(wish->path) && !wish->alone)
+		return open_config(c, wish->path, m);
+	if (wish->defaults)
+		m->config = config_of_model(c, m, wish->path);
+	else if (c->options.given[OPT_SET])
+		return cli_usage(c, "--set needs a configuration (.yaml); for a model use --const");
+	return config_status(c, m);
+}
+
+int named_model_compile(struct cli *c, const struct model_wish *wish, struct named_model *m)
 {
 	const char *path = m->config ? config_path(m->config, config_text(m->config, KEY_MODEL_FILE)) : wish->path;
 	struct compile_words w;
@@ -55,29 +88,34 @@ static int open_model(struct cli *c, const struct model_wish *wish, struct named
 	if (wish->without)
 		w.without[w.compile.nwithout++] = wish->without;
 	if (!status && model_file_open(path, m->d, &w.lang, &w.compile, &m->model, &e)) {
-		if (e.code == -ERR_NO_INPUT && path_is_config(wish->path))
+		if (e.code == -ERR_NO_INPUT && m->configured)
 			config_blame(m->config, KEY_MODEL_FILE, &e);
 		status = cli_fail(c, &e);
 	}
 	compile_words_release(&w);
 	if (!status && diags_errors(m->d))
-		status = cli_diags_fail(c, m->d, model_fault_status(m->d, path_is_config(wish->path)));
+		status = cli_diags_fail(c, m->d, model_fault_status(m->d, m->configured));
 	return status;
+}
+
+int named_model_read(struct cli *c, const struct model_wish *wish, struct named_model *m)
+{
+	struct model_wish named = *wish;
+
+	begin(m);
+	int status = weights_named(c, &named.path, &m->path);
+	if (!status)
+		status = find_config(c, &named, m);
+	return status ? status : named_model_compile(c, &named, m);
 }
 
 int named_model_open(struct cli *c, const struct model_wish *wish, struct named_model *m)
 {
-	struct model_wish named = *wish;
-
-	*m = (struct named_model){ .sources = source_set_new() };
-	m->d = diags_new(m->sources);
-	if (!wish->path)
+	if (!wish->path) {
+		begin(m);
 		return 0;
-	int status = weights_named(c, &named.path, &m->path);
-	if (!status)
-		status = open_config(c, &named, m);
-	if (!status)
-		status = open_model(c, &named, m);
+	}
+	int status = named_model_read(c, wish, m);
 	if (!status && wish->whole)
 		model_warn_large(m->d, m->model.program);
 	return status ? status : cli_warnings(c, m->d);

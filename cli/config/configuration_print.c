@@ -9,7 +9,68 @@
 
 enum { COMMENT_COLUMN = 44 };
 
-/* ---- scalars and flow style ---- */
+/* ---- values ---- */
+
+/* texts: every scalar is a text, as it was written, even where it looks like a number or a truth value (01, 1e3, true). */
+static json_t *json_of(const struct ynode *v, bool texts)
+{
+	json_t *j;
+
+	if (v->kind == YNODE_LIST) {
+		j = json_array();
+		for (uint32_t i = 0; i < v->n; i++)
+			json_array_append_new(j, json_of(v->entry[i].value, texts));
+		return j;
+	}
+	if (v->kind == YNODE_MAP) {
+		j = json_object();
+		for (uint32_t i = 0; i < v->n; i++)
+			json_object_set_new(j, v->entry[i].key, json_of(v->entry[i].value, texts));
+		return j;
+	}
+	if (v->kind == YNODE_NONE || v->kind == YNODE_NULL)
+		return json_null();
+	if (v->kind == YNODE_TEXT || texts)
+		return json_string(v->text);
+	if (v->kind == YNODE_BOOL)
+		return json_boolean(v->b);
+	return v->kind == YNODE_INT ? json_integer(v->i) : json_real(v->f);
+}
+
+static json_t *words_json(const char *words, unsigned bits)
+{
+	json_t *all = json_array();
+	char word[OPTION_WORD_MAX];
+
+	for (unsigned k = 0; k < option_nword(words); k++)
+		if (bits >> k & 1)
+			json_array_append_new(all,
+				json_string(option_word_at(words, k, word, sizeof word)));
+	return all;
+}
+
+static json_t *value_json(const struct train_option *o, double value, const struct yentry *entry)
+{
+	char word[OPTION_WORD_MAX];
+
+	if (o->kind == VALUE_LIST || o->kind == VALUE_COMMAND)
+		return json_of(entry->value, o->kind == VALUE_COMMAND);
+	if (o->kind == VALUE_TEXT)
+		return json_string(entry ? entry->value->text : o->words);
+	if (o->kind == VALUE_WORD)
+		return json_string(option_word_at(o->words, (unsigned)value, word, sizeof word));
+	if (o->kind == VALUE_WORDS)
+		return words_json(o->words, (unsigned)value);
+	if (o->kind == VALUE_COUNT && o->words && !value_given(value))
+		return json_string(o->words);
+	if (!value_given(value))
+		return json_null();
+	if (o->kind == VALUE_BOOL)
+		return json_boolean(value != 0);
+	return o->kind == VALUE_COUNT ? json_integer((json_int_t)value) : json_real(value);
+}
+
+/* ---- flow style ---- */
 
 /* May a text stand without quotes, in flow style too? */
 static bool is_plain(const char *text)
@@ -30,16 +91,6 @@ static void print_text(const char *text, struct buf *out)
 		buf_json_str(out, text);
 }
 
-static void print_real(double v, struct buf *out)
-{
-	if (v != v)
-		buf_str(out, ".nan");
-	else if (v - v != 0)
-		buf_str(out, v > 0 ? ".inf" : "-.inf");
-	else
-		buf_real(out, v);
-}
-
 static void print_key_of_map(const char *text, struct buf *out)
 {
 	struct ynode key = { .kind = YNODE_TEXT };
@@ -51,30 +102,35 @@ static void print_key_of_map(const char *text, struct buf *out)
 		print_text(text, out);
 }
 
-/* texts: every scalar is a text, as it was written, even where it looks like a number or a truth value (01, 1e3, true). */
-static void print_flow(const struct ynode *v, bool texts, struct buf *out)
+static void print_flow(const json_t *v, struct buf *out)
 {
-	if (v->kind == YNODE_LIST || v->kind == YNODE_MAP) {
-		buf_char(out, v->kind == YNODE_LIST ? '[' : '{');
-		for (uint32_t i = 0; i < v->n; i++) {
+	const char *key, *before = "";
+	json_t *member;
+
+	if (json_is_array(v)) {
+		buf_char(out, '[');
+		for (size_t i = 0; i < json_array_size(v); i++) {
 			buf_str(out, i ? ", " : "");
-			if (v->kind == YNODE_MAP) {
-				print_key_of_map(v->entry[i].key, out);
-				buf_str(out, ": ");
-			}
-			print_flow(v->entry[i].value, texts, out);
+			print_flow(json_array_get(v, i), out);
 		}
-		buf_char(out, v->kind == YNODE_LIST ? ']' : '}');
-	} else if (v->kind == YNODE_NONE || v->kind == YNODE_NULL) {
-		buf_str(out, "null");
-	} else if (v->kind == YNODE_TEXT || texts) {
-		print_text(v->text, out);
-	} else if (v->kind == YNODE_BOOL) {
-		buf_str(out, v->b ? "true" : "false");
-	} else if (v->kind == YNODE_INT) {
-		buf_printf(out, "%lld", (long long)v->i);
+		buf_char(out, ']');
+	} else if (json_is_object(v)) {
+		buf_char(out, '{');
+		json_object_foreach((json_t *)v, key, member)
+		{
+			buf_str(out, before);
+			print_key_of_map(key, out);
+			buf_str(out, ": ");
+			print_flow(member, out);
+			before = ", ";
+		}
+		buf_char(out, '}');
+	} else if (json_is_string(v)) {
+		print_text(json_string_value(v), out);
+	} else if (json_is_real(v)) {
+		buf_real(out, json_real_value(v));
 	} else {
-		print_real(v->f, out);
+		json_write(v, out);
 	}
 }
 
@@ -96,52 +152,17 @@ static void finish_line(const struct config *c, size_t start, struct span at, st
 		buf_printf(out, "%s\n", p.name);
 }
 
-static void print_words(const char *words, unsigned bits, struct buf *out)
-{
-	char word[OPTION_WORD_MAX];
-	unsigned n = 0;
-
-	buf_char(out, '[');
-	for (unsigned k = 0; k < option_nword(words); k++)
-		if (bits >> k & 1)
-			buf_printf(out, "%s%s", n++ ? ", " : "", option_word_at(words, k, word, sizeof word));
-	buf_char(out, ']');
-}
-
-static void print_value(const struct train_option *o, double value, const struct yentry *entry, struct buf *out)
-{
-	char word[OPTION_WORD_MAX];
-
-	if (o->kind == VALUE_LIST || o->kind == VALUE_COMMAND)
-		print_flow(entry->value, o->kind == VALUE_COMMAND, out);
-	else if (o->kind == VALUE_TEXT)
-		print_text(entry ? entry->value->text : o->words, out);
-	else if (o->kind == VALUE_WORD)
-		buf_str(out, option_word_at(o->words, (unsigned)value, word, sizeof word));
-	else if (o->kind == VALUE_WORDS)
-		print_words(o->words, (unsigned)value, out);
-	else if (o->kind == VALUE_COUNT && o->words && !value_given(value))
-		buf_str(out, o->words);
-	else if (!value_given(value))
-		buf_str(out, "null");
-	else if (o->kind == VALUE_BOOL)
-		buf_str(out, value != 0 ? "true" : "false");
-	else if (o->kind == VALUE_COUNT)
-		buf_printf(out, "%.0f", value);
-	else
-		print_real(value, out);
-}
-
 /* One by one: each has its own origin.  given: the node with those that are, or NULL. */
 static void print_options(const struct config *c, const struct table_row *row, const double *option, const struct ynode *given,
 	int indent, struct buf *out)
 {
 	for (unsigned i = 0; i < row->noption; i++) {
 		const struct yentry *entry = given ? ynode_find(given, row->option[i].name) : NULL;
+		json_auto_t *value = value_json(&row->option[i], option[i], entry);
 		size_t start = out->len;
 
 		buf_printf(out, "%*s%s: ", indent, "", row->option[i].name);
-		print_value(&row->option[i], option[i], entry, out);
+		print_flow(value, out);
 		finish_line(c, start, entry ? entry->value->at : (struct span){ 0, 0, 0 }, out);
 	}
 }
@@ -190,12 +211,13 @@ static void print_consts(const struct config *c, struct buf *out)
 
 	buf_str(out, "  const:\n");
 	for (uint32_t i = 0; i < v->n; i++) {
+		json_auto_t *value = json_of(v->entry[i].value, false);
 		size_t start = out->len;
 
 		buf_str(out, "    ");
 		print_text(v->entry[i].key, out);
 		buf_str(out, ": ");
-		print_flow(v->entry[i].value, false, out);
+		print_flow(value, out);
 		finish_line(c, start, v->entry[i].value->at, out);
 	}
 }
@@ -217,8 +239,9 @@ static void print_key(const struct config *c, const struct schema_row *row, cons
 		print_consts(c, out);
 		return;
 	}
+	json_auto_t *value = json_of(v, schema_is_text(row->type));
 	buf_printf(out, "  %s: ", name);
-	print_flow(v, schema_is_text(row->type), out);
+	print_flow(value, out);
 	finish_line(c, start, v->at, out);
 }
 
@@ -239,64 +262,6 @@ void config_print(const struct config *c, struct buf *out)
 }
 
 /* ---- JSON ---- */
-
-/* texts: as for print_flow. */
-static json_t *json_of(const struct ynode *v, bool texts)
-{
-	json_t *j;
-
-	if (v->kind == YNODE_LIST) {
-		j = json_array();
-		for (uint32_t i = 0; i < v->n; i++)
-			json_array_append_new(j, json_of(v->entry[i].value, texts));
-		return j;
-	}
-	if (v->kind == YNODE_MAP) {
-		j = json_object();
-		for (uint32_t i = 0; i < v->n; i++)
-			json_object_set_new(j, v->entry[i].key, json_of(v->entry[i].value, texts));
-		return j;
-	}
-	if (v->kind == YNODE_NONE || v->kind == YNODE_NULL)
-		return json_null();
-	if (v->kind == YNODE_TEXT || texts)
-		return json_string(v->text);
-	if (v->kind == YNODE_BOOL)
-		return json_boolean(v->b);
-	return v->kind == YNODE_INT ? json_integer(v->i) : json_real(v->f);
-}
-
-static json_t *words_json(const char *words, unsigned bits)
-{
-	json_t *all = json_array();
-	char word[OPTION_WORD_MAX];
-
-	for (unsigned k = 0; k < option_nword(words); k++)
-		if (bits >> k & 1)
-			json_array_append_new(all, json_string(option_word_at(words, k, word, sizeof word)));
-	return all;
-}
-
-static json_t *value_json(const struct train_option *o, double value, const struct yentry *entry)
-{
-	char word[OPTION_WORD_MAX];
-
-	if (o->kind == VALUE_LIST || o->kind == VALUE_COMMAND)
-		return json_of(entry->value, o->kind == VALUE_COMMAND);
-	if (o->kind == VALUE_TEXT)
-		return json_string(entry ? entry->value->text : o->words);
-	if (o->kind == VALUE_WORD)
-		return json_string(option_word_at(o->words, (unsigned)value, word, sizeof word));
-	if (o->kind == VALUE_WORDS)
-		return words_json(o->words, (unsigned)value);
-	if (o->kind == VALUE_COUNT && o->words && !value_given(value))
-		return json_string(o->words);
-	if (!value_given(value))
-		return json_null();
-	if (o->kind == VALUE_BOOL)
-		return json_boolean(value != 0);
-	return o->kind == VALUE_COUNT ? json_integer((json_int_t)value) : json_real(value);
-}
 
 static json_t *options_json(enum key_type type, const struct ynode *v)
 {

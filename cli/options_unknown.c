@@ -66,7 +66,7 @@ static void add_row(struct meanings *m, const struct schema_row *key, const char
 static void add_rows(struct meanings *m, const struct schema_row *key)
 {
 	const char *name[SCHEMA_NAMES_MAX];
-	size_t n = key->choices(name);
+	size_t n = schema_names(key, name);
 
 	if (key->preset)
 		add_row(m, key, key->preset);

@@ -173,7 +173,7 @@ static bool help_option(struct config *c, struct diag *g, const char *prefix, co
 			continue;
 		if (v && (v->kind == YNODE_TEXT || (v->kind == YNODE_MAP && v->n)))
 			chosen = v->kind == YNODE_TEXT ? v->text : v->entry[0].key;
-		size_t n = key->choices(name);
+		size_t n = schema_names(key, name);
 		for (size_t k = 0; !(chosen && find_option(key->type, chosen, word)) && k < n; k++)
 			chosen = name[k];
 		option = chosen ? find_option(key->type, chosen, word) : NULL;

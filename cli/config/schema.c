@@ -22,39 +22,14 @@
 
 /* ---- words that other folders define ---- */
 
-static size_t names_of_generators(const char **name)
+static size_t names_of_regularizers(const char **name)
 {
-	const char *const *v;
-	size_t n = generator_names(&v);
+	const struct regularizer_row *row;
+	size_t n = regularizer_rows(&row);
 
-	memcpy(name, v, n * sizeof *name);
+	for (size_t i = 0; i < n; i++)
+		name[i] = row[i].name;
 	return n;
-}
-
-/* Losses, optimisers, metrics and schedules list their rows alike. */
-#define NAMES_OF(function, row_type, rows_function) \
-	static size_t function(const char **name) \
-	{ \
-		const struct row_type *row; \
-		size_t n = rows_function(&row); \
-		\
-		for (size_t i = 0; i < n; i++) \
-			name[i] = row[i].name; \
-		return n; \
-	}
-NAMES_OF(names_of_losses, loss_row, loss_rows)
-NAMES_OF(names_of_optimizers, optimizer_row, optimizer_rows)
-NAMES_OF(names_of_metrics, metric_row, metric_rows)
-NAMES_OF(names_of_schedules, schedule_row, schedule_rows)
-NAMES_OF(names_of_callbacks, callback_row, callback_rows)
-NAMES_OF(names_of_regularizers, regularizer_row, regularizer_rows)
-NAMES_OF(names_of_constraints, constraint_row, constraint_rows)
-
-static size_t names_of_transforms(const char **name)
-{
-	for (int i = 1; i < TRANSFORM_COUNT; i++)
-		name[i - 1] = transform_name((enum transform_kind)i);
-	return TRANSFORM_COUNT - 1;
 }
 
 static size_t copy_words(const char **name, const char *const *word)
@@ -257,8 +232,8 @@ bool check_count(const struct check *c, const struct ynode *v, uint32_t n, unsig
 
 bool check_one_of(const struct check *c, const struct ynode *v, struct span at, const char *word)
 {
-	const char *name[SCHEMA_NAMES_MAX], *near, *here;
-	size_t n = c->row->choices(name);
+	const char *name[SCHEMA_NAMES_MAX];
+	size_t n = schema_names(c->row, name);
 	buf_auto b = BUF_INIT;
 
 	for (size_t i = 0; i < n; i++)
@@ -267,20 +242,24 @@ bool check_one_of(const struct check *c, const struct ynode *v, struct span at, 
 			return true;
 	if (v->kind == YNODE_MAP && (c->row->type == TYPE_REGULARIZERS || c->row->type == TYPE_CONSTRAINTS))
 		name[n++] = "weights";       /* which callers take themselves */
-	for (size_t i = 0; i < n; i++)
-		buf_printf(&b, "%s%s", i ? ", " : "", name[i]);
+	words_text(name, n, &b);
 	struct diag *g = diag_at(c->d, DIAG_CONFIG_CHOICE, at, "`%s` cannot be `%s`", c->what, word);
 	diag_label(g, "one of: %s", b.data);
-	near = diag_nearest(word, name, n);
-	here = alias_find(word, name, n);
 	if (c->row->type == TYPE_METRICS && !strncmp(word, "val_", 4))
-		diag_help(g,
-			"metrics are computed for the validation data, too: write them without val_");
-	else if (here)
+		diag_help(g, "metrics are computed for the validation data, too: write them without val_");
+	else
+		help_name(g, word, name, n);
+	return false;
+}
+
+void help_name(struct diag *g, const char *word, const char *const *name, size_t n)
+{
+	const char *here = alias_find(word, name, n), *near = diag_nearest(word, name, n);
+
+	if (here)
 		diag_help(g, "here it is called `%s`", here);
 	else if (near)
 		diag_help(g, "did you mean `%s`?", near);
-	return false;
 }
 
 static bool check_choice(const struct check *c, const struct ynode *v)
@@ -388,25 +367,6 @@ static bool named_class(const struct check *c, const struct ynode *key)
 	return false;
 }
 
-static bool number_map(const struct check *c, const struct ynode *v, double low, double high)
-{
-	bool well = true;
-
-	if (v->kind != YNODE_MAP || !v->n)
-		return check_wrong_kind(c, v, "a map from numbers to numbers");
-	for (uint32_t i = 0; i < v->n; i++) {
-		struct ynode key = { .at = v->entry[i].key_at, .text = v->entry[i].key };
-
-		yaml_resolve(&key, key.text);
-		if (key.kind == YNODE_TEXT)
-			well = named_class(c, &key);
-		else
-			well &= check_number(c, &key, -DBL_MAX, DBL_MAX)
-				&& check_number(c, v->entry[i].value, low, high);
-	}
-	return well;
-}
-
 static bool check_label_map(const struct check *c, const struct ynode *v)
 {
 	return v->kind == YNODE_MAP && v->n ? check_numbers(c, v, -1e300, 1e300)
@@ -415,8 +375,23 @@ static bool check_label_map(const struct check *c, const struct ynode *v)
 
 static bool check_class_weights(const struct check *c, const struct ynode *v)
 {
-	return (v->kind != YNODE_MAP || check_count(c, v, v->n, CLASS_WEIGHTS_MAX, "classes"))
-		&& number_map(c, v, 0, 1e300);
+	bool well = true;
+
+	if (v->kind != YNODE_MAP || !v->n)
+		return check_wrong_kind(c, v, "a map from numbers to numbers");
+	if (!check_count(c, v, v->n, CLASS_WEIGHTS_MAX, "classes"))
+		return false;
+	for (uint32_t i = 0; i < v->n; i++) {
+		struct ynode key = { .at = v->entry[i].key_at, .text = v->entry[i].key };
+
+		yaml_resolve(&key, key.text);
+		if (key.kind == YNODE_TEXT)
+			well = named_class(c, &key);
+		else
+			well &= check_number(c, &key, -DBL_MAX, DBL_MAX)
+				&& check_number(c, v->entry[i].value, 0, 1e300);
+	}
+	return well;
 }
 
 /* One of the choices, or a list of them but auto and none. */

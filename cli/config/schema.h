@@ -59,7 +59,7 @@ struct schema_row {
 	const char *path;
 	enum key_type type;
 	double low, high;
-	names_fn choices;
+	names_fn choices;            /* NULL: words of its table, if the type has one */
 	const char *preset;          /* "null": may be left out; NULL: must be given */
 	enum key_scope scope;
 	const char *unit;            /* of the number; "none": it has none */
@@ -69,6 +69,8 @@ struct schema_row {
 
 const struct schema_row *schema_row(enum key_id id);
 const struct schema_row *schema_find(const char *path);      /* NULL if unknown */
+/* Up to SCHEMA_NAMES_MAX words that a value may be or name, into name[]; how many. */
+size_t schema_names(const struct schema_row *row, const char **name);
 /* Does a key begin with `section.`? */
 bool schema_is_section(const char *section);
 /* What the values of a type look like, for messages and the manual. */

@@ -26,6 +26,9 @@ bool check_count(const struct check *c, const struct ynode *v, uint32_t n, unsig
 /* Is `word`, which stands at `at` in v or is v, one of the row's choices? */
 bool check_one_of(const struct check *c, const struct ynode *v, struct span at, const char *word);
 
+/* Say which of name[n] was meant with `word`, if one is likely. */
+void help_name(struct diag *g, const char *word, const char *const *name, size_t n);
+
 /* A row of a table with options, by the key's type: NAME, or {NAME: {option: value}}. */
 bool check_row(const struct check *c, const struct ynode *v);
 bool check_metrics(const struct check *c, const struct ynode *v);

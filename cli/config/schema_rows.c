@@ -4,82 +4,91 @@
 
 #include <string.h>
 
-#include "cli/config/aliases.h"
+#include "cli/config/schema_text.h"
 #include "runtime/base/maths.h"
 #include "runtime/data/transform/transform.h"
 #include "runtime/train/option/option_table.h"
 
-#define FIND_IN(function, row_type, find) \
-	static bool function(const char *name, struct table_row *out) \
-	{ \
-		const struct row_type *row = find(name); \
-		\
-		if (row) \
-			*out = (struct table_row){ row->name, row->doc, row->noption, row->option }; \
-		return row != NULL; \
-	}
-FIND_IN(find_loss, loss_row, loss_find)
-FIND_IN(find_metric, metric_row, metric_find)
-FIND_IN(find_optimizer, optimizer_row, optimizer_find)
-FIND_IN(find_schedule, schedule_row, schedule_find)
-FIND_IN(find_callback, callback_row, callback_find)
-FIND_IN(find_constraint, constraint_row, constraint_find)
-
-/* The steps that change the inputs, as rows with options. */
-static bool find_transform(const char *name, struct table_row *out)
+static size_t transform_rows(const struct table_row **rows)
 {
 #define TRANSFORM(name, doc, source, options) \
 	static const struct train_option name##_options[] = { OPTION_ROWS options };
 #include "runtime/data/transform/transforms.def"
 #undef TRANSFORM
-	static const struct table_row row[TRANSFORM_COUNT] = {
+	static const struct table_row table[] = {
 #define TRANSFORM(name, doc, source, options) \
-		[TRANSFORM_##name] = { #name, doc, OPTION_COUNT_OF(OPTION_ROWS options), name##_options },
+	{ #name, doc, OPTION_COUNT_OF(OPTION_ROWS options), name##_options },
 #include "runtime/data/transform/transforms.def"
 #undef TRANSFORM
 	};
-	enum transform_kind k = transform_find(name);
 
-	if (k)
-		*out = row[k];
-	return k != TRANSFORM_NONE;
+	*rows = table;
+	return sizeof table / sizeof *table;
 }
 
-static bool find_generator(const char *name, struct table_row *out)
+static size_t generator_rows(const struct table_row **rows)
 {
 #define GENERATOR(function, name, input, doc, options) \
 	static const struct train_option function##_options[] = { OPTION_ROWS options };
 #include "runtime/data/generate/generators.def"
 #undef GENERATOR
-	static const struct table_row row[] = {
+	static const struct table_row table[] = {
 #define GENERATOR(function, name, input, doc, options) \
 		{ name, doc, OPTION_COUNT_OF(OPTION_ROWS options), function##_options },
 #include "runtime/data/generate/generators.def"
 #undef GENERATOR
 	};
 
-	for (size_t i = 0; i < sizeof row / sizeof *row; i++)
-		if (!strcmp(row[i].name, name)) {
-			*out = row[i];
-			return true;
-		}
-	return false;
+	*rows = table;
+	return sizeof table / sizeof *table;
 }
 
-static bool (*const tables[TYPE_COUNT])(const char *name, struct table_row *out) = {
-	[TYPE_GENERATOR] = find_generator,
-	[TYPE_LOSS] = find_loss,
-	[TYPE_METRICS] = find_metric,
-	[TYPE_OPTIMIZER] = find_optimizer,
-	[TYPE_SCHEDULE] = find_schedule,
-	[TYPE_TRANSFORMS] = find_transform,
-	[TYPE_CALLBACKS] = find_callback,
-	[TYPE_CONSTRAINTS] = find_constraint,
+#define TABLES(TABLE) \
+	TABLE(GENERATOR, table_row, generator_rows) \
+	TABLE(LOSS, loss_row, loss_rows) \
+	TABLE(METRICS, metric_row, metric_rows) \
+	TABLE(OPTIMIZER, optimizer_row, optimizer_rows) \
+	TABLE(SCHEDULE, schedule_row, schedule_rows) \
+	TABLE(TRANSFORMS, table_row, transform_rows) \
+	TABLE(CALLBACKS, callback_row, callback_rows) \
+	TABLE(CONSTRAINTS, constraint_row, constraint_rows)
+
+/* Row i of a table; false: there are fewer. */
+#define TABLE(type, row_type, rows) \
+	static bool row_of_##type(size_t i, struct table_row *out) \
+	{ \
+		const struct row_type *row; \
+		bool there = i < rows(&row); \
+\
+		if (there) \
+			*out = (struct table_row){ row[i].name, row[i].doc, row[i].noption, \
+				row[i].option }; \
+		return there; \
+	}
+TABLES(TABLE)
+#undef TABLE
+
+static bool (*const tables[TYPE_COUNT])(size_t i, struct table_row *out) = {
+#define TABLE(type, row_type, rows) [TYPE_##type] = row_of_##type,
+	TABLES(TABLE)
+#undef TABLE
 };
+
+size_t schema_names(const struct schema_row *key, const char **name)
+{
+	struct table_row row;
+	size_t n = 0;
+
+	if (key->choices)
+		return key->choices(name);
+	while (tables[key->type] && tables[key->type](n, &row))
+		name[n++] = row.name;
+	return n;
+}
 
 bool schema_has_rows(enum key_type t)
 {
-	return tables[t] && t != TYPE_METRICS && t != TYPE_TRANSFORMS && t != TYPE_CONSTRAINTS && t != TYPE_CALLBACKS;
+	return tables[t] && !schema_is_list(t) && t != TYPE_CALLBACKS;
 }
 
 bool schema_is_list(enum key_type t)
@@ -89,7 +98,10 @@ bool schema_is_list(enum key_type t)
 
 bool schema_table_row(enum key_type t, const char *name, struct table_row *out)
 {
-	return tables[t](name, out);
+	for (size_t i = 0; tables[t](i, out); i++)
+		if (!strcmp(out->name, name))
+			return true;
+	return false;
 }
 
 struct table_row schema_chosen(enum key_type t, const struct ynode *v, const struct ynode **options)
@@ -98,7 +110,7 @@ struct table_row schema_chosen(enum key_type t, const struct ynode *v, const str
 	const char *name = v->kind == YNODE_MAP ? v->entry[0].key : v->text;
 
 	*options = v->kind == YNODE_MAP && v->entry[0].value->kind == YNODE_MAP ? v->entry[0].value : NULL;
-	if (!tables[t](name, &row))
+	if (!schema_table_row(t, name, &row))
 		BUG("`%s` was not checked", name);
 	return row;
 }
@@ -110,26 +122,20 @@ static void label_options(struct diag *g, const char *before, const struct table
 {
 	buf_auto b = BUF_INIT;
 
-	for (unsigned i = 0; i < row->noption; i++) {
+	for (unsigned i = 0; i < row->noption; i++)
 		name[i] = row->option[i].name;
-		buf_printf(&b, "%s%s", i ? ", " : "", name[i]);
-	}
+	words_text(name, row->noption, &b);
 	diag_label(g, "%s%s%s", before, row->noption ? "options: " : "it has none",
 		row->noption ? b.data : "");
 }
 
 static bool unknown_option(const struct check *c, const struct table_row *row, const struct yentry *entry)
 {
-	const char *name[TRAIN_OPTIONS_MAX], *near, *here;
+	const char *name[TRAIN_OPTIONS_MAX];
 	struct diag *g = diag_at(c->d, DIAG_CONFIG_UNKNOWN, entry->key_at, "%s has no option `%s`", row->name, entry->key);
 
 	label_options(g, "", row, name);
-	here = alias_find(entry->key, name, row->noption);
-	near = diag_nearest(entry->key, name, row->noption);
-	if (here)
-		diag_help(g, "here it is called `%s`", here);
-	else if (near)
-		diag_help(g, "did you mean `%s`?", near);
+	help_name(g, entry->key, name, row->noption);
 	return false;
 }
 
@@ -161,49 +167,38 @@ static bool no_options(const struct check *c, const struct table_row *row, const
 	return false;
 }
 
-static bool check_list(const struct check *c, const struct train_option *o, const struct ynode *v)
+static bool check_in_range(const struct check *c, const struct ynode *v)
 {
-	bool well = true;
-
-	if (v->kind != YNODE_LIST || !v->n)
-		return check_wrong_kind(c, v, "a list of at least one number");
-	if (!check_count(c, v, v->n, VALUE_LIST_MAX, "entries"))
-		return false;
-	for (uint32_t i = 0; i < v->n; i++)
-		well &= check_number(c, v->entry[i].value, o->min, o->max);
-	return well;
+	return check_number(c, v, c->option->min, c->option->max);
 }
 
-static bool check_word(const struct check *c, const char *words, const struct ynode *v)
+static bool check_list(const struct check *c, const struct ynode *v)
+{
+	if (v->kind != YNODE_LIST || !v->n)
+		return check_wrong_kind(c, v, "a list of at least one number");
+	return check_count(c, v, v->n, VALUE_LIST_MAX, "entries") && check_each(c, v, check_in_range);
+}
+
+static bool check_word(const struct check *c, const struct ynode *v)
 {
 	buf_auto known = BUF_INIT;
 
 	if (v->kind == YNODE_LIST || v->kind == YNODE_MAP || v->kind == YNODE_NULL)
 		return check_wrong_kind(c, v, "one word");
-	if (option_word(words, v->text) >= 0)
+	if (option_word(c->option->words, v->text) >= 0)
 		return true;
-	for (unsigned k = 0; k < option_nword(words); k++) {
-		char word[OPTION_WORD_MAX];
-
-		buf_printf(&known, "%s%s", k ? ", " : "", option_word_at(words, k, word, sizeof word));
-	}
-	struct diag *g =
-		diag_at(c->d, DIAG_CONFIG_CHOICE, v->at, "`%s` cannot be `%s`", c->what, v->text);
-	diag_label(g, "one of: %s", known.data);
+	option_words_text(c->option->words, &known);
+	diag_label(diag_at(c->d, DIAG_CONFIG_CHOICE, v->at, "`%s` cannot be `%s`", c->what, v->text),
+		"one of: %s", known.data);
 	return false;
 }
 
-static bool check_words(const struct check *c, const char *words, const struct ynode *v)
+static bool check_words(const struct check *c, const struct ynode *v)
 {
-	bool well = true;
-
 	if (v->kind != YNODE_LIST)
-		return check_word(c, words, v);
-	if (!v->n)
-		return check_wrong_kind(c, v, "a word, or a list of at least one");
-	for (uint32_t i = 0; i < v->n; i++)
-		well &= check_word(c, words, v->entry[i].value);
-	return well;
+		return check_word(c, v);
+	return v->n ? check_each(c, v, check_word)
+		    : check_wrong_kind(c, v, "a word, or a list of at least one");
 }
 
 /* A text, or a list of texts of which the first is not empty. */
@@ -220,27 +215,26 @@ static bool check_command(const struct check *c, const struct ynode *v)
 	return v->n || check_wrong_kind(c, v, "a text, or a list of at least one");
 }
 
-static bool check_value(const struct check *c, const struct train_option *o, const struct ynode *v)
+static bool check_value(const struct check *c, const struct ynode *v)
 {
+	static bool (*const check[])(const struct check *c,
+		const struct ynode *v) = { [VALUE_REAL] = check_in_range,
+		[VALUE_BOOL] = check_bool,
+		[VALUE_COUNT] = check_in_range,
+		[VALUE_LIST] = check_list,
+		[VALUE_WORD] = check_word,
+		[VALUE_WORDS] = check_words,
+		[VALUE_TEXT] = check_text,
+		[VALUE_COMMAND] = check_command };
+	const struct train_option *o = c->option;
+
 	if (v->kind == YNODE_NULL && !value_given(o->value))
 		return true;
-	if (o->kind == VALUE_BOOL)
-		return check_bool(c, v);
-	if (o->kind == VALUE_LIST)
-		return check_list(c, o, v);
-	if (o->kind == VALUE_WORD)
-		return check_word(c, o->words, v);
-	if (o->kind == VALUE_WORDS)
-		return check_words(c, o->words, v);
-	if (o->kind == VALUE_TEXT)
-		return check_text(c, v);
-	if (o->kind == VALUE_COMMAND)
-		return check_command(c, v);
 	if (o->kind == VALUE_COUNT && o->words && v->kind == YNODE_TEXT)
-		return check_word(c, o->words, v);
+		return check_word(c, v);
 	if (o->kind == VALUE_COUNT && v->kind != YNODE_INT)
 		return check_wrong_kind(c, v, "a whole number");
-	return check_number(c, v, o->min, o->max);
+	return check[o->kind](c, v);
 }
 
 static bool check_option(const struct check *c, const struct table_row *row, const struct yentry *entry)
@@ -249,7 +243,7 @@ static bool check_option(const struct check *c, const struct table_row *row, con
 		const struct check inner = { c->d, c->row, entry->key, &row->option[i] };
 
 		if (!strcmp(row->option[i].name, entry->key))
-			return check_value(&inner, &row->option[i], entry->value);
+			return check_value(&inner, entry->value);
 	}
 	return unknown_option(c, row, entry);
 }
@@ -272,7 +266,7 @@ static bool check_required(const struct check *c, const struct table_row *row, c
 static bool is_choice(const struct check *c, const char *word)
 {
 	const char *name[SCHEMA_NAMES_MAX];
-	size_t n = c->row->choices(name);
+	size_t n = schema_names(c->row, name);
 
 	for (size_t i = 0; i < n; i++)
 		if (!strcmp(name[i], word))
@@ -328,7 +322,7 @@ static bool misplaced_name(const struct check *c, const struct ynode *v, const c
 	struct table_row row;
 
 	diag_label(g, v->kind == YNODE_MAP ? "this is none of the names" : "this is a list");
-	tables[c->row->type](name, &row);
+	schema_table_row(c->row->type, name, &row);
 	help_forms(g, &row);
 	return false;
 }
@@ -354,7 +348,7 @@ bool check_row(const struct check *c, const struct ynode *v)
 		return false;
 	if (options && options->kind == YNODE_NULL)
 		options = NULL;
-	tables[c->row->type](v->kind == YNODE_MAP ? v->entry[0].key : v->text, &row);
+	schema_table_row(c->row->type, v->kind == YNODE_MAP ? v->entry[0].key : v->text, &row);
 	if (options && options->kind != YNODE_MAP)
 		return no_options(c, &row, options);
 	for (uint32_t i = 0; options && i < options->n; i++)

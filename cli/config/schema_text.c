@@ -38,7 +38,7 @@ void range_text(double low, double high, struct buf *out)
 		bound(out, high);
 }
 
-static void words(const char *const *name, size_t n, struct buf *out)
+void words_text(const char *const *name, size_t n, struct buf *out)
 {
 	for (size_t i = 0; i < n; i++)
 		buf_printf(out, "%s%s", i ? ", " : "", name[i]);
@@ -47,23 +47,27 @@ static void words(const char *const *name, size_t n, struct buf *out)
 void schema_allowed(const struct schema_row *row, struct buf *out)
 {
 	const char *name[SCHEMA_NAMES_MAX];
+	size_t n = schema_names(row, name);
 	bool range = row->high > row->low;
 
 	if (range)
 		range_text(row->low, row->high, out);
-	if (row->choices) {
+	if (n) {
 		buf_str(out, range ? "; or one of: " : "one of: ");
-		words(name, row->choices(name), out);
+		words_text(name, n, out);
 	}
 }
 
 void schema_describe(const struct schema_row *row, struct buf *out)
 {
-	buf_printf(out, "Type: %s", schema_type_text(row->type));
-	if (row->high > row->low || row->choices)
-		buf_str(out, row->high > row->low ? ", " : "; ");
-	schema_allowed(row, out);
-	buf_printf(out, ".\nUnit: %s.\n", row->unit);
+	buf_auto allowed = BUF_INIT;
+
+	schema_allowed(row, &allowed);
+	buf_printf(out, "Type: %s%s%s.\nUnit: %s.\n", schema_type_text(row->type),
+		!allowed.len                   ? ""
+			: row->high > row->low ? ", "
+					       : "; ",
+		allowed.len ? allowed.data : "", row->unit);
 	if (!row->preset)
 		buf_str(out, "Must be given.\n");
 	else
@@ -72,23 +76,23 @@ void schema_describe(const struct schema_row *row, struct buf *out)
 		buf_str(out, "Changes no result and is not kept in weights.bin.\n");
 }
 
-static void option_words(const struct train_option *o, struct buf *out)
+void option_words_text(const char *words, struct buf *out)
 {
 	char word[OPTION_WORD_MAX];
 
-	for (unsigned k = 0; k < option_nword(o->words); k++)
-		buf_printf(out, "%s%s", k ? ", " : "", option_word_at(o->words, k, word, sizeof word));
+	for (unsigned k = 0; k < option_nword(words); k++)
+		buf_printf(out, "%s%s", k ? ", " : "", option_word_at(words, k, word, sizeof word));
 }
 
 void option_allowed(const struct train_option *o, struct buf *out)
 {
 	if (o->kind == VALUE_WORD || o->kind == VALUE_WORDS)
-		option_words(o, out);
+		option_words_text(o->words, out);
 	else if (o->kind == VALUE_REAL || o->kind == VALUE_COUNT || o->kind == VALUE_LIST)
 		range_text(o->min, o->max, out);
 	if (o->kind == VALUE_COUNT && o->words) {
 		buf_str(out, "; or ");
-		option_words(o, out);
+		option_words_text(o->words, out);
 	}
 }
 

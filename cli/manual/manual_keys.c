@@ -85,7 +85,7 @@ static void table_items(struct buf *out, enum key_id id)
 {
 	const struct schema_row *key = schema_row(id);
 	const char *name[SCHEMA_NAMES_MAX];
-	size_t n = key->choices(name);
+	size_t n = schema_names(key, name);
 
 	for (size_t i = 0; i < n; i++) {
 		struct table_row row;

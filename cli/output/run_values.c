@@ -137,87 +137,54 @@ static void squares(const cplx *psi, uint64_t size, double *out)
 		out[i] = creal(psi[i]) * creal(psi[i]) + cimag(psi[i]) * cimag(psi[i]);
 }
 
-/* Squares of amplitudes, or their frequencies among the shots; scratch has 2^n numbers. */
-static void squares_of(const struct run_values *r, uint32_t c, uint32_t s, uint64_t size, const cplx *psi, double *scratch, double *out)
+/* Of one circuit its amplitudes, their squares or frequencies among the shots, or the bits of all shots. */
+static int emit_circuit(struct run_values *r, enum emit what, uint32_t c, struct err *e)
 {
-	const struct shot_stream stream = { .key = r->key, .sample = s, .group = c };
-
-	squares(psi, size, out);
-	if (r->shots)
-		shot_frequencies(out, size, r->shots, &stream, scratch);
-}
-
-static int state_of_circuit(struct run_values *r, uint32_t c, bool squares, struct err *e)
-{
+	static const char *const names[] = {
+		[EMIT_STATE] = "state", [EMIT_PROBABILITIES] = "probabilities", [EMIT_SAMPLES] = "samples"
+	};
 	const struct circuit_code *code = &r->program->circuit[c];
-	uint64_t size = code->nwire < 34 ? (uint64_t)1 << code->nwire : UINT64_MAX, dim[2] = { r->nsample, size };
-	const char *name = *code->name ? code->name : squares ? "probabilities" : "state";
-	struct values *v = result(r, name, 2, dim, !squares, e);
+	const bool bits = what == EMIT_SAMPLES, state = what == EMIT_STATE;
+	uint64_t size = code->nwire < 34 ? (uint64_t)1 << code->nwire : UINT64_MAX;
+	uint64_t dim[3] = { r->nsample, bits ? r->shots : size, code->nwire };
+	uint64_t each = bits ? dim[1] * dim[2] : state ? 2 * size : size; /* numbers of a sample */
+	struct values *v =
+		result(r, *code->name ? code->name : names[what], bits ? 3 : 2, dim, state, e);
 	mem_auto cplx *psi = v ? mem_try(size, sizeof *psi) : NULL;
+	mem_auto double *p = psi && bits ? mem_try(size, sizeof *p) : NULL;
 	int status = 0;
 
-	if (!psi)
-		return v ? err_set(e, -ERR_CONFIG, "no memory for a state of %u qubits", code->nwire) : e->code;
-	v->index[0] = "sample";
-	v->index[1] = "index";
-	for (uint32_t s = 0; !status && s < r->nsample; s++) {
-		double *out = v->array.value + (size_t)s * size * (squares ? 1 : 2);
-
-		status = evaluator_state(r->ev, c, row_of(r, s), psi, e);
-		if (!status && squares)
-			squares_of(r, c, s, size, psi, (double *)psi, out);
-		for (uint64_t i = 0; !status && !squares && i < size; i++) {
-			out[2 * i] = creal(psi[i]);
-			out[2 * i + 1] = cimag(psi[i]);
-		}
-	}
-	return status;
-}
-
-/* The bits of all shots of one circuit. */
-static int samples_of_circuit(struct run_values *r, uint32_t c, struct err *e)
-{
-	const struct circuit_code *code = &r->program->circuit[c];
-	uint64_t size = code->nwire < 34 ? (uint64_t)1 << code->nwire : UINT64_MAX, shots = r->shots;
-	uint64_t dim[3] = { r->nsample, shots, code->nwire };
-	struct values *v = result(r, *code->name ? code->name : "samples", 3, dim, false, e);
-	mem_auto cplx *psi = v ? mem_try(size, sizeof *psi) : NULL;
-	mem_auto double *p = psi ? mem_try(size, sizeof *p) : NULL;
-	int status = 0;
-
-	if (!p)
+	if (!psi || (bits && !p))
 		return v ? err_set(e, -ERR_CONFIG, "no memory for a state of %u qubits", code->nwire)
 			 : e->code;
 	v->index[0] = "sample";
-	v->index[1] = "shot";
-	v->column = "qubit";
+	v->index[1] = bits ? "shot" : "index";
+	v->column = bits ? "qubit" : NULL;
 	for (uint32_t s = 0; !status && s < r->nsample; s++) {
 		const struct shot_stream stream = { .key = r->key, .sample = s, .group = c };
+		double *out = v->array.value + s * each;
 
 		status = evaluator_state(r->ev, c, row_of(r, s), psi, e);
 		if (status)
 			break;
-		squares(psi, size, p);
-		shot_bits(p, code->nwire, shots, &stream, v->array.value + s * shots * code->nwire);
+		if (state)
+			memcpy(out, psi, size * sizeof *psi);
+		else
+			squares(psi, size, bits ? p : out);
+		if (bits)
+			shot_bits(p, code->nwire, r->shots, &stream, out);
+		else if (!state && r->shots)
+			shot_frequencies(out, size, r->shots, &stream, (double *)psi);
 	}
 	return status;
 }
 
-static int emit_samples(struct run_values *r, struct err *e)
+static int emit_circuits(struct run_values *r, enum emit what, struct err *e)
 {
 	int code = 0;
 
 	for (uint32_t c = 0; !code && c < r->program->ncircuit; c++)
-		code = samples_of_circuit(r, c, e);
-	return code;
-}
-
-static int emit_states(struct run_values *r, bool squares, struct err *e)
-{
-	int code = 0;
-
-	for (uint32_t c = 0; !code && c < r->program->ncircuit; c++)
-		code = state_of_circuit(r, c, squares, e);
+		code = emit_circuit(r, what, c, e);
 	return code;
 }
 
@@ -228,9 +195,9 @@ int run_values_emit(struct run_values *r, enum emit what, struct err *e)
 	case EMIT_READOUTS: return emit_readouts(r, false, e);
 	case EMIT_JACOBIAN: return emit_jacobian(r, true, e);
 	case EMIT_READOUT_JACOBIAN: return emit_jacobian(r, false, e);
-	case EMIT_STATE: return emit_states(r, false, e);
-	case EMIT_PROBABILITIES: return emit_states(r, true, e);
-	case EMIT_SAMPLES: return emit_samples(r, e);
+	case EMIT_STATE:
+	case EMIT_PROBABILITIES:
+	case EMIT_SAMPLES: return emit_circuits(r, what, e);
 	}
 	BUG("no values number %d", (int)what);
 }

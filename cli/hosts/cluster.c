@@ -42,13 +42,6 @@ static int hosts_of(const struct options *o, const struct config *config, struct
 	return code;
 }
 
-static const char *word_of(const struct options *o, enum option_id id, const struct config *config, enum key_id key)
-{
-	if (o->given[id])
-		return o->value[id];
-	return config && config_has(config, key) ? config_text(config, key) : NULL;
-}
-
 /* Without a list of hosts: those of the batch job, where it has several. */
 static int hosts_of_job(struct cluster *k, struct err *e)
 {
@@ -135,20 +128,33 @@ static enum rank_link link_of(const char *word)
 }
 
 /* The option without a value means on. */
-static bool encrypts(const char *word) { return strcmp(word, "off") && strcmp(word, "false"); }
+static bool encrypts(const char *word)
+{
+	return !word || (strcmp(word, "off") && strcmp(word, "false"));
+}
 
 /* Would starting workers run what the configuration names?  Workers on this machine are this program itself. */
 static bool is_of_config(const struct cluster *k, const struct config *config)
 {
 	const struct options *o = &k->cli->options;
-	bool hosts = !o->given[OPT_HOSTS] && !o->given[OPT_HOSTFILE], others = false;
+	bool hosts = !o->given[OPT_HOSTS] && !o->given[OPT_HOSTFILE];
+
+	return config && cluster_is_remote(k)
+		&& ((hosts
+			    && (config_has(config, KEY_CLUSTER_HOSTS)
+				    || config_has(config, KEY_CLUSTER_HOSTFILE)))
+			|| (!o->given[OPT_LAUNCHER] && config_has(config, KEY_CLUSTER_LAUNCHER)
+				&& k->launcher == LAUNCHER_EXEC)
+			|| (!o->given[OPT_REMOTE_PATH] && config_has(config, KEY_CLUSTER_REMOTE_PATH)));
+}
+
+bool cluster_is_remote(const struct cluster *k)
+{
+	bool remote = false;
 
 	for (size_t i = 0; i < k->hosts.n; i++)
-		others |= !host_is_local(&k->hosts.host[i]);
-	return config && others
-		&& ((hosts && (config_has(config, KEY_CLUSTER_HOSTS) || config_has(config, KEY_CLUSTER_HOSTFILE)))
-			|| (!o->given[OPT_LAUNCHER] && config_has(config, KEY_CLUSTER_LAUNCHER) && k->launcher == LAUNCHER_EXEC)
-			|| (!o->given[OPT_REMOTE_PATH] && config_has(config, KEY_CLUSTER_REMOTE_PATH)));
+		remote |= !host_is_local(&k->hosts.host[i]);
+	return remote;
 }
 
 static bool is_elsewhere(const struct cluster *k)
@@ -191,7 +197,7 @@ static int check_port(const struct cluster *k)
 int cluster_wish(struct cli *c, const struct config *config, const char *folder, struct cluster *out)
 {
 	const struct options *o = &c->options;
-	const char *launcher = word_of(o, OPT_LAUNCHER, config, KEY_CLUSTER_LAUNCHER), *agreement;
+	const char *launcher = wished_word(o, OPT_LAUNCHER, config, KEY_CLUSTER_LAUNCHER), *agreement;
 	struct err e;
 
 	*out = (struct cluster){ .cli = c };
@@ -215,26 +221,23 @@ int cluster_wish(struct cli *c, const struct config *config, const char *folder,
 		return cli_usage(c,
 			"no launcher is called `%s`; there are local, ssh, srun and exec:WORDS, for a program exec:PROGRAM",
 			launcher);
-	out->program = word_of(o, OPT_REMOTE_PATH, config, KEY_CLUSTER_REMOTE_PATH);
-	out->iface = word_of(o, OPT_IFACE, config, KEY_CLUSTER_IFACE);
-	out->port = (uint16_t)(o->given[OPT_PORT] || !config
-			? options_count_or(o, OPT_PORT, 0)
-			: (uint64_t)config_int(config, KEY_CLUSTER_PORT));
-	out->transport = transport_of(word_of(o, OPT_TRANSPORT, config, KEY_CLUSTER_TRANSPORT));
-	out->link = link_of(word_of(o, OPT_TRANSPORT, config, KEY_CLUSTER_TRANSPORT));
+	out->program = wished_word(o, OPT_REMOTE_PATH, config, KEY_CLUSTER_REMOTE_PATH);
+	out->iface = wished_word(o, OPT_IFACE, config, KEY_CLUSTER_IFACE);
+	out->port = (uint16_t)wished_number(o, OPT_PORT, config, KEY_CLUSTER_PORT);
+	out->transport = transport_of(wished_word(o, OPT_TRANSPORT, config, KEY_CLUSTER_TRANSPORT));
+	out->link = link_of(wished_word(o, OPT_TRANSPORT, config, KEY_CLUSTER_TRANSPORT));
 	if (out->link == RANK_LINK_NCCL && !out->nrank && !out->groups.nrank)
 		return cli_usage(c,
 			"--transport=nccl (cluster.transport: nccl) is for processes that hold each state together: give --ranks");
 	out->push = o->given[OPT_PUSH] || (config && config_bool(config, KEY_CLUSTER_PUSH));
-	out->encrypt = encrypts(o->given[OPT_ENCRYPT] ? o->value[OPT_ENCRYPT] : config ? config_text(config, KEY_CLUSTER_ENCRYPT) : "on");
+	out->encrypt = encrypts(wished_word(o, OPT_ENCRYPT, config, KEY_CLUSTER_ENCRYPT));
 	if (config)
-		out->shard = shard_of(o->given[OPT_SHARD] ? o->value[OPT_SHARD] : config_text(config, KEY_CLUSTER_SHARD));
-	agreement = word_of(o, OPT_HOSTS_ISA, config, KEY_CLUSTER_ISA);
+		out->shard = shard_of(wished_word(o, OPT_SHARD, config, KEY_CLUSTER_SHARD));
+	agreement = wished_word(o, OPT_HOSTS_ISA, config, KEY_CLUSTER_ISA);
 	out->same_isa = agreement && !strcmp(agreement, "same");
-	out->start_s = o->given[OPT_START_SECONDS] || !config ? (double)options_count(o, OPT_START_SECONDS)
-		: (double)config_int(config, KEY_CLUSTER_START_SECONDS);
-	out->restarts = (unsigned)(o->given[OPT_REPLACEMENTS] || !config ? options_count(o, OPT_REPLACEMENTS)
-		: (uint64_t)config_int(config, KEY_CLUSTER_REPLACEMENTS));
+	out->start_s = (double)wished_number(o, OPT_START_SECONDS, config, KEY_CLUSTER_START_SECONDS);
+	out->restarts =
+		(unsigned)wished_number(o, OPT_REPLACEMENTS, config, KEY_CLUSTER_REPLACEMENTS);
 	out->of_config = is_of_config(out, config);
 	status = cut_groups(out);
 	return status ? status : check_port(out);
@@ -250,7 +253,7 @@ struct launch_place cluster_place(const struct cluster *k, const struct host *h)
 
 /* ---- workers ---- */
 
-static void say(void *ctx, const char *worker, const char *line)
+void cluster_say(void *ctx, const char *worker, const char *line)
 {
 	const struct cluster *k = ctx;
 
@@ -319,7 +322,8 @@ static int give_job(struct cluster *k, const struct cluster_work *w, const struc
 	if (!code) {
 		remote_job(w->program, w->exec, w->loss, w->nlabel, &program, &job);
 		job.threads = w->threads;
-		cluster_files_name(files, &job);
+		memcpy(job.file, files->file, sizeof job.file);
+		job.nfile = files->n;
 		code = coordinator_job(k->coordinator, &job, done ? &own : NULL, e);
 	}
 	return code;
@@ -332,10 +336,7 @@ static unsigned ranks_here(const struct cluster *k)
 
 	for (unsigned i = 0; i < n && k->external.n; i++)
 		nlocal += coordinator_rank(k->coordinator, i).on_this_host;
-	for (size_t i = 0; i < k->hosts.n && !k->external.n; i++)
-		if (!host_is_local(&k->hosts.host[i]))
-			return 0;
-	return k->external.n ? nlocal : n;
+	return k->external.n ? nlocal : cluster_is_remote(k) ? 0 : n;
 }
 
 static void say_ready(const struct cluster *k, double seconds)
@@ -379,7 +380,7 @@ static int start_workers(struct cluster *k, struct err *e)
 		.nrank = k->groups.nrank,
 		.places = k->groups.places,
 		.external = k->external.n ? &k->external : NULL,
-		.say = say,
+		.say = cluster_say,
 		.ctx = k };
 
 	return coordinator_new(&o, &k->coordinator, e);
@@ -396,11 +397,6 @@ int cluster_meet(struct cluster *k, struct err *e)
 	return code;
 }
 
-static int check_groups(const struct cluster *k, const struct cluster_work *w, struct err *e)
-{
-	return k->groups.nrank ? ranks_check(k->groups.nrank, w->exec, e) : 0;
-}
-
 int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool **pool)
 {
 	double begin = clock_seconds();
@@ -415,11 +411,11 @@ int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool *
 		return 0;
 	cluster_files_open(&files, k->shard == SHARD_FILE ? w->samples : NULL);
 	/* Processes that were started together wait for each other, and learn that it ends. */
-	int code = cluster_joined_groups(k) ? 0 : check_groups(k, w, &e);
+	int code = cluster_joined_groups(k) ? 0 : ranks_check(k->groups.nrank, w->exec, &e);
 	if (!code && first)
 		code = start_workers(k, &e);
 	if (!code && cluster_joined_groups(k))
-		code = check_groups(k, w, &e);
+		code = ranks_check(k->groups.nrank, w->exec, &e);
 	if (!code && first && cluster_joined_groups(k))
 		code = joined_groups_open(k, w->threads, &e);
 	if (!code)

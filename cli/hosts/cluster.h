@@ -37,6 +37,11 @@ struct cluster {
  * 0, or said and the status; end in any case. */
 int cluster_wish(struct cli *c, const struct config *config, const char *folder, struct cluster *out);
 
+/* Is one of its hosts not `local`? */
+bool cluster_is_remote(const struct cluster *k);
+/* Print a line of a worker (NULL: ours) of the cluster ctx. */
+void cluster_say(void *ctx, const char *worker, const char *line);
+
 /* How a process is started on one of the hosts. */
 struct launch_place cluster_place(const struct cluster *k, const struct host *h);
 

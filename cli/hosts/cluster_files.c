@@ -34,20 +34,13 @@ void cluster_files_open(struct cluster_files *out, struct samples *s)
 		*f = (struct wire_file){ .nrow = d->nrow, .nx = d->nx, .path = path, .npath = (uint32_t)strlen(path), .spec = d->spec,
 			.nspec = (uint32_t)strlen(d->spec), .through = out->through.data, .nthrough = (uint32_t)out->through.len };
 		memcpy(f->digest, d->digest, sizeof f->digest);
-		out->path[out->n++] = path;
-		d->file = out->n;
+		d->file = ++out->n;
 	}
-}
-
-void cluster_files_name(const struct cluster_files *f, struct wire_job *job)
-{
-	memcpy(job->file, f->file, sizeof job->file);
-	job->nfile = f->n;
 }
 
 void cluster_files_release(struct cluster_files *f)
 {
-	for (unsigned k = 0; k < WIRE_FILES_MAX; k++)
-		free(f->path[k]);
+	for (unsigned k = 0; k < f->n; k++)
+		free((char *)f->file[k].path);
 	buf_release(&f->through);
 }

@@ -26,9 +26,8 @@ static const char *mode_of(const struct cluster *k)
 {
 	if (k->external.n)
 		return join_row(k->joined.join.mode)->name;
-	for (size_t i = 0; i < k->hosts.n; i++)
-		if (!host_is_local(&k->hosts.host[i]))
-			return launch_row(k->launcher)->name;
+	if (cluster_is_remote(k))
+		return launch_row(k->launcher)->name;
 	return k->hosts.n ? "local" : "alone";
 }
 
@@ -45,14 +44,6 @@ static const char *lost_of(const struct cluster *k)
 static const char *why_of(const struct cluster *k)
 {
 	return k->why ? k->why : "no hosts are given";
-}
-
-/* NULL at the end; launch_argv_free. */
-static char **command_of(const struct cluster *k, const struct host *h)
-{
-	struct launch_place p = cluster_place(k, h);
-
-	return launch_argv(&p);
 }
 
 /* Where the others look for rank 0. */
@@ -83,14 +74,15 @@ void cluster_plan_text(const struct cluster *k, struct buf *out)
 	if (k->mpi)
 		buf_str(out, "messages  by MPI, not encrypted\n");
 	for (size_t i = 0; i < k->hosts.n; i++) {
-		char **argv = command_of(k, &k->hosts.host[i]);
+		const struct host *h = &k->hosts.host[i];
+		struct launch_place p = cluster_place(k, h);
+		char **argv = launch_argv(&p);
 
-		buf_printf(out, "command   %s, %u %s%s:", k->hosts.host[i].name,
-			k->hosts.host[i].nworker,
+		buf_printf(out, "command   %s, %u %s%s:", h->name, h->nworker,
 			k->nrank || cluster_joined_groups(k) ? "rank"
 				: k->groups.nrank            ? "group"
 							     : "worker",
-			k->hosts.host[i].nworker == 1 ? "" : "s");
+			h->nworker == 1 ? "" : "s");
 		for (size_t n = 0; argv[n]; n++)
 			buf_printf(out, " %s", argv[n]);
 		buf_char(out, '\n');
@@ -107,7 +99,8 @@ void cluster_plan_text(const struct cluster *k, struct buf *out)
 
 static json_t *host_json(const struct cluster *k, const struct host *h)
 {
-	char **argv = command_of(k, h);
+	struct launch_place p = cluster_place(k, h);
+	char **argv = launch_argv(&p);
 	json_t *words = json_array();
 
 	for (size_t n = 0; argv[n]; n++)

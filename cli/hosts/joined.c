@@ -10,6 +10,22 @@
 #include "runtime/net/launch/connect.h"
 #include "runtime/net/launch/rendezvous.h"
 
+const char *wished_word(const struct options *o, enum option_id id, const struct config *config,
+	enum key_id key)
+{
+	if (o->given[id])
+		return o->value[id];
+	return config ? config_text(config, key) : NULL;
+}
+
+uint64_t wished_number(const struct options *o, enum option_id id, const struct config *config,
+	enum key_id key)
+{
+	if (config && !o->given[id])
+		return (uint64_t)config_int(config, key);
+	return o->value[id] ? options_count(o, id) : 0;
+}
+
 int joined_find(struct cli *c, struct join *out)
 {
 	const struct options *o = &c->options;
@@ -49,17 +65,13 @@ static const char *key_file_of(const struct options *o, const struct config *con
 	return config && config_has(config, KEY_CLUSTER_KEY_FILE) ? config_path(config, config_text(config, KEY_CLUSTER_KEY_FILE)) : NULL;
 }
 
-static double seconds_of(const struct options *o, const struct config *config)
-{
-	return o->given[OPT_WAIT] || !config ? (double)options_count(o, OPT_WAIT) : (double)config_int(config, KEY_CLUSTER_WAIT);
-}
-
 int joined_open(struct cli *c, const struct join *a, const struct config *config, const char *folder, struct joined *out)
 {
 	const char *file = key_file_of(&c->options, config);
 	struct err e;
 
-	*out = (struct joined){ .join = *a, .seconds = seconds_of(&c->options, config) };
+	*out = (struct joined){ .join = *a,
+		.seconds = (double)wished_number(&c->options, OPT_WAIT, config, KEY_CLUSTER_WAIT) };
 	hash_words(c, out->words);
 	hash_job(a, out->job);
 	if (file)
@@ -94,10 +106,8 @@ void joined_external(const struct joined *a, struct external_workers *g)
 
 bool joined_by_mpi(const struct options *o, const struct config *config)
 {
-	const char *word = o->value[OPT_TRANSPORT];
+	const char *word = wished_word(o, OPT_TRANSPORT, config, KEY_CLUSTER_TRANSPORT);
 
-	if (!o->given[OPT_TRANSPORT] && config && config_has(config, KEY_CLUSTER_TRANSPORT))
-		word = config_text(config, KEY_CLUSTER_TRANSPORT);
 	return word && !strcmp(word, "mpi");
 }
 
@@ -116,22 +126,17 @@ int joined_check_mpi(const struct options *o, const struct config *config, struc
 
 /* ---- the other ranks ---- */
 
-struct search { const struct joined *a; struct rendezvous *rendezvous; bool connected; };
-
-/* Numeric addresses of the name that the environment gave. */
-static int resolve(const struct join *a, struct wire_boot *boot, struct err *e)
-{
-	const char *why;
-
-	return connect_resolve(a->host, a->port, boot, &why) ? err_set(e, -ERR_UNREACHABLE,
-		       "the host of rank 0, %s, is not known: %s", a->host, why)
-							     : 0;
-}
+struct search {
+	const struct joined *a;
+	struct rendezvous *rendezvous;
+	bool connected;
+};
 
 static int find(void *ctx, struct wire_boot *out, struct err *e)
 {
 	struct search *s = ctx;
 	const struct joined *a = s->a;
+	const char *why;
 
 	*out = (struct wire_boot){ .version = WIRE_VERSION, .rank = a->join.rank };
 	memcpy(out->job, a->job, sizeof out->job);
@@ -149,10 +154,12 @@ static int find(void *ctx, struct wire_boot *out, struct err *e)
 		out->naddress = s->rendezvous->naddress;
 		memcpy(out->address, s->rendezvous->address, sizeof out->address);
 	}
-	if (*a->join.host) {
-		out->naddress = 0;
-		return resolve(&a->join, out, e);
-	}
+	if (!*a->join.host)
+		return 0;
+	out->naddress = 0;
+	if (connect_resolve(a->join.host, a->join.port, out, &why))
+		return err_set(e, -ERR_UNREACHABLE, "the host of rank 0, %s, is not known: %s",
+			a->join.host, why);
 	return 0;
 }
 

@@ -33,6 +33,12 @@ void joined_external(const struct joined *a, struct external_workers *g);
  * or alone, and goes on.  config_path: of the configuration, or NULL; weights: whose folder is the rendezvous's then. */
 bool joined_work(struct cli *c, const char *config_path, const char *weights, int *status);
 
+/* What an option says, or else a key of the configuration (NULL: there is none): a word, NULL if neither does; a number. */
+const char *wished_word(const struct options *o, enum option_id id, const struct config *config,
+	enum key_id key);
+uint64_t wished_number(const struct options *o, enum option_id id, const struct config *config,
+	enum key_id key);
+
 /* Whether option or configuration (NULL: there is none) has ranks communicate by MPI. */
 bool joined_by_mpi(const struct options *o, const struct config *config);
 /* If so: whether they can. 0, -ERR_USAGE, -ERR_CONFIG, or -ERR_PROTOCOL: the module is of another build. */

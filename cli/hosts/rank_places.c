@@ -22,13 +22,6 @@ bool is_this_machine(const struct host *h)
 	return len && !strncmp(h->name, own, len) && (!h->name[len] || h->name[len] == '.');
 }
 
-static void say(void *ctx, const char *host, const char *line)
-{
-	const struct cluster *k = ctx;
-
-	cli_relay(k->cli, host, line);
-}
-
 /* Processes that were started together with this one. */
 static int joined_places(struct cluster *k, struct rank_places *out, struct err *e)
 {
@@ -41,7 +34,7 @@ static int joined_places(struct cluster *k, struct rank_places *out, struct err 
 	*out = (struct rank_places){ .encrypt = k->encrypt,
 		.link = k->link,
 		.iface = k->iface,
-		.say = say,
+		.say = cluster_say,
 		.ctx = k,
 		.joined = k->coordinator,
 		.mpi = k->mpi };
@@ -74,7 +67,7 @@ int rank_places_of(struct cluster *k, struct rank_places *out, struct err *e)
 		.link = k->link,
 		.iface = k->iface,
 		.start_s = k->start_s,
-		.say = say,
+		.say = cluster_say,
 		.ctx = (void *)k };
 	for (size_t i = 0; i < k->hosts.n; i++) {
 		const struct host *h = &k->hosts.host[i];
@@ -100,7 +93,7 @@ int rank_places_of(struct cluster *k, struct rank_places *out, struct err *e)
 
 int ranks_of_cluster(struct cluster *k, struct evaluator_options *o, struct ranks **out)
 {
-	struct rank_places places = { .say = say, .ctx = (void *)k, .link = k->link };
+	struct rank_places places = { .say = cluster_say, .ctx = (void *)k, .link = k->link };
 	struct err e;
 	bool elsewhere = k->hosts.n || k->external.n;
 	int code = k->nrank && elsewhere ? rank_places_of(k, &places, &e) : 0;

@@ -39,24 +39,14 @@ static const char *host_of(const struct ranks *r, unsigned rank)
 	return is_here(r, rank) ? "this host" : r->places.place[rank].host;
 }
 
-/* Ranks on the host of a rank. */
-static unsigned share_of(const struct ranks *r, unsigned rank)
+/* Of the first n ranks, those on the host of a rank. */
+static unsigned count_near(const struct ranks *r, unsigned rank, unsigned n)
 {
-	unsigned n = 0;
+	unsigned near = 0;
 
-	for (unsigned k = 0; k < r->nrank; k++)
-		n += !strcmp(host_of(r, k), host_of(r, rank));
-	return n;
-}
-
-/* Those before it. */
-static unsigned local_of(const struct ranks *r, unsigned rank)
-{
-	unsigned n = 0;
-
-	for (unsigned k = 0; k < rank; k++)
-		n += !strcmp(host_of(r, k), host_of(r, rank));
-	return n;
+	for (unsigned k = 0; k < n; k++)
+		near += !strcmp(host_of(r, k), host_of(r, rank));
+	return near;
 }
 
 /* The first rank of another host; 0: there is none. */
@@ -131,8 +121,8 @@ static int lost(struct ranks *r, unsigned rank, struct err *e)
 static const union rank_start *start_of(const struct ranks *r, union rank_start *s, unsigned rank)
 {
 	s->rank = rank;
-	s->share = share_of(r, rank);
-	s->local = local_of(r, rank);
+	s->share = count_near(r, rank, r->nrank);
+	s->local = count_near(r, rank, rank);
 	if (!r->chosen && r->places.nthread[rank])
 		s->nthread = r->places.nthread[rank];
 	return s;
@@ -297,7 +287,7 @@ int ranks_start(struct evaluator_options *o, unsigned nrank, const struct rank_p
 	set_places(r, places);
 	r->rank.wish = r->places.link;
 	r->rank.one_host = !first_away(r);
-	unsigned here = r->rank.share = share_of(r, 0);
+	unsigned here = r->rank.share = count_near(r, 0, nrank);
 	snprintf(s.version, sizeof s.version, "%s", PACKAGE_VERSION);
 	snprintf(s.transport, sizeof s.transport, "%s",
 		r->places.mpi           ? "mpi"

@@ -186,52 +186,25 @@ static int list(struct cli *c, struct run_list *l)
 
 /* ---- show ---- */
 
-/* Columns of the longest key, those of objects joined by points. */
-static int key_columns(size_t before, const json_t *v)
+static void add_key(const char *key, size_t width, struct buf *out)
 {
-	const char *name;
-	json_t *member;
-	int most = (int)before;
-
-	if (json_is_object(v))
-		json_object_foreach((json_t *)v, name, member) {
-			int n = key_columns(before + (before > 0) + strlen(name), member);
-
-			most = n > most ? n : most;
-		}
-	return most;
-}
-
-static void add_key(const char *key, int columns, struct buf *out)
-{
-	size_t begin = out->len, width = (size_t)columns;
+	size_t begin = out->len;
 
 	visible_str(out, key);
 	buf_pad(out, ' ', 2 + (out->len - begin < width ? width - (out->len - begin) : 0));
 }
 
-static void show_value(const char *key, int columns, const json_t *v, struct buf *out)
+static void show_value(const json_t *v, struct buf *out)
 {
-	buf_auto b = BUF_INIT;
-	const char *name;
-	json_t *member;
-
-	if (json_is_object(v)) {
-		json_object_foreach((json_t *)v, name, member) {
-			buf_clear(&b);
-			buf_printf(&b, "%s.%s", key, name);
-			show_value(b.data, columns, member, out);
-		}
-		return;
-	}
-	add_key(key, columns, out);
 	if (json_is_string(v))
 		visible_str(out, json_string_value(v));
 	else if (json_is_array(v))
 		for (size_t i = 0; i < json_array_size(v); i++) {
+			const json_t *one = json_array_get(v, i);
+
 			buf_str(out, i ? " " : "");
-			json_is_string(json_array_get(v, i)) ? visible_str(out, json_string_value(json_array_get(v, i)))
-				: json_write(json_array_get(v, i), out);
+			json_is_string(one) ? visible_str(out, json_string_value(one))
+					    : json_write(one, out);
 		}
 	else
 		json_write(v, out);
@@ -240,22 +213,28 @@ static void show_value(const char *key, int columns, const json_t *v, struct buf
 
 static int show(struct cli *c, struct run_list *l)
 {
+	json_auto_t *flat = json_object();
+	size_t columns = 0;
 	const char *key;
 	json_t *v;
 
 	complete(l);
-	int columns = key_columns(0, l->run[0].record);
 	if (c->options.given[OPT_JSON]) {
 		json_print(l->run[0].record, &c->out);
 		buf_char(&c->out, '\n');
 		return 0;
 	}
+	json_flatten(l->run[0].record, "", flat);
+	json_object_foreach(flat, key, v) columns = strlen(key) > columns ? strlen(key) : columns;
 	add_key("run", columns, &c->out);
 	visible_str(&c->out, l->run[0].path);
 	buf_char(&c->out, '\n');
-	json_object_foreach(l->run[0].record, key, v)
-		if (strcmp(key, "schema"))
-			show_value(key, columns, v, &c->out);
+	json_object_del(flat, "schema");
+	json_object_foreach(flat, key, v)
+	{
+		add_key(key, columns, &c->out);
+		show_value(v, &c->out);
+	}
 	return 0;
 }
 
@@ -317,7 +296,7 @@ static int read_runs(struct cli *c, struct run_list *l)
 
 	memset(l, 0, sizeof *l);
 	if (o->noperand < 2)
-		return run_list_read(folder(c), l, &e) ? cli_fail(c, &e) : 0;
+		return run_list_read(folder(c), false, l, &e) ? cli_fail(c, &e) : 0;
 	for (unsigned i = 1; i < o->noperand; i++) {
 		if (run_list_find(folder(c), o->operand[i], l, &e))
 			return cli_fail(c, &e);

@@ -15,23 +15,6 @@
 
 enum { HASH_SHOWN = 12 };
 
-/* Add the values of a tree to `flat`, each under the names on its path joined by dots. */
-static void flatten(const json_t *v, const char *prefix, json_t *flat)
-{
-	const char *key;
-	json_t *member;
-
-	json_object_foreach((json_t *)v, key, member) {
-		buf_auto path = BUF_INIT;
-
-		buf_printf(&path, "%s%s%s", prefix, *prefix ? "." : "", key);
-		if (json_is_object(member))
-			flatten(member, path.data, flat);
-		else
-			json_object_set(flat, path.data, member);
-	}
-}
-
 /* The flat trees of all runs: flat[i] for run i. Returns the keys of all of them, in the order of their first appearance. */
 static json_t *flatten_all(json_t *const *tree, size_t n, json_t **flat)
 {
@@ -39,7 +22,7 @@ static json_t *flatten_all(json_t *const *tree, size_t n, json_t **flat)
 
 	for (size_t i = 0; i < n; i++) {
 		flat[i] = json_object();
-		flatten(tree[i], "", flat[i]);
+		json_flatten(tree[i], "", flat[i]);
 		json_object_update_missing(keys, flat[i]);
 	}
 	return keys;

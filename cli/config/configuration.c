@@ -196,7 +196,7 @@ static bool help_value(struct diag *g, const char *prefix, const char *word)
 			|| (!schema_has_rows(key->type) && !schema_is_list(key->type)
 				&& key->type != TYPE_CALLBACKS))
 			continue;
-		size_t n = key->choices(name), k = 0;
+		size_t n = schema_names(key, name), k = 0;
 		while (k < n && strcmp(name[k], word))
 			k++;
 		value = k < n ? name[k] : alias_find(word, name, n);

@@ -64,13 +64,6 @@ void run_config_complete(const char *text, struct buf *out)
 	json_decref(stored);
 }
 
-int run_numerical_version(const struct run_folder *f)
-{
-	json_int_t v = json_integer_value(json_object_get(f->record, "numerical_version"));
-
-	return v > 0 && v < INT32_MAX ? (int)v : 0;
-}
-
 int numerical_version_of(const char *text)
 {
 	long v = text ? strtol(text, NULL, 10) : 0;

@@ -14,7 +14,5 @@ void run_config_digest(const struct run_folder *f, char hex[SHA256_HEX + 1]);
 /* The configuration in a checkpoint's metadata, completed; a text that cannot be read stays as it is. */
 void run_config_complete(const char *text, struct buf *out);
 
-/* NUMERICAL_VERSION of the program that began the run: 0 where it is not recorded. */
-int run_numerical_version(const struct run_folder *f);
-/* A version as the metadata of weights have it; text NULL: 0. */
+/* A NUMERICAL_VERSION as the metadata of weights have it; text NULL: 0. */
 int numerical_version_of(const char *text);

@@ -20,6 +20,8 @@
 #include "runtime/log/latest.h"
 #include "runtime/log/run.h"
 
+const char *const backup_file[BACKUP_SLOTS] = { "checkpoint/0.bin", "checkpoint/1.bin" };
+
 /* The record of a folder, or NULL when it is no run's. */
 static json_t *read_record(const char *path)
 {
@@ -83,7 +85,7 @@ static bool is_unfinished(const char *path)
 	return !access(checkpoint.data, F_OK);
 }
 
-static int read_runs(const char *dir, bool unfinished, struct run_list *l, struct err *e)
+int run_list_read(const char *dir, bool unfinished, struct run_list *l, struct err *e)
 {
 	buf_auto path = BUF_INIT;
 	DIR *d = opendir(dir);
@@ -110,22 +112,12 @@ static int read_runs(const char *dir, bool unfinished, struct run_list *l, struc
 	return code;
 }
 
-int run_list_read(const char *dir, struct run_list *l, struct err *e)
-{
-	return read_runs(dir, false, l, e);
-}
-
-int run_list_unfinished(const char *dir, struct run_list *l, struct err *e)
-{
-	return read_runs(dir, true, l, e);
-}
-
 /* The only run whose name begins with `word`. */
 static int find_beginning(const char *dir, const char *word, struct run_list *l, struct err *e)
 {
 	struct run_list all;
 	size_t found = 0, at = 0;
-	int code = run_list_read(dir, &all, e);
+	int code = run_list_read(dir, false, &all, e);
 
 	for (size_t i = 0; !code && i < all.n; i++)
 		if (!strncmp(all.run[i].name, word, strlen(word))) {
@@ -224,7 +216,7 @@ static void point_latest(const char *dir)
 {
 	struct run_list all;
 
-	if (!latest_remove_dangling(dir) || run_list_read(dir, &all, NULL))
+	if (!latest_remove_dangling(dir) || run_list_read(dir, false, &all, NULL))
 		return;
 	if (all.n)
 		latest_point(dir, all.run[0].name, NULL);
@@ -273,14 +265,12 @@ int run_remove(const struct run_folder *r, struct err *e)
 static bool newest_checkpoint(const char *run, struct buf *path)
 {
 	buf_auto slot = BUF_INIT;
-	char file[BACKUP_FILE_MAX];
 	struct timespec newest = { 0, 0 };
 	struct stat st;
 
 	for (unsigned k = 0; k < BACKUP_SLOTS; k++) {
 		buf_clear(&slot);
-		backup_file(k, file);
-		buf_printf(&slot, "%s/%s", run, file);
+		buf_printf(&slot, "%s/%s", run, backup_file[k]);
 		if (stat(slot.data, &st) || st.st_mtim.tv_sec < newest.tv_sec
 				|| (st.st_mtim.tv_sec == newest.tv_sec && st.st_mtim.tv_nsec <= newest.tv_nsec))
 			continue;
@@ -366,7 +356,7 @@ int run_file(const char *dir, const char *word, struct buf *own, const char **ou
 		code = weights_of(l.run[0].path, own, out, e);
 	else if (code == -ERR_USAGE)
 		code = err_set(e, code, "%s", why.text);
-	else if (strchr(word, '.') || run_list_read(dir, &all, NULL))
+	else if (strchr(word, '.') || run_list_read(dir, false, &all, NULL))
 		code = 0;
 	else {
 		code = no_such(dir, word, &all, e);
@@ -410,9 +400,4 @@ bool run_lasting_name(const char *dir, const char *word, const char *path, struc
 	}
 	run_list_release(&l);
 	return out->len && strcmp(out->data, word) != 0;
-}
-
-void backup_file(unsigned slot, char file[BACKUP_FILE_MAX])
-{
-	snprintf(file, BACKUP_FILE_MAX, "checkpoint/%u.bin", slot);
 }

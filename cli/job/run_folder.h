@@ -15,10 +15,8 @@ struct run_folder {
 struct run_list { struct run_folder *run; size_t n, cap; };
 
 /* All runs of a folder, the newest first: subfolders with a run.json; links are not followed.
- * No folder: none. */
-int run_list_read(const char *dir, struct run_list *l, struct err *e);
-/* Only the runs with a folder for checkpoints; other records are not read. */
-int run_list_unfinished(const char *dir, struct run_list *l, struct err *e);
+ * No folder: none.  unfinished: only the runs with a folder for checkpoints; other records are not read. */
+int run_list_read(const char *dir, bool unfinished, struct run_list *l, struct err *e);
 /* Find one run by the path of its folder, its name in dir (or `latest`), or an unambiguous prefix of its name. */
 int run_list_find(const char *dir, const char *word, struct run_list *l, struct err *e);
 void run_list_release(struct run_list *l);
@@ -43,5 +41,5 @@ int run_file(const char *dir, const char *word, struct buf *own, const char **ou
 bool run_lasting_name(const char *dir, const char *word, const char *path, struct buf *out);
 
 /* Checkpoints are written alternately to these files of a run's folder, so that one of them is always complete. */
-enum { BACKUP_SLOTS = 2, BACKUP_FILE_MAX = 32 };
-void backup_file(unsigned slot, char file[BACKUP_FILE_MAX]);
+enum { BACKUP_SLOTS = 2 };
+extern const char *const backup_file[BACKUP_SLOTS];

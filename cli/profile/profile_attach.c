@@ -60,7 +60,7 @@ static int socket_of(const struct run_folder *r, struct attached *a, struct err 
 static int newest_running(struct attached *a, struct err *e)
 {
 	struct run_list l = { NULL, 0, 0 };
-	int code = run_list_read(RUNS, &l, e);
+	int code = run_list_read(RUNS, false, &l, e);
 	size_t k = 0;
 
 	while (!code && k < l.n && strcmp(run_state(&l.run[k]), "running"))

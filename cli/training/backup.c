@@ -57,15 +57,14 @@ static int make_image(struct backup *b, const struct train_state *s, struct trai
 static int write_slot(struct backup *b, const struct train_state *s, struct train_log *log,
 	const struct weights_vector *own, unsigned nown, struct err *e)
 {
-	char file[BACKUP_FILE_MAX];
 	struct checkpoint_image image;
 	int code = make_image(b, s, log, own, nown, &image, e);
 
-	backup_file((unsigned)(b->count % BACKUP_SLOTS), file);
 	if (!code)
 		sync_others(b);
 	if (!code)
-		code = run_write_parts(b->run, file, &image.weights.file, e);
+		code = run_write_parts(b->run, backup_file[b->count % BACKUP_SLOTS],
+			&image.weights.file, e);
 	if (!code)
 		b->count++;
 	checkpoint_image_release(&image);

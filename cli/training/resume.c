@@ -18,7 +18,7 @@ struct search {
 	struct job *job;
 	struct resume *r;
 	bool named;                  /* by --resume */
-	char file[BACKUP_FILE_MAX];  /* the checkpoint of the run that is read */
+	const char *file;            /* the checkpoint of the run that is read */
 	char device[16];             /* of the run, where --device names another; "": none */
 	struct record_texts texts;
 };
@@ -161,13 +161,12 @@ static uint64_t count_of(const json_t *note)
 /* One slot: *w and *note, or NULL; a damaged one is an error. */
 static int open_slot(const struct run *run, unsigned slot, struct weights **w, json_t **note, struct err *e)
 {
-	char file[BACKUP_FILE_MAX];
+	const char *file = backup_file[slot];
 	buf_auto path = BUF_INIT;
 	int fd, code = 0;
 
 	*w = NULL;
 	*note = NULL;
-	backup_file(slot, file);
 	run_full_path(run, file, &path);
 	fd = folder_file(run_folder(run), file, O_RDONLY);
 	if (fd >= 0)
@@ -205,7 +204,7 @@ static int open_newest(struct search *s)
 			json_decref(r->note);
 			r->weights = w;
 			r->note = note;
-			backup_file(k, s->file);
+			s->file = backup_file[k];
 		} else if (w) {
 			weights_free(w);
 			json_decref(note);
@@ -225,11 +224,8 @@ static int open_newest(struct search *s)
 
 static void leave(struct resume *r)
 {
-	checkpoint_release(&r->checkpoint);
 	run_close(r->run);
-	weights_free(r->weights);
-	json_decref(r->note);
-	memset(r, 0, sizeof *r);
+	resume_release(r);
 }
 
 /* Of a run that was killed before its first checkpoint nothing can be continued: it is reported once. */
@@ -317,39 +313,26 @@ static int read_run(struct search *s, bool *usable)
 	return status;
 }
 
-/* Lock the run, where it is the user's own, and read where it is. */
+/* Lock the run, and read where it is. One that the user names may be somebody else's. */
 static int try_run(struct search *s, const struct run_folder *f, bool *usable)
 {
 	buf_auto foreign = BUF_INIT;
 	struct err e;
-	int status = 0;
 
 	*usable = false;
-	if (run_reopen(f->path, &foreign, &s->r->run, &e))
-		status = cli_fail(s->cli, &e);
-	else if (!s->r->run)
-		cli_note(s->cli, "%s, which has not ended and has the same configuration, is not continued by itself: %s; a new run begins "
-			"(--resume=%s continues it)", f->path, foreign.data, f->name);
-	else
-		status = read_run(s, usable);
-	return status;
-}
-
-/* A run that the user names may be somebody else's. */
-static int try_named(struct search *s, const struct run_folder *f, bool *usable)
-{
-	buf_auto foreign = BUF_INIT;
-	struct err e;
-
-	*usable = false;
-	if (run_reopen(f->path, NULL, &s->r->run, &e)) {
-		if (access(f->path, W_OK))
+	if (run_reopen(f->path, s->named ? NULL : &foreign, &s->r->run, &e)) {
+		if (s->named && access(f->path, W_OK))
 			err_prefix(&e,
 				"you have no write permission for %s; begin a run of your own with --fresh",
 				f->path);
 		return cli_fail(s->cli, &e);
 	}
-	if (!folder_is_own(run_folder(s->r->run), &foreign))
+	if (!s->r->run) {
+		cli_note(s->cli, "%s, which has not ended and has the same configuration, is not continued by itself: %s; a new run begins "
+			"(--resume=%s continues it)", f->path, foreign.data, f->name);
+		return 0;
+	}
+	if (s->named && !folder_is_own(run_folder(s->r->run), &foreign))
 		cli_note(s->cli,
 			"warning: %s: %s; a user who can write there can change the "
 			"weights and state that this training begins with",
@@ -374,7 +357,7 @@ static int named_run(struct search *s, const char *word)
 			"a new run with its weights",
 			l.run[0].path, l.run[0].name);
 	else
-		status = try_named(s, &l.run[0], &usable);
+		status = try_run(s, &l.run[0], &usable);
 	if (!status && !usable)
 		status = cli_error(s->cli, -ERR_NO_INPUT,
 			"%s has no checkpoint: it ended before the "
@@ -407,7 +390,7 @@ static int newest_run(struct search *s)
 
 	record_digest(s->job, digest);
 	/* A folder that cannot be read is reported when the run's own folder is created in it. */
-	run_list_unfinished(config_text(s->job->config, KEY_LOG_DIR), &l, NULL);
+	run_list_read(config_text(s->job->config, KEY_LOG_DIR), true, &l, NULL);
 	for (size_t i = 0; !status && !usable && i < l.n; i++) {
 		if (!is_ours(&l.run[i], digest))
 			continue;

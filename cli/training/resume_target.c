@@ -29,16 +29,14 @@ static bool may_resume(const struct run_folder *f, bool any)
 {
 	int folder = folder_open(f->path, !any);
 	buf_auto why = BUF_INIT;
-	char file[BACKUP_FILE_MAX];
 	bool found = false;
 	struct stat st;
 
-	for (unsigned slot = 0; folder >= 0 && !found && slot < BACKUP_SLOTS; slot++) {
-		backup_file(slot, file);
-		found = !folder_stat(folder, file, &st);
-	}
+	for (unsigned slot = 0; folder >= 0 && !found && slot < BACKUP_SLOTS; slot++)
+		found = !folder_stat(folder, backup_file[slot], &st);
 	if (found && any)
-		found = run_numerical_version(f) == NUMERICAL_VERSION && folder_is_own(folder, &why);
+		found = run_number(f, NULL, "numerical_version") == NUMERICAL_VERSION
+			&& folder_is_own(folder, &why);
 	if (folder >= 0)
 		close(folder);
 	return found;
@@ -176,7 +174,7 @@ int resume_target(struct cli *c, struct job *j, bool *taken)
 		return 0;
 	/* What cannot be listed or found is reported when the run is opened. */
 	if (any)
-		run_list_unfinished(dir, &l, NULL);
+		run_list_read(dir, true, &l, NULL);
 	else
 		run_list_find(dir, word, &l, NULL);
 	const struct run_folder *f = find(&l, j, given, any, &target);

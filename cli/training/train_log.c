@@ -118,24 +118,6 @@ static void add_texts(struct train_log *l, struct tfevents *f)
 		tfevents_graph(f, &b);
 }
 
-/* Leaves of the configuration, "train.optimizer.adam.learning_rate". */
-static void add_hparams(const json_t *v, struct buf *path, struct buf *out)
-{
-	const char *key;
-	json_t *member;
-	size_t len = path->len;
-
-	json_object_foreach((json_t *)v, key, member) {
-		buf_printf(path, "%s%s", len ? "." : "", key);
-		if (json_is_object(member))
-			add_hparams(member, path, out);
-		else
-			tfevents_hparam(out, path->data, member);
-		path->len = len;
-		path->data[len] = 0;
-	}
-}
-
 /* Has an earlier process written into that folder of the run? */
 static bool was_begun(const struct train_log *l, const char *folder)
 {
@@ -154,9 +136,14 @@ static void begin_session(struct train_log *l)
 	const struct evaluator_options *x = &l->job->train.exec;
 	json_auto_t *config =
 		config_json(l->job->config, SCOPE_RESULT, execution_device(x), execution_isa(x));
-	buf_auto path = BUF_INIT, out = BUF_INIT;
+	json_auto_t *flat = json_object();
+	buf_auto out = BUF_INIT;
+	const char *key; /* "train.optimizer.adam.learning_rate" */
+	json_t *v;
 
-	add_hparams(config, &path, &out);
+	json_flatten(config, "", flat);
+	json_object_foreach(flat, key, v)
+		tfevents_hparam(&out, key, v);
 	tfevents_session_begin(l->own, &out, clock_wall());
 	check(l, l->own);
 }

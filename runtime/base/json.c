@@ -116,3 +116,20 @@ static void write_value(const json_t *v, int printed, struct buf *out)
 void json_write(const json_t *v, struct buf *out) { write_value(v, 0, out); }
 
 void json_print(const json_t *v, struct buf *out) { write_value(v, 1, out); }
+
+void json_flatten(const json_t *v, const char *prefix, json_t *flat)
+{
+	const char *key;
+	json_t *member;
+
+	json_object_foreach((json_t *)v, key, member)
+	{
+		buf_auto path = BUF_INIT;
+
+		buf_printf(&path, "%s%s%s", prefix, *prefix ? "." : "", key);
+		if (json_is_object(member))
+			json_flatten(member, path.data, flat);
+		else
+			json_object_set(flat, path.data, member);
+	}
+}

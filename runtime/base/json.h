@@ -15,6 +15,8 @@ enum { JSON_DEPTH_MAX = 64, JSON_BYTES_MAX = 64 << 20 };
 /* The value in text[0..len), the caller's to json_decref; NULL and ERR_BAD_DATA
  * with "line L, column C" when it is not JSON, too deep, too long or repeats a key. */
 json_t *json_read(const char *text, size_t len, struct err *e);
+/* Put the leaves of the object v into the object flat, each under the names on its path, joined by dots, behind prefix. */
+void json_flatten(const json_t *v, const char *prefix, json_t *flat);
 /* Canonical: sorted keys, no spaces, doubles in the fewest digits. */
 void json_write(const json_t *v, struct buf *out);
 /* The form of all output for users: one line, a space after each comma and colon, keys in the order in which they

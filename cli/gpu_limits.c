@@ -7,16 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-	const char *name, *text;
-	double memory, single, twice, units, convert, link;
-} gpus[] = {
-#define GPU(name, text, memory, single, twice, units, convert, link) \
-	{ name, text, memory, single, twice, units, convert, link },
-#include "cli/gpus.def"
-#undef GPU
-};
-
 struct limit_key {
 	const char *key;
 	size_t at;
@@ -44,26 +34,38 @@ static const struct limit_key machine_keys[] = {
 	{ NULL, 0 },
 };
 
-static void gpu_limits_names(struct buf *out)
+/* limit: as the first of gpu_keys. */
+static const struct gpu {
+	const char *name, *text;
+	double limit[6];
+} gpus[] = {
+#define GPU(name, text, ...) { name, text, { __VA_ARGS__ } },
+#include "cli/gpus.def"
+#undef GPU
+};
+
+static double *limit_at(struct plan_limits *l, const struct limit_key *key)
 {
-	for (size_t k = 0; k < sizeof gpus / sizeof *gpus; k++)
-		buf_printf(out, "%s%s", k ? ", " : "", gpus[k].name);
+	return (double *)((char *)l + key->at);
 }
 
-static bool find_gpu(const char *word, size_t len, struct plan_limits *l)
+/* The limits of a GPU by its name, which stands before others. */
+static int name_gpu(const char *word, size_t len, bool first, struct plan_limits *l, struct err *e)
 {
-	for (size_t k = 0; k < sizeof gpus / sizeof *gpus; k++)
-		if (strlen(gpus[k].name) == len && !strncmp(gpus[k].name, word, len)) {
+	buf_auto names = BUF_INIT;
+
+	for (size_t k = 0; k < sizeof gpus / sizeof *gpus; k++) {
+		if (first && strlen(gpus[k].name) == len && !strncmp(gpus[k].name, word, len)) {
 			l->name = gpus[k].text;
-			l->stream_gb_s = gpus[k].memory;
-			l->single_gflop_s = gpus[k].single;
-			l->double_gflop_s = gpus[k].twice;
-			l->units = gpus[k].units;
-			l->convert_g_s = gpus[k].convert;
-			l->link_gb_s = gpus[k].link;
-			return true;
+			for (size_t i = 0; i < sizeof gpus->limit / sizeof *gpus->limit; i++)
+				*limit_at(l, &gpu_keys[i]) = gpus[k].limit[i];
+			return 0;
 		}
-	return false;
+		buf_printf(&names, "%s%s", k ? ", " : "", gpus[k].name);
+	}
+	return err_set(e, -ERR_USAGE,
+		"no GPU is named %.*s here: there are %s; for others, give their limits", (int)len,
+		word, names.data);
 }
 
 static int set_limit(const struct limit_key *key, const char *names, const char *word, size_t len,
@@ -79,51 +81,42 @@ static int set_limit(const struct limit_key *key, const char *names, const char 
 		if (end != word + len || end == word + nkey + 1 || !(x > 0) || !isfinite(x))
 			return err_set(e, -ERR_USAGE, "%.*s: %s is a number greater than 0",
 				(int)len, word, key->key);
-		memcpy((char *)l + key->at, &x, sizeof x);
+		*limit_at(l, key) = x;
 		return 0;
 	}
 	return err_set(e, -ERR_USAGE, "%.*s: limits are %s, each followed by = and a number",
 		(int)len, word, names);
 }
 
+/* Limits with commas between; of a GPU, its name may be first. */
+static int read_limits(const char *text, const struct limit_key *keys, const char *names,
+	struct plan_limits *l, struct err *e)
+{
+	int code = 0;
+
+	for (const char *word = text; !code; word++) {
+		size_t len = strcspn(word, ",");
+
+		if (keys == gpu_keys && !memchr(word, '=', len))
+			code = name_gpu(word, len, word == text, l, e);
+		else
+			code = set_limit(keys, names, word, len, l, e);
+		word += len;
+		if (!*word)
+			break;
+	}
+	return code;
+}
+
 int machine_limits(const char *text, struct plan_limits *l, struct err *e)
 {
-	for (const char *word = text;; word++) {
-		size_t len = strcspn(word, ",");
-		int code = set_limit(machine_keys, "stream, write, l2, single and double", word,
-			len, l, e);
-
-		word += len;
-		if (code || !*word)
-			return code;
-	}
+	return read_limits(text, machine_keys, "stream, write, l2, single and double", l, e);
 }
 
 int gpu_limits(const char *text, struct plan_limits *l, struct err *e)
 {
-	for (const char *word = text;; word++) {
-		size_t len = strcspn(word, ",");
-		struct buf names = BUF_INIT;
-		int code;
-
-		if (memchr(word, '=', len)) {
-			code = set_limit(gpu_keys,
-				"memory, single, double, units, convert, link, launch, copy and wait",
-				word, len, l, e);
-			if (code)
-				return code;
-		} else if (word != text || !find_gpu(word, len, l)) {
-			gpu_limits_names(&names);
-			code = err_set(e, -ERR_USAGE,
-				"no GPU is named %.*s here: there are %s; for others, give their limits",
-				(int)len, word, names.data);
-			buf_release(&names);
-			return code;
-		}
-		word += len;
-		if (!*word)
-			return 0;
-	}
+	return read_limits(text, gpu_keys,
+		"memory, single, double, units, convert, link, launch, copy and wait", l, e);
 }
 
 int link_limits(const char *text, bool is_split, struct plan_limits *l, struct err *e)

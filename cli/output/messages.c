@@ -63,15 +63,6 @@ static void say_list(const struct cli *c, const char *severity, int code, const 
 	say(c, severity, code, b.data);
 }
 
-__attribute__((format(printf, 2, 3))) static void say_error(const struct cli *c, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	say_list(c, "error", 0, fmt, ap);
-	va_end(ap);
-}
-
 void cli_note(const struct cli *c, const char *fmt, ...)
 {
 	va_list ap;
@@ -137,13 +128,11 @@ int cli_error(const struct cli *c, int code, const char *fmt, ...)
 
 int cli_usage(const struct cli *c, const char *fmt, ...)
 {
-	buf_auto b = BUF_INIT;
 	va_list ap;
 
 	va_start(ap, fmt);
-	buf_vprintf(&b, fmt, ap);
+	say_list(c, "error", -ERR_USAGE, fmt, ap);
 	va_end(ap);
-	say(c, "error", -ERR_USAGE, b.data);
 	if (c->error_format != DIAG_JSON)
 		fprintf(stderr, "Try `qcnn %s%s--help`.\n", c->command ? c->command->name : "", c->command ? " " : "");
 	return err_exit_status(-ERR_USAGE);
@@ -195,7 +184,10 @@ static int put_out(const struct cli *c, const struct buf *b)
 		if (n < 0 && errno == EPIPE)
 			return err_exit_status(-ERR_PIPE);
 		if (n < 0) {
-			say_error(c, "cannot write to the standard output: %s", strerror(errno));
+			buf_auto text = BUF_INIT;
+
+			buf_printf(&text, "cannot write to the standard output: %s", strerror(errno));
+			say(c, "error", 0, text.data);
 			return err_exit_status(-ERR_IO);
 		}
 		at += (size_t)n;

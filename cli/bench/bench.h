@@ -59,7 +59,6 @@ struct bench_program {
 /* What the options name, at every size.  The caller fills all but the programs. */
 struct bench_programs {
 	struct cli *cli;
-	struct source_set *sources;
 	struct diags *d;
 	struct compile_words words;
 	struct bench_list qubits, layers;    /* n 0: not given */

@@ -35,14 +35,14 @@ static struct bench_program *add_program(struct bench_programs *j, const char *n
 static void compile_text(struct bench_programs *j, struct bench_program *bp, const struct buf *text)
 {
 	struct lang_options lo = { NULL, 0 };
-	int file = source_add(j->sources, bp->name, text->data, text->len);
+	int file = source_add(diags_sources(j->d), bp->name, text->data, text->len);
 
 	if (file < 0) {
 		diag_at(j->d, DIAG_TOO_LARGE, (struct span){ 0, 0, 0 }, "the circuit %s of %u qubits and %u layers is too large",
 			bp->name, bp->qubits, bp->layers);
 		return;
 	}
-	bp->model.text = source_text(j->sources, (uint32_t)file, &bp->model.len);
+	bp->model.text = source_text(diags_sources(j->d), (uint32_t)file, &bp->model.len);
 	struct ast *t = lang_parse(j->d, (uint32_t)file, &lo);
 	lang_resolve(t, j->d);
 	bp->model.program = compile_tree(t, j->d, &j->words.compile);
@@ -193,6 +193,5 @@ void bench_programs_release(struct bench_programs *j)
 	}
 	free(j->program);
 	compile_words_release(&j->words);
-	diags_free(j->d);
-	source_set_free(j->sources);
+	diags_free_all(j->d);
 }

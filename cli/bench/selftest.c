@@ -57,20 +57,18 @@ static void write_circuit(const char *name, unsigned n, struct buf *out)
 
 struct program *selftest_program(const char *name, unsigned n)
 {
-	struct source_set *sources = source_set_new();
-	struct diags *d = diags_new(sources);
+	struct diags *d = diags_new(source_set_new());
 	struct lang_options lo = { NULL, 0 };
 	struct compile_options co = { 0 };
 	buf_auto text = BUF_INIT;
 
 	write_circuit(name, n, &text);
-	int file = source_add(sources, name, text.data, text.len);
+	int file = source_add(diags_sources(d), name, text.data, text.len);
 	struct ast *t = lang_parse(d, (uint32_t)file, &lo);
 	lang_resolve(t, d);
 	struct program *p = compile_tree(t, d, &co);
 	ast_free(t);
-	diags_free(d);
-	source_set_free(sources);
+	diags_free_all(d);
 	if (!p)
 		BUG("the circuit %s of the self-test has faults", name);
 	return p;

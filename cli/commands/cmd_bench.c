@@ -392,8 +392,7 @@ static int bench(struct cli *c)
 		return status;
 	j = mem_alloc(1, sizeof *j);
 	j->cli = j->what.cli = c;
-	j->what.sources = source_set_new();
-	j->what.d = diags_new(j->what.sources);
+	j->what.d = diags_new(source_set_new());
 	if (compile_words_init(&j->what.words, o, NULL, &e)) {
 		status = cli_usage(c, "%s", e.text);
 	} else {

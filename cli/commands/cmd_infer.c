@@ -27,7 +27,6 @@
 
 struct inference {
 	struct cli *cli;
-	struct source_set *sources;
 	struct diags *d;
 	struct weights *weights;
 	struct config *config;
@@ -131,7 +130,9 @@ static int check_changes(struct cli *c)
 static int open_config(struct inference *f)
 {
 	const char *text = weights_meta(f->weights, "config");
-	int file = text ? source_add(f->sources, "(config in the weights)", text, strlen(text)) : -1;
+	int file = text
+		? source_add(diags_sources(f->d), "(config in the weights)", text, strlen(text))
+		: -1;
 	struct config_change change[OPTIONS_LIST_MAX + 1];
 	unsigned nchange = changes_to_config(f, change);
 
@@ -525,8 +526,7 @@ static int infer(struct cli *c)
 		buf_release(&f.path);
 		return status;
 	}
-	f.sources = source_set_new();
-	f.d = diags_new(f.sources);
+	f.d = diags_new(source_set_new());
 	if (c->options.given[OPT_PREDICTIONS_OUT] && predictions_ending(c->options.value[OPT_PREDICTIONS_OUT], &e))
 		status = cli_usage(c, "%s", e.text);
 	else if (c->options.given[OPT_DATA] && c->options.given[OPT_SPLIT])
@@ -564,8 +564,7 @@ static int infer(struct cli *c)
 	config_free(f.config);
 	weights_free(f.weights);
 	arena_release(&f.arena);
-	diags_free(f.d);
-	source_set_free(f.sources);
+	diags_free_all(f.d);
 	return status;
 }
 

@@ -210,8 +210,7 @@ static int open_and_work(struct cli *c, const struct join *a, const char *path, 
 {
 	struct config_change change[OPTIONS_LIST_MAX];
 	unsigned nchange = path ? config_changes(&c->options, change) : 0;
-	struct source_set *sources = source_set_new();
-	struct diags *d = diags_new(sources);
+	struct diags *d = diags_new(source_set_new());
 	struct config *config = path ? config_open(path, change, nchange, d, NULL) : NULL;
 	buf_auto folder = BUF_INIT;
 	struct joined all;
@@ -231,8 +230,7 @@ static int open_and_work(struct cli *c, const struct join *a, const char *path, 
 		joined_release(&all);
 	}
 	config_free(config);
-	diags_free(d);
-	source_set_free(sources);
+	diags_free_all(d);
 	return status;
 }
 

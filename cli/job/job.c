@@ -309,8 +309,7 @@ int job_open(struct cli *c, const char *path, struct job *j)
 			c->options.value[OPT_DEVICE]);
 		change[nchange++] = (struct config_change){ j->device_change, false };
 	}
-	j->sources = source_set_new();
-	j->d = diags_new(j->sources);
+	j->d = diags_new(source_set_new());
 	j->config = config_open(path, change, nchange, j->d, &e);
 	if (!j->config)
 		return cli_fail(c, &e);
@@ -341,7 +340,6 @@ void job_release(struct job *j)
 	samples_release(&j->samples);
 	model_file_release(&j->model);
 	config_free(j->config);
-	diags_free(j->d);
-	source_set_free(j->sources);
+	diags_free_all(j->d);
 	memset(j, 0, sizeof *j);
 }

@@ -11,7 +11,6 @@
 struct coordinator;
 
 struct job {
-	struct source_set *sources;
 	struct diags *d;
 	struct config *config;
 	struct model_file model;

@@ -29,7 +29,7 @@ static struct config *config_of_model(struct cli *c, struct named_model *m, cons
 	buf_auto text = BUF_INIT;
 
 	buf_json(&text, "model: {file: %s}\n", path);
-	int file = source_add(m->sources, "(--model)", text.data, text.len);
+	int file = source_add(diags_sources(m->d), "(--model)", text.data, text.len);
 	if (file < 0)
 		BUG("no room for the name of a model");
 	return config_read((uint32_t)file, change, n, m->d);
@@ -38,12 +38,6 @@ static struct config *config_of_model(struct cli *c, struct named_model *m, cons
 static int config_status(struct cli *c, const struct named_model *m)
 {
 	return diags_errors(m->d) ? cli_diags_fail(c, m->d, err_exit_status(-ERR_CONFIG)) : 0;
-}
-
-static void begin(struct named_model *m)
-{
-	*m = (struct named_model){ .sources = source_set_new() };
-	m->d = diags_new(m->sources);
 }
 
 static int open_config(struct cli *c, const char *path, struct named_model *m)
@@ -59,7 +53,7 @@ static int open_config(struct cli *c, const char *path, struct named_model *m)
 
 int named_config_open(struct cli *c, const char *path, struct named_model *m)
 {
-	begin(m);
+	*m = (struct named_model){ .d = diags_new(source_set_new()) };
 	return open_config(c, path, m);
 }
 
@@ -102,7 +96,7 @@ int named_model_read(struct cli *c, const struct model_wish *wish, struct named_
 {
 	struct model_wish named = *wish;
 
-	begin(m);
+	*m = (struct named_model){ .d = diags_new(source_set_new()) };
 	int status = weights_named(c, &named.path, &m->path);
 	if (!status)
 		status = find_config(c, &named, m);
@@ -111,10 +105,9 @@ int named_model_read(struct cli *c, const struct model_wish *wish, struct named_
 
 int named_model_open(struct cli *c, const struct model_wish *wish, struct named_model *m)
 {
-	if (!wish->path) {
-		begin(m);
+	*m = (struct named_model){ .d = NULL };
+	if (!wish->path)
 		return 0;
-	}
 	int status = named_model_read(c, wish, m);
 	if (!status && wish->whole)
 		model_warn_large(m->d, m->model.program);
@@ -125,7 +118,6 @@ void named_model_release(struct named_model *m)
 {
 	model_file_release(&m->model);
 	config_free(m->config);
-	diags_free(m->d);
-	source_set_free(m->sources);
+	diags_free_all(m->d);
 	buf_release(&m->path);
 }

@@ -7,7 +7,6 @@
 #include "cli/job/model_file.h"
 
 struct named_model {
-	struct source_set *sources;
 	struct diags *d;
 	struct config *config;       /* NULL: a model alone, without defaults */
 	bool configured;             /* config is that of a file, which names the model */

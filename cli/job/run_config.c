@@ -14,15 +14,13 @@ enum { CONFIG_BYTES_MAX = 1 << 20 };
 /* NULL where the text is no configuration of this program. */
 static json_t *read_text(const char *text, size_t len, const char *device, const char *isa)
 {
-	struct source_set *sources = source_set_new();
-	struct diags *d = diags_new(sources);
-	int file = source_add(sources, "config", text, len);
+	struct diags *d = diags_new(source_set_new());
+	int file = source_add(diags_sources(d), "config", text, len);
 	struct config *config = file > 0 ? config_read((uint32_t)file, NULL, 0, d) : NULL;
 	json_t *v = config && !diags_errors(d) ? config_json(config, SCOPE_RESULT, device, isa) : NULL;
 
 	config_free(config);
-	diags_free(d);
-	source_set_free(sources);
+	diags_free_all(d);
 	return v;
 }
 

@@ -63,6 +63,14 @@ void diags_free(struct diags *d)
 	free(d);
 }
 
+void diags_free_all(struct diags *d)
+{
+	struct source_set *sources = d ? d->sources : NULL;
+
+	diags_free(d);
+	source_set_free(sources);
+}
+
 struct source_set *diags_sources(const struct diags *d) { return d->sources; }
 
 static char *format(struct arena *a, const char *fmt, va_list ap)

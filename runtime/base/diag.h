@@ -36,6 +36,7 @@ struct diags;     /* a run's diagnostics */
 
 struct diags *diags_new(struct source_set *s);   /* s borrowed */
 void diags_free(struct diags *d);
+void diags_free_all(struct diags *d); /* with its sources */
 struct source_set *diags_sources(const struct diags *d);
 
 /* Start a diagnostic: code, place, headline ("unknown gate `%s`"). */

@@ -65,8 +65,7 @@ void csv_table_names(struct csv_table *t)
 
 size_t csv_header(const char *path, const struct read_options *o, struct arena *a, const char ***name)
 {
-	struct source_set *sources = source_set_new();
-	struct csv_table t = { .o = o, .diags = diags_new(sources) };
+	struct csv_table t = { .o = o, .diags = diags_new(source_set_new()) };
 	struct data_file f;
 	struct stat st;
 	size_t n = 0;
@@ -82,8 +81,7 @@ size_t csv_header(const char *path, const struct read_options *o, struct arena *
 		data_file_close(&f);
 	}
 	csv_table_release(&t);
-	diags_free(t.diags);
-	source_set_free(sources);
+	diags_free_all(t.diags);
 	return n;
 }
 

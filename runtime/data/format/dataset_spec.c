@@ -167,8 +167,7 @@ static int check_same(const struct dataset_claim *c, const struct dataset *d, st
 
 static int read_again(const struct dataset_claim *c, struct read_options *o, uint64_t most_bytes, struct dataset_again *out, struct err *e)
 {
-	struct source_set *sources = source_set_new();
-	struct diags *d = diags_new(sources);
+	struct diags *d = diags_new(source_set_new());
 
 	o->streamed |= dataset_memory(c->path) > most_bytes;
 	int code = dataset_read(c->path, o, d, &out->data, e);
@@ -183,8 +182,7 @@ static int read_again(const struct dataset_claim *c, struct read_options *o, uin
 		code = check_same(c, out->data, e);
 	if (!code)
 		code = dataset_keep(out->data, most_bytes, e);
-	diags_free(d);
-	source_set_free(sources);
+	diags_free_all(d);
 	return code;
 }
 

@@ -90,29 +90,14 @@ static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 
 static int print_circuit(struct cli *c, const struct model_file *m, struct buf *out)
 {
-	const struct options *o = &c->options;
-	const struct program *p = m->program;
-	const bool own = m->weights && !o->given[OPT_WEIGHTS];
-	mem_auto double *weight = mem_try((size_t)p->nweight + 1, sizeof *weight);
+	mem_auto double *weight = NULL;
 	struct err e;
-	int code = weight ? 0 : err_set(&e, -ERR_CONFIG, "no memory for %u weights", p->nweight);
-
-	if (!code && own)
-		memcpy(weight, m->weights->weight, p->nweight * sizeof *weight);
-	else if (!code && o->given[OPT_WEIGHTS])
-		code = weights_import(p, o->value[OPT_WEIGHTS], false, weight, &e);
-	else if (!code)
-		program_init_weights(p, options_count(o, OPT_SEED), 0, weight);
 	/* The head's weights are of no use here, and may be missing. */
-	if (code == -ERR_BAD_DATA && p->ndense)
-		code = weights_import(p, o->value[OPT_WEIGHTS], true, weight, &e);
-	if (!code && o->given[OPT_WEIGHTS])
-		weights_file_say_orders(c, o->value[OPT_WEIGHTS], p);
-	else if (!code && p->nweight_circuit && !own)
-		cli_note(c, "no --weights: the model's initial weights of seed %s are used", o->value[OPT_SEED]);
-	if (!code)
-		code = model_print(p, weight, out, &e);
-	return code ? cli_fail(c, &e) : 0;
+	int status = weights_of_model(c, m, true, m->program->nweight_circuit, &weight);
+
+	if (status)
+		return status;
+	return model_print(m->program, weight, out, &e) ? cli_fail(c, &e) : 0;
 }
 
 static int emit_program(struct cli *c, const struct model_file *m)

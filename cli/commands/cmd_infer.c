@@ -64,28 +64,17 @@ static int open_transform(struct inference *f)
 	return 0;
 }
 
-/* Keys that --set may change: those of the data, and the metrics. */
-static bool sets_data(const char *change)
-{
-	return !strncmp(change, "data.", strlen("data."))
-		|| !strncmp(change, "run.seed=", strlen("run.seed="));
-}
+/* Keys that --set may change; of data_keys, those that say how a file names what is in it, also that of --data. */
+static const char *const data_keys[] = { "data.", "run.seed=", NULL },
+			 *const metrics_keys[] = { "train.metrics=", NULL },
+			 *const name_keys[] = { "data.label=", "data.label_map", "data.inputs",
+				 "data.sample_weight=", NULL };
 
-static bool sets_metrics(const char *change)
+static bool sets(const char *change, const char *const *key)
 {
-	return !strncmp(change, "train.metrics=", strlen("train.metrics="));
-}
-
-/* Keys that say how a file names what is in it, also that of --data. */
-static bool sets_names(const char *change)
-{
-	static const char *const key[] = { "data.label=", "data.label_map", "data.inputs",
-		"data.sample_weight=" };
-	size_t i = 0;
-
-	while (i < sizeof key / sizeof *key && strncmp(change, key[i], strlen(key[i])))
-		i++;
-	return i < sizeof key / sizeof *key;
+	while (*key && strncmp(change, *key, strlen(*key)))
+		key++;
+	return *key;
 }
 
 /* Whether a --set describes other data than those of the training, or than those of --data. */
@@ -94,7 +83,9 @@ static bool changes_data(const struct cli *c)
 	const char *text[OPTIONS_LIST_MAX];
 	unsigned n = options_list(&c->options, OPT_SET_INFER, text), i = 0;
 
-	while (i < n && (!sets_data(text[i]) || (c->options.given[OPT_DATA] && sets_names(text[i]))))
+	while (i < n
+		&& (!sets(text[i], data_keys)
+			|| (c->options.given[OPT_DATA] && sets(text[i], name_keys))))
 		i++;
 	return i < n;
 }
@@ -118,7 +109,7 @@ static int check_changes(struct cli *c)
 	unsigned n = options_list(&c->options, OPT_SET_INFER, text);
 
 	for (unsigned i = 0; i < n; i++)
-		if (!sets_data(text[i]) && !sets_metrics(text[i]))
+		if (!sets(text[i], data_keys) && !sets(text[i], metrics_keys))
 			return cli_usage(c,
 				"--set changes data.KEY, run.seed or train.metrics here, not `%s`",
 				text[i]);

@@ -80,34 +80,11 @@ static int open_model(struct running *r, enum emit what)
 
 static int open_weights(struct running *r, enum emit what)
 {
-	struct options *o = &r->cli->options;
-	const struct program *p = r->program;
-	struct err e;
-	int code = weights_named(r->cli, &o->value[OPT_WEIGHTS], &r->weights_path);
+	int status = weights_named(r->cli, &r->cli->options.value[OPT_WEIGHTS], &r->weights_path);
 
-	if (code)
-		return code;
-
-	r->weight = mem_try((size_t)p->nweight + 1, sizeof *r->weight);
-	if (!r->weight)
-		return cli_error(r->cli, -ERR_CONFIG, "no memory for %u weights", p->nweight);
-	if (r->m.model.weights && !o->given[OPT_WEIGHTS]) {
-		memcpy(r->weight, r->m.model.weights->weight, p->nweight * sizeof *r->weight);
-		return 0;
-	}
-	if (o->given[OPT_WEIGHTS]) {
-		code = weights_import(p, o->value[OPT_WEIGHTS], false, r->weight, &e);
-		/* Where the head is of no use its weights may be missing. */
-		if (code == -ERR_BAD_DATA && !needs_head(what) && p->ndense)
-			code = weights_import(p, o->value[OPT_WEIGHTS], true, r->weight, &e);
-		if (!code)
-			weights_file_say_orders(r->cli, o->value[OPT_WEIGHTS], p);
-		return code ? cli_fail(r->cli, &e) : 0;
-	}
-	program_init_weights(p, options_count(o, OPT_SEED), 0, r->weight);
-	if (p->nweight)
-		cli_note(r->cli, "no --weights: the model's initial weights of seed %s are used", o->value[OPT_SEED]);
-	return 0;
+	return status ? status
+		      : weights_of_model(r->cli, &r->m.model, !needs_head(what),
+			      r->program->nweight, &r->weight);
 }
 
 static int open_data(struct running *r)

@@ -5,51 +5,42 @@
 #include "cli/job/execution.h"
 
 /* A weights.bin from a model and its numbers: what training would have written, without what only training knows. */
-static int format_bin(struct cli *c, const struct named_model *m, const struct weights_file *f, struct buf *out)
+static int write_bin(struct cli *c, const struct named_model *m, const struct weights_file *f,
+	const char *target)
 {
 	struct execution_words words = execution_of_config(m->config, m->model.program);
-	struct buf config = BUF_INIT, seed = BUF_INIT;
+	buf_auto config = BUF_INIT, seed = BUF_INIT, b = BUF_INIT;
+	struct transform_wish wish[TRANSFORM_STEPS_MAX];
 	struct evaluator_options o;
 	struct err e;
-	int code = execution_options(&words, &o, &e);
-	struct transform_wish wish[TRANSFORM_STEPS_MAX];
 
-	if (!code && config_transforms(m->config, f->program->ninput, wish))
-		code = err_set(&e, -ERR_CONFIG,
+	if (execution_options(&words, &o, &e))
+		return cli_fail(c, &e);
+	if (config_transforms(m->config, f->program->ninput, wish))
+		return cli_error(c, -ERR_CONFIG,
 			"data.transform is fitted to data, so that only "
 			"training can write a weights.bin for this configuration");
-	if (code)
-		return cli_fail(c, &e);
-	json_t *tree = config_json(m->config, SCOPE_RESULT, execution_device(&o), execution_isa(&o));
+	json_auto_t *tree =
+		config_json(m->config, SCOPE_RESULT, execution_device(&o), execution_isa(&o));
 	json_write(tree, &config);
-	json_decref(tree);
 	buf_printf(&seed, "%lld", (long long)config_int(m->config, KEY_RUN_SEED));
-	code = weights_format(f->program, f->weight, (const struct metadata[]){ { "config", config.data }, { "seed", seed.data },
-		{ "source", m->model.text ? m->model.text : "" } }, 3, out);
-	if (code)
-		err_set(&e, code, "the model's text and configuration are too long for a file of weights");
-	buf_release(&config);
-	buf_release(&seed);
-	return code ? cli_fail(c, &e) : 0;
-}
-
-static int write_bin(struct cli *c, const struct named_model *m, const struct weights_file *f, const char *target)
-{
-	buf_auto b = BUF_INIT;
-	int status = format_bin(c, m, f, &b);
-
-	return status ? status : cli_write(c, &b, target);
+	int code = weights_format(f->program, f->weight,
+		(const struct metadata[]){ { "config", config.data }, { "seed", seed.data },
+			{ "source", m->model.text ? m->model.text : "" } },
+		3, &b);
+	return code ? cli_error(c, code,
+		       "the model's text and configuration are too long for a file of weights")
+		    : cli_write(c, &b, target);
 }
 
 /* A weights.bin that has its own model keeps all its metadata. */
 static int copy_bin(struct cli *c, const struct weights *w, const char *target)
 {
 	buf_auto b = BUF_INIT;
-	struct err e;
 	int code = weights_format(w->program, w->weight, w->meta, w->nmeta, &b);
 
-	return code ? err_set(&e, code, "%s: its metadata are too long", c->options.operand[1]),
-	       cli_fail(c, &e) : cli_write(c, &b, target);
+	return code ? cli_error(c, code, "%s: its metadata are too long", c->options.operand[1])
+		    : cli_write(c, &b, target);
 }
 
 static int convert(struct cli *c, const struct named_model *m)

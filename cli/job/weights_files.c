@@ -118,3 +118,31 @@ void weights_file_release(struct weights_file *f)
 	weights_free(f->bin);
 	free(f->own);
 }
+
+int weights_of_model(struct cli *c, const struct model_file *m, bool without_head, uint32_t nused,
+	double **weight)
+{
+	const struct options *o = &c->options;
+	const struct program *p = m->program;
+	struct err e;
+
+	*weight = mem_try((size_t)p->nweight + 1, sizeof **weight);
+	if (!*weight)
+		return cli_error(c, -ERR_CONFIG, "no memory for %u weights", p->nweight);
+	if (o->given[OPT_WEIGHTS]) {
+		int code = weights_import(p, o->value[OPT_WEIGHTS], false, *weight, &e);
+		if (code == -ERR_BAD_DATA && without_head && p->ndense)
+			code = weights_import(p, o->value[OPT_WEIGHTS], true, *weight, &e);
+		if (code)
+			return cli_fail(c, &e);
+		weights_file_say_orders(c, o->value[OPT_WEIGHTS], p);
+	} else if (m->weights) {
+		memcpy(*weight, m->weights->weight, p->nweight * sizeof **weight);
+	} else {
+		program_init_weights(p, options_count(o, OPT_SEED), 0, *weight);
+		if (nused)
+			cli_note(c, "no --weights: the model's initial weights of seed %s are used",
+				o->value[OPT_SEED]);
+	}
+	return 0;
+}

@@ -31,6 +31,11 @@ bool weights_file_is_bin(const char *path);     /* by its ending: none of the ot
 /* Open a weights.bin if p is NULL, else a file of any format for that program: 0 or the exit status. */
 int weights_file_open(struct cli *c, const char *path, const struct program *p, struct weights_file *out);
 void weights_file_release(struct weights_file *f);
+/* The weights of --weights, else those of the model's file, else the initial ones of --seed, with a note unless nused, the number
+ * of weights that are of use, is 0: *weight (nweight), to be freed. without_head: those of the head may be missing. 0 or the
+ * exit status. */
+int weights_of_model(struct cli *c, const struct model_file *m, bool without_head, uint32_t nused,
+	double **weight);
 /* For an imported .h5 file, print to which weights its numbers were assigned. */
 void weights_file_say_orders(struct cli *c, const char *path, const struct program *p);
 

@@ -53,9 +53,7 @@ libcli_a_SOURCES = \
 	cli/config/configuration_print.c \
 	cli/config/configuration_train.c \
 	cli/config/configuration_tree.h \
-	cli/config/former_names.c \
 	cli/config/former_names.def \
-	cli/config/former_names.h \
 	cli/config/schema.c \
 	cli/config/schema.def \
 	cli/config/schema.h \

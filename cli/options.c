@@ -9,7 +9,6 @@
 #include <strings.h>
 
 #include "cli/config/aliases.h"
-#include "cli/config/former_names.h"
 #include "cli/options_unknown.h"
 #include "runtime/base/buf.h"
 #include "runtime/exec/statevector/backends.h"

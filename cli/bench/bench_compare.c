@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "cli/config/former_names.h"
+#include "cli/config/aliases.h"
 #include "runtime/base/json.h"
 #include "runtime/base/system/cpus.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Finds the name that qcnn has for a word of another program. */
+ * Finds the name that qcnn has for a word of another program, or of its own before. */
 #include "cli/config/aliases.h"
 
 #include <ctype.h>
@@ -44,4 +44,30 @@ bool choice_is(const char *word, size_t n, const char *value)
 		return len > n - 1 && len <= n + 1 && !memcmp(word, value, n - 1)
 			&& strspn(value + n - 1, "0123456789") == len - (n - 1);
 	return n == len && !memcmp(word, value, n);
+}
+
+static const struct {
+	enum former_kind kind;
+	const char *before, *now;
+} former[] = {
+#define FORMER(kind, before, now) { FORMER_##kind, before, now },
+#include "cli/config/former_names.def"
+#undef FORMER
+};
+
+const char *former_now(enum former_kind kind, const char *name, size_t len)
+{
+	for (size_t k = 0; k < sizeof former / sizeof *former; k++)
+		if (former[k].kind == kind && strlen(former[k].before) == len
+			&& !strncmp(former[k].before, name, len))
+			return former[k].now;
+	return NULL;
+}
+
+const char *former_name(enum former_kind kind, const char *now)
+{
+	for (size_t k = 0; k < sizeof former / sizeof *former; k++)
+		if (former[k].kind == kind && !strcmp(former[k].now, now))
+			return former[k].before;
+	return now;
 }

@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "cli/config/former_names.h"
+#include "cli/config/aliases.h"
 
 enum { COMMENT_COLUMN = 44 };
 

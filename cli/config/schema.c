@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "cli/config/aliases.h"
-#include "cli/config/former_names.h"
 #include "cli/config/schema_text.h"
 #include "runtime/base/system/cpus.h"
 #include "runtime/data/generate/generate.h"

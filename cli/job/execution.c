@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/config/former_names.h"
+#include "cli/config/aliases.h"
 #include "runtime/base/buf.h"
 #include "runtime/base/system/cpus.h"
 #include "runtime/base/system/resource_limits.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/config/former_names.h"
+#include "cli/config/aliases.h"
 #include "cli/job/classes.h"
 #include "cli/job/run_metrics.h"
 #include "runtime/base/numerical_version.h"

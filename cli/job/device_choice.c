@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "runtime/base/json.h"
-#include "runtime/base/system/file_parts.h"
 #include "runtime/base/system/folder.h"
 #include "runtime/exec/engine.h"
 #include "runtime/log/run.h"
@@ -37,7 +36,6 @@ int device_crossover_store(double operations, unsigned nthread, struct buf *path
 	const struct target *gpu = target_gpu();
 	struct device_about about;
 	buf_auto text = BUF_INIT;
-	struct file_parts parts = { 0 };
 
 	if (!gpu || !target_device(gpu, 0, &about))
 		return err_set(e, -ERR_CONFIG, "there is no GPU");
@@ -53,11 +51,8 @@ int device_crossover_store(double operations, unsigned nthread, struct buf *path
 	json_print(v, &text);
 	json_decref(v);
 	buf_char(&text, '\n');
-	file_parts_add(&parts, text.data, text.len);
 	int code = run_make_parents(path->data, e);
-	code = code ? code : file_parts_write(&parts, path->data, e);
-	file_parts_release(&parts);
-	return code;
+	return code ? code : buf_write_file(&text, path->data, 1, e);
 }
 
 /* For that many threads; NAN: nothing was measured of this GPU. */

@@ -173,7 +173,7 @@ void record_digest(const struct job *j, char hex[SHA256_HEX + 1])
 	record_text_digest(&config, hex);
 }
 
-/* Arguments and paths may have bytes that are not UTF-8: json_write replaces them by U+FFFD. */
+/* Arguments, paths and names may have bytes that are not UTF-8: json_write replaces them by U+FFFD. */
 static json_t *any_text(const char *s) { return json_string_nocheck(s); }
 
 static json_t *command_json(const struct cli *c, const struct job *j)
@@ -229,18 +229,13 @@ json_t *record_workers(struct coordinator *c)
 	json_t *all = json_array();
 	struct coordinator_worker w;
 
-	for (unsigned rank = 0; coordinator_worker(c, rank, &w); rank++) {
-		json_t *one = json_object();
-
-		json_object_set_new(one, "name", json_string(w.name));
-		json_object_set_new(one, "threads", json_integer(w.nthread));
-		json_object_set_new(one, "units", json_integer((json_int_t)w.nunit));
-		json_object_set_new(one, "seconds", json_real(w.seconds));
-		json_object_set_new(one, "units_per_second", w.seconds > 0 ? json_real((double)w.nunit / w.seconds) : json_null());
-		json_object_set_new(one, "lost", json_boolean(w.lost));
-		json_object_set_new(one, "replaced", json_integer(w.nrestart));
-		json_array_append_new(all, one);
-	}
+	for (unsigned rank = 0; coordinator_worker(c, rank, &w); rank++)
+		json_array_append_new(all,
+			json_pack("{s:o, s:i, s:I, s:f, s:o, s:b, s:i}", "name", any_text(w.name),
+				"threads", (int)w.nthread, "units", (json_int_t)w.nunit, "seconds",
+				w.seconds, "units_per_second",
+				w.seconds > 0 ? json_real((double)w.nunit / w.seconds) : json_null(),
+				"lost", w.lost, "replaced", (int)w.nrestart));
 	return all;
 }
 

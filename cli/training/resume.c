@@ -52,13 +52,11 @@ static bool first_difference(const json_t *ours, const json_t *theirs, struct bu
 	return false;
 }
 
-static int other_configuration(struct search *s, const char *theirs)
+static int other_configuration(struct search *s, const json_t *ours, const json_t *theirs)
 {
-	json_auto_t *a = json_read(s->texts.config.data, s->texts.config.len, NULL);
-	json_auto_t *b = json_read(theirs, strlen(theirs), NULL);
 	buf_auto path = BUF_INIT, text = BUF_INIT;
 
-	if (!first_difference(a, b, &path, &text))
+	if (!first_difference(ours, theirs, &path, &text))
 		buf_str(&text, "it has more keys");
 	return cli_error(s->cli, -ERR_CONFIG,
 		"%s has another configuration: %s; it is resumed with its own, or, in place of --resume, `--set train.init.from=%s/%s` begins a new run "
@@ -95,24 +93,20 @@ static const char *meta_of(const struct resume *r, const char *key)
 	return text ? text : "";
 }
 
-/* Is the configuration ours but for another device, which --device asks for by its name?  Otherwise what else differs is
- * reported. */
-static bool moves_to_device(struct search *s, const char *theirs)
+/* Is the configuration ours but for another device, which --device asks for by its name?  Otherwise `ours` differs in the
+ * rest alone. */
+static bool moves_to_device(struct search *s, json_t *ours, json_t *theirs)
 {
-	json_auto_t *a = json_read(s->texts.config.data, s->texts.config.len, NULL);
-	json_auto_t *b = json_read(theirs, strlen(theirs), NULL);
-	json_t *ours = json_object_get(a, "run"), *run = json_object_get(b, "run");
+	json_t *here = json_object_get(ours, "run"), *run = json_object_get(theirs, "run");
 	const char *device = json_string_value(json_object_get(run, "device"));
 	bool moves = s->named && s->cli->options.given[OPT_DEVICE] && device
 		&& strcmp(device, execution_device(&s->job->train.exec)) != 0;
 
 	if (moves) {
 		snprintf(s->device, sizeof s->device, "%s", device);
-		json_object_set(ours, "device", json_object_get(run, "device"));
-		json_object_set(ours, "isa", json_object_get(run, "isa"));
-		moves = json_equal(a, b);
-		buf_clear(&s->texts.config);
-		json_write(moves ? b : a, &s->texts.config);
+		json_object_set(here, "device", json_object_get(run, "device"));
+		json_object_set(here, "isa", json_object_get(run, "isa"));
+		moves = json_equal(ours, theirs);
 	}
 	return moves;
 }
@@ -120,15 +114,16 @@ static bool moves_to_device(struct search *s, const char *theirs)
 /* By the schema of this program: a key that the program of the checkpoint did not know has its default. */
 static int check_config(struct search *s)
 {
-	buf_auto theirs = BUF_INIT;
-	int status = 0;
+	buf_auto text = BUF_INIT;
 
 	if (!strcmp(meta_of(s->r, "config"), s->texts.config.data))
 		return 0;
-	run_config_complete(meta_of(s->r, "config"), &theirs);
-	if (strcmp(theirs.data, s->texts.config.data) && !moves_to_device(s, theirs.data))
-		status = other_configuration(s, theirs.data);
-	return status;
+	run_config_complete(meta_of(s->r, "config"), &text);
+	json_auto_t *ours = json_read(s->texts.config.data, s->texts.config.len, NULL);
+	json_auto_t *theirs = json_read(text.data, text.len, NULL);
+	return !strcmp(text.data, s->texts.config.data) || moves_to_device(s, ours, theirs)
+		? 0
+		: other_configuration(s, ours, theirs);
 }
 
 /* Everything that decides the result: 0, or said and the status. */

@@ -73,17 +73,28 @@ static bool take_waiting(struct train_log *l, struct tfevents *f)
 	return there;
 }
 
-/* *begun: records of an earlier process wait for it. */
-static bool open_in(struct train_log *l, const char *folder, struct tfevents **f, bool *begun)
+/* Has an earlier process written into that folder of the run? */
+static bool was_begun(const struct train_log *l, const char *folder)
+{
+	size_t n = strlen(folder);
+	const char *name;
+	json_t *size;
+
+	json_object_foreach(l->kept, name, size)
+		if (!strncmp(name, folder, n) && (!n || name[n] == '/')
+			&& !strchr(name + n + (n > 0), '/'))
+			return true;
+	return false;
+}
+
+/* Has it been opened, and has no earlier process begun it? */
+static bool open_in(struct train_log *l, const char *folder, struct tfevents **f)
 {
 	struct err e;
 
-	*begun = false;
 	if (l->tensorboard)
 		write_errors_note(l->write_errors, tfevents_open(l->run, folder, f, &e), &e);
-	if (*f)
-		*begun = take_waiting(l, *f);
-	return *f != NULL;
+	return *f && !take_waiting(l, *f) && !was_begun(l, folder);
 }
 
 /* Indented by four, so that it is shown as it is. */
@@ -118,19 +129,6 @@ static void add_texts(struct train_log *l, struct tfevents *f)
 		tfevents_graph(f, &b);
 }
 
-/* Has an earlier process written into that folder of the run? */
-static bool was_begun(const struct train_log *l, const char *folder)
-{
-	const char *name;
-	json_t *size;
-
-	size_t n = strlen(folder);
-
-	json_object_foreach(l->kept, name, size) if (!strncmp(name, folder, n)
-		&& (!n || name[n] == '/') && !strchr(name + n + (n > 0), '/')) return true;
-	return false;
-}
-
 static void begin_session(struct train_log *l)
 {
 	const struct evaluator_options *x = &l->job->train.exec;
@@ -153,11 +151,12 @@ static void write_ended(struct train_log *l, const char *folder)
 {
 	buf_auto name = BUF_INIT, records = BUF_INIT;
 	struct tfevents *f = NULL;
-	bool begun;
 
 	buf_printf(&name, "events/%s", folder);
-	if (train_log_unpack(l->from, name.data, &records) && open_in(l, folder, &f, &begun))
-		finish(l, &f);
+	if (!train_log_unpack(l->from, name.data, &records))
+		return;
+	open_in(l, folder, &f);
+	finish(l, &f);
 }
 
 static void write_all_ended(struct train_log *l)
@@ -185,7 +184,6 @@ struct train_log *train_log_new(struct write_errors *t, const struct job *j, str
 {
 	struct train_log *l = mem_alloc(1, sizeof *l);
 	buf_auto lines = BUF_INIT;
-	bool begun;
 
 	*l = (struct train_log){ .write_errors = t,
 		.job = j,
@@ -201,7 +199,7 @@ struct train_log *train_log_new(struct write_errors *t, const struct job *j, str
 	l->csv_begun = (resumed && has_lines(run, "history.csv"))
 		|| train_log_unpack(from, "lines/history.csv", &lines);
 	write_all_ended(l);
-	if (open_in(l, "", &l->own, &begun) && !begun && !was_begun(l, ""))
+	if (open_in(l, "", &l->own))
 		begin_session(l);
 	return l;
 }
@@ -222,7 +220,6 @@ static void forget(struct train_log *l)
 static void open_restart(struct train_log *l, uint32_t restart)
 {
 	buf_auto folder = BUF_INIT;
-	bool begun;
 
 	finish(l, &l->train);
 	finish(l, &l->validation);
@@ -230,13 +227,12 @@ static void open_restart(struct train_log *l, uint32_t restart)
 		forget(l);
 	l->restart = restart;
 	event_folder_path(l->job->train.restarts > 1, restart, EVENTS_TRAIN, &folder);
-	if (open_in(l, folder.data, &l->train, &begun) && !restart && !begun
-		&& !was_begun(l, folder.data))
+	if (open_in(l, folder.data, &l->train) && !restart)
 		add_texts(l, l->train);
 	buf_clear(&folder);
 	event_folder_path(l->job->train.restarts > 1, restart, EVENTS_VALIDATION, &folder);
 	if (l->job->train.validation.nrow)
-		open_in(l, folder.data, &l->validation, &begun);
+		open_in(l, folder.data, &l->validation);
 }
 
 /* ---- while it goes ---- */

@@ -36,8 +36,7 @@ struct training {
 	struct progress *progress;
 	struct train_log *log;
 	struct train_report *report; /* NULL: none is requested */
-	bool shows_progress;         /* which names the best restart itself */
-	const char *number[TRAIN_METRICS_MAX]; unsigned at[TRAIN_METRICS_MAX], nnumber;        /* metrics that are numbers; where they are */
+	struct train_words words;
 	struct train_callbacks callbacks;
 	struct train_workers *workers;       /* NULL: there are none elsewhere */
 	struct resume resume;
@@ -192,13 +191,13 @@ static int check_live(const struct training *t)
 	const char *metric = live_metric(t->cli);
 	buf_auto names = BUF_INIT;
 
-	for (unsigned k = 0; metric && k < t->nnumber; k++)
-		if (!strcmp(metric, t->number[k]))
+	for (unsigned k = 0; metric && k < t->words.nnumber; k++)
+		if (!strcmp(metric, t->words.number[k]))
 			return 0;
 	if (!metric)
 		return 0;
-	for (unsigned k = 0; k < t->nnumber; k++)
-		buf_printf(&names, ", %s", t->number[k]);
+	for (unsigned k = 0; k < t->words.nnumber; k++)
+		buf_printf(&names, ", %s", t->words.number[k]);
 	return cli_usage(t->cli, "--live=%s: the training does not compute it; available: loss%s",
 		metric, names.data ? names.data : "");
 }
@@ -209,7 +208,7 @@ static struct progress *open_progress(struct training *t)
 	const char *terminal = getenv("TERM");
 	struct progress_options o = {
 		.out = stderr,
-		.quiet = !t->shows_progress,
+		.quiet = !t->words.shows_progress,
 		.terminal = isatty(STDERR_FILENO) && !(terminal && !strcmp(terminal, "dumb")),
 		.colour = t->cli->colour,
 		.live = t->cli->options.given[OPT_LIVE],
@@ -353,14 +352,13 @@ static void close_writers(struct training *t, bool well)
 static int end_folder(struct training *t, int code, const struct train_result *r, struct err *e)
 {
 	struct err ignored;
-	bool reported = false;
 
 	if (code && !t->stepped && !t->resume.note) {
 		run_discard(t->run, &ignored);
 		return code;
 	}
 	if (!code) {
-		reported = write_report(t, r);
+		t->words.reported = write_report(t, r);
 		if (run_point_latest(t->run, e))
 			cli_note(t->cli, "%s", e->text);
 		code = record_run(t->run, t->cli, t->job, "finished", clock_seconds() - t->begin, r, e);
@@ -369,7 +367,8 @@ static int end_folder(struct training *t, int code, const struct train_result *r
 	}
 	if (!code) {
 		run_finish(t->run);
-		train_summary(t->cli, t->job, &(struct train_words){ t->number, t->at, t->nnumber, t->shows_progress, run_path(t->run), reported }, r);
+		t->words.folder = run_path(t->run);
+		train_summary(t->cli, t->job, &t->words, r);
 	}
 	train_callbacks_end(&t->callbacks, ending_of(code), code ? NULL : r);
 	if (!code)
@@ -476,8 +475,8 @@ static void list_metrics(struct training *t)
 
 		if (metric_side(row, j->program->noutput))
 			continue;
-		t->at[t->nnumber] = measures_at(&j->measures, k, j->program->noutput);
-		t->number[t->nnumber++] = row->name;
+		t->words.at[t->words.nnumber] = measures_at(&j->measures, k, j->program->noutput);
+		t->words.number[t->words.nnumber++] = row->name;
 	}
 }
 
@@ -487,7 +486,8 @@ int train_run_job(struct cli *c, struct job *j)
 	buf_auto name = BUF_INIT;
 	struct err e;
 
-	t.shows_progress = !c->quiet && !c->options.given[OPT_NO_PROGRESS] && c->error_format != DIAG_JSON;
+	t.words.shows_progress =
+		!c->quiet && !c->options.given[OPT_NO_PROGRESS] && c->error_format != DIAG_JSON;
 	list_metrics(&t);
 	if (check_live(&t))
 		return err_exit_status(-ERR_USAGE);

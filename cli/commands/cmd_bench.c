@@ -330,24 +330,18 @@ static int check_files(struct bench_job *j)
 	return 0;
 }
 
-/* When the circuits have been read: the plot replaces none of them. */
-static int check_plot(struct bench_job *j)
-{
-	const char *path = j->cli->options.value[OPT_PLOT];
-
-	return path && strcmp(path, "-") ? cli_can_write(j->cli, path) : 0;
-}
-
 static int run(struct bench_job *j)
 {
+	const char *plot_path = j->cli->options.value[OPT_PLOT];
 	int status = read_lists(j);
 
 	if (!status)
 		status = check_files(j);
 	if (!status)
 		status = bench_programs_compile(&j->what);
-	if (!status)
-		status = check_plot(j);
+	/* When the circuits have been read: the plot replaces none of them. */
+	if (!status && plot_path && strcmp(plot_path, "-"))
+		status = cli_can_write(j->cli, plot_path);
 	if (!status && j->cli->options.given[OPT_SHOW])
 		return show(j);
 	if (!status && bench_has_workers(j->cli))

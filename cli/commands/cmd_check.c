@@ -160,10 +160,7 @@ static void print_text(const struct program *p, const struct job *j, struct buf 
 
 static void print(struct cli *c, const struct program *p, const struct job *j)
 {
-	if (c->options.given[OPT_JSON])
-		print_json(p, j, &c->out);
-	else
-		print_text(p, j, &c->out);
+	(c->options.given[OPT_JSON] ? print_json : print_text)(p, j, &c->out);
 }
 
 /* ---- the two kinds of files ---- */

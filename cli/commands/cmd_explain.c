@@ -56,10 +56,7 @@ static int explain(struct cli *c)
 	if (!r)
 		return cli_usage(c, "no diagnostic has the code `%s`; `qcnn explain` alone lists them all",
 			c->options.operand[0]);
-	if (c->options.given[OPT_JSON])
-		print_json(&c->out, r);
-	else
-		print_row(&c->out, r);
+	(c->options.given[OPT_JSON] ? print_json : print_row)(&c->out, r);
 	return 0;
 }
 

@@ -241,10 +241,7 @@ static int info(struct cli *c)
 	int status = measure(c, &m);
 	if (status)
 		return status;
-	if (c->options.given[OPT_JSON])
-		print_json(&m, &c->out);
-	else
-		print_text(&m, &c->out);
+	(o->given[OPT_JSON] ? print_json : print_text)(&m, &c->out);
 	buf_release(&m.path);
 	return 0;
 }

@@ -109,7 +109,7 @@ static int check_options(struct cli *c)
 	return 0;
 }
 
-static int page(struct cli *c, const struct profile *p)
+static void page(struct cli *c, const struct profile *p)
 {
 	if (c->options.given[OPT_JSON])
 		profile_page_json(p, &c->out);
@@ -117,16 +117,6 @@ static int page(struct cli *c, const struct profile *p)
 		profile_page_csv(p, &c->out);
 	else
 		profile_page_text(p, &c->out);
-	return 0;
-}
-
-static int write_page(struct cli *c, const struct profile *p)
-{
-	int status = page(c, p);
-
-	return !status && c->options.given[OPT_PROFILE_OUT]
-		? profile_write_files(c, p, c->options.value[OPT_PROFILE_OUT])
-		: status;
 }
 
 /* ---- a job that runs ---- */
@@ -172,9 +162,8 @@ static int attach(struct cli *c, const struct capture_order *o)
 			break;
 		first = false;
 		profile_advise(p);
-		status = page(c, p);
-		if (!status)
-			status = keep(c, &a, p);
+		page(c, p);
+		status = keep(c, &a, p);
 		profile_free(p);
 		if (!every)
 			break;
@@ -220,7 +209,9 @@ static int profile(struct cli *c)
 			o->operand[0], WARMUP_STEPS + 1);
 	if (!status) {
 		profile_advise(g.result);
-		status = write_page(c, g.result);
+		page(c, g.result);
+		if (o->given[OPT_PROFILE_OUT])
+			status = profile_write_files(c, g.result, o->value[OPT_PROFILE_OUT]);
 	}
 	profile_free(g.result);
 	return status;

@@ -22,26 +22,21 @@ static int new_key(struct cli *c, const char *path)
 
 static int worker(struct cli *c)
 {
+	const bool follows = c->options.given[OPT_FOLLOW];
+	bool begun = false;
 	struct err e;
 
 	if (c->options.given[OPT_NEW_KEY])
 		return new_key(c, c->options.value[OPT_NEW_KEY]);
-	if (c->options.given[OPT_FOLLOW]) {
-		bool begun;
-
-		prctl(PR_SET_NAME, "qcnn");
-		stop_leave_to_control();
-		guard_begin();
-		if (!ranks_follow(&begun, &e))
-			return 0;
-		return begun ? err_exit_status(e.code) : cli_fail(c, &e);
-	}
-	if (isatty(STDIN_FILENO))
+	if (!follows && isatty(STDIN_FILENO))
 		return cli_usage(c, "workers are started by `qcnn train --hosts` and `qcnn infer --hosts`, not by hand");
 	prctl(PR_SET_NAME, "qcnn");          /* one that was started by /proc/self/exe would be called exe */
 	stop_leave_to_control();
 	guard_begin();
-	return worker_start(NULL, 0, c->options.value[OPT_ISA], &e) ? cli_fail(c, &e) : 0;
+	if (!(follows ? ranks_follow(&begun, &e)
+		      : worker_start(NULL, 0, c->options.value[OPT_ISA], &e)))
+		return 0;
+	return begun ? err_exit_status(e.code) : cli_fail(c, &e);
 }
 
 const struct command command_worker = {

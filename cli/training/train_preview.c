@@ -236,10 +236,7 @@ int train_preview(struct cli *c, const struct job *j, const struct cluster *k)
 		code = preview_split(p, &e);
 	if (code)
 		return cli_fail(c, &e);
-	if (c->options.given[OPT_DRY_JSON])
-		preview_json(p, &c->out);
-	else
-		preview_text(p, &c->out);
+	(c->options.given[OPT_DRY_JSON] ? preview_json : preview_text)(p, &c->out);
 	cli_note(c, "nothing was trained, and no file was written");
 	return 0;
 }

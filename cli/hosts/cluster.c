@@ -113,18 +113,15 @@ static enum shard shard_of(const char *word)
 	return !strcmp(word, "file") ? SHARD_FILE : !strcmp(word, "data") ? SHARD_DATA : !strcmp(word, "auto") ? SHARD_AUTO : SHARD_OFF;
 }
 
-static enum transport transport_of(const char *word)
+/* Of workers, and of ranks on GPUs. */
+static void set_transport(struct cluster *k, const char *word)
 {
-	return !word || !strcmp(word, "auto") || !strcmp(word, "nccl") ? TRANSPORT_AUTO
-		: !strcmp(word, "stdio")                               ? TRANSPORT_STDIO
-								       : TRANSPORT_TCP;
-}
+	bool any = !word || !strcmp(word, "auto"), nccl = word && !strcmp(word, "nccl");
 
-static enum rank_link link_of(const char *word)
-{
-	return !word || !strcmp(word, "auto") ? RANK_LINK_AUTO
-		: !strcmp(word, "nccl")       ? RANK_LINK_NCCL
-					      : RANK_LINK_HOST;
+	k->transport = any || nccl       ? TRANSPORT_AUTO
+		: !strcmp(word, "stdio") ? TRANSPORT_STDIO
+					 : TRANSPORT_TCP;
+	k->link = any ? RANK_LINK_AUTO : nccl ? RANK_LINK_NCCL : RANK_LINK_HOST;
 }
 
 /* The option without a value means on. */
@@ -224,8 +221,7 @@ int cluster_wish(struct cli *c, const struct config *config, const char *folder,
 	out->program = wished_word(o, OPT_REMOTE_PATH, config, KEY_CLUSTER_REMOTE_PATH);
 	out->iface = wished_word(o, OPT_IFACE, config, KEY_CLUSTER_IFACE);
 	out->port = (uint16_t)wished_number(o, OPT_PORT, config, KEY_CLUSTER_PORT);
-	out->transport = transport_of(wished_word(o, OPT_TRANSPORT, config, KEY_CLUSTER_TRANSPORT));
-	out->link = link_of(wished_word(o, OPT_TRANSPORT, config, KEY_CLUSTER_TRANSPORT));
+	set_transport(out, wished_word(o, OPT_TRANSPORT, config, KEY_CLUSTER_TRANSPORT));
 	if (out->link == RANK_LINK_NCCL && !out->nrank && !out->groups.nrank)
 		return cli_usage(c,
 			"--transport=nccl (cluster.transport: nccl) is for processes that hold each state together: give --ranks");

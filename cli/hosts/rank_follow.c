@@ -122,21 +122,6 @@ static int follow(union rank_start *s, rank_exchange_fn exchange, void *ctx, boo
 	return code;
 }
 
-static int lead(union rank_start *s, rank_exchange_fn exchange, void *ctx,
-	struct evaluator_options *o, struct ranks **out, struct err *e)
-{
-	struct comm *comm;
-	int code = begin(s, exchange, ctx, &comm, e);
-
-	if (code)
-		return code;
-	*out = ranks_lead(comm, s);
-	o->rank = ranks_own(*out);
-	o->nthread = threads_of(s);
-	o->memory_limit = memory_of(s);
-	return 0;
-}
-
 int ranks_follow(bool *begun, struct err *e)
 {
 	union rank_start s;
@@ -150,6 +135,7 @@ int ranks_join(const void *start, size_t n, rank_exchange_fn exchange, void *ctx
 	struct evaluator_options *o, struct ranks **out, bool *begun, struct err *e)
 {
 	union rank_start s;
+	struct comm *comm;
 
 	*begun = false;
 	if (n != sizeof s)
@@ -158,5 +144,11 @@ int ranks_join(const void *start, size_t n, rank_exchange_fn exchange, void *ctx
 	memcpy(&s, start, sizeof s);
 	if (s.rank)
 		return follow(&s, exchange, ctx, begun, e);
-	return lead(&s, exchange, ctx, o, out, e);
+	int code = begin(&s, exchange, ctx, &comm, e);
+	if (code)
+		return code;
+	*out = ranks_lead(comm, &s, o);
+	o->nthread = threads_of(&s);
+	o->memory_limit = memory_of(&s);
+	return 0;
 }

@@ -102,6 +102,6 @@ int ranks_of_cluster(struct cluster *k, struct evaluator_options *o, struct rank
 	if (!code && k->nrank)
 		code = ranks_start(o, k->nrank, &places, out, &e);
 	if (*out)
-		ranks_check_processors(k->cli, ranks_own(*out)->share, o->nthread);
+		ranks_check_processors(k->cli, o->rank->share, o->nthread);
 	return code ? cli_fail(k->cli, &e) : 0;
 }

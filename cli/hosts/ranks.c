@@ -316,7 +316,7 @@ int ranks_start(struct evaluator_options *o, unsigned nrank, const struct rank_p
 	return 0;
 }
 
-struct ranks *ranks_lead(struct comm *comm, const union rank_start *s)
+struct ranks *ranks_lead(struct comm *comm, const union rank_start *s, struct evaluator_options *o)
 {
 	struct ranks *r = mem_alloc(1, sizeof *r);
 
@@ -330,10 +330,9 @@ struct ranks *ranks_lead(struct comm *comm, const union rank_start *s)
 		.turn = PTHREAD_MUTEX_INITIALIZER };
 	for (unsigned k = 0; k < r->nrank; k++)
 		r->process[k] = LAUNCHED_NONE;
+	o->rank = &r->rank;
 	return r;
 }
-
-struct split_rank *ranks_own(struct ranks *r) { return &r->rank; }
 
 void ranks_check_processors(const struct cli *c, unsigned nrank, unsigned nthread)
 {

@@ -44,8 +44,7 @@ int ranks_follow(bool *begun, struct err *e);
  * nthread and memory_limit. */
 int ranks_join(const void *start, size_t n, rank_exchange_fn exchange, void *ctx,
 	struct evaluator_options *o, struct ranks **out, bool *begun, struct err *e);
-/* Lead a group that was opened, and is owned from now on. */
-struct ranks *ranks_lead(struct comm *comm, const union rank_start *s);
-struct split_rank *ranks_own(struct ranks *r);
+/* Lead a group that was opened, and is owned from now on; sets o->rank. */
+struct ranks *ranks_lead(struct comm *comm, const union rank_start *s, struct evaluator_options *o);
 /* Say so if nrank ranks of nthread threads are more than the processors of this machine: ranks that wait take them from others. */
 void ranks_check_processors(const struct cli *c, unsigned nrank, unsigned nthread);

@@ -97,24 +97,12 @@ static void say(void *ctx, const char *host, const char *line)
 	fprintf(stderr, "%s: %s\n", host, line);
 }
 
-/* The next line of a text, which it cuts; NULL: there is none. */
-static char *next_line(char **text)
-{
-	char *line = *text, *end = line ? strchr(line, '\n') : NULL;
-
-	if (!end)
-		return NULL;
-	*end = 0;
-	*text = end + 1;
-	return line;
-}
-
-/* text stays in use. */
+/* A line each; text is cut, and stays in use. */
 static bool get_places(char *text, unsigned nrank, struct rank_places *out)
 {
-	const char *launcher = next_line(&text), *program = next_line(&text),
-		   *iface = next_line(&text), *push = next_line(&text), *encrypt = next_line(&text),
-		   *agent;
+	const char *launcher = strsep(&text, "\n"), *program = strsep(&text, "\n"),
+		   *iface = strsep(&text, "\n"), *push = strsep(&text, "\n"),
+		   *encrypt = strsep(&text, "\n"), *agent;
 	char own[OWN_ADDRESS_MAX];
 	struct err none;
 	enum launcher how = launcher ? launcher_find(launcher, &agent) : LAUNCHER_NONE;
@@ -129,7 +117,7 @@ static bool get_places(char *text, unsigned nrank, struct rank_places *out)
 		.say = say };
 	out->place[0] = (struct launch_place){ .launcher = LAUNCHER_LOCAL, .host = "local" };
 	for (unsigned k = 1; k < nrank; k++) {
-		const char *host = next_line(&text);
+		const char *host = strsep(&text, "\n");
 		bool here = host && !strcmp(host, "local");
 
 		if (!host || !*host || strlen(host) > HOST_NAME_LONGEST)
@@ -141,7 +129,7 @@ static bool get_places(char *text, unsigned nrank, struct rank_places *out)
 			.push = !here && *push,
 			.follow = true };
 	}
-	return !*text;
+	return text && !*text;
 }
 
 static int start(struct worker_group *g, const struct wire_job *job, struct evaluator_options *o,

@@ -409,13 +409,12 @@ static int start_workers(struct inference *f, struct evaluator_options *o, struc
 /* For weights that no training wrote, the labels of the samples decide where nothing else does. */
 static void open_classes(struct inference *f)
 {
-	double value[CLASSES_MAX];
 	buf_auto labels = BUF_INIT;
 
 	classes_init(&f->p.classes, f->config, f->weights->program,
 		weights_meta(f->weights, "labels"));
 	if (weights_meta(f->weights, "split") || f->p.classes.rule
-		|| classes_distinct(&f->p.part, value) < 2)
+		|| classes_distinct(&f->p.part).n < 2)
 		return;
 	classes_labels(&f->p.part, &labels);
 	classes_init(&f->p.classes, f->config, f->weights->program, labels.data);
@@ -476,10 +475,10 @@ static int evaluate(struct inference *f)
 static void check_samples(struct inference *f)
 {
 	const char *labels = weights_meta(f->weights, "labels");
-	double known[CLASSES_MAX];
+	struct label_set known = classes_known(labels);
 
 	config_measures(f->config, &f->p.measures);
-	f->p.measures.labels = binary_labels(known, classes_known(labels, known));
+	f->p.measures.labels = binary_labels(known.value, known.n);
 	open_classes(f);
 	sample_angles_check(f->weights->program, &f->p.part, (struct span){ 0, 0, 0 }, f->d);
 	sample_known_check(&f->p.classes, labels, &f->p.part, f->d);

@@ -11,14 +11,19 @@
 
 /* ---- which labels there are ---- */
 
-struct label_set { double value[CLASSES_MAX]; unsigned n; };
-
-/* False: there are more than fit. */
-static bool add_label(struct label_set *s, double v)
+bool label_set_has(const struct label_set *s, double v)
 {
 	for (unsigned i = 0; i < s->n; i++)
 		if (s->value[i] == v)
 			return true;
+	return false;
+}
+
+/* False: there are more than fit. */
+static bool add_label(struct label_set *s, double v)
+{
+	if (label_set_has(s, v))
+		return true;
 	if (s->n == CLASSES_MAX)
 		return false;
 	s->value[s->n++] = v;
@@ -32,28 +37,26 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-unsigned classes_distinct(const struct part *p, double value[CLASSES_MAX])
+struct label_set classes_distinct(const struct part *p)
 {
 	struct label_set s = { .n = 0 };
 
 	if (!p->nrow || !p->data->y || p->data->ny != 1)
-		return 0;
+		return s;
 	for (uint32_t i = 0; i < p->nrow; i++)
-		if (!add_label(&s, p->data->y[p->row ? p->row[i] : i]))
-			return 0;
+		if (!add_label(&s, *labels_of(p, i)))
+			return (struct label_set){ .n = 0 };
 	qsort(s.value, s.n, sizeof *s.value, by_value);
-	memcpy(value, s.value, s.n * sizeof *value);
-	return s.n;
+	return s;
 }
 
 void classes_labels(const struct part *p, struct buf *out)
 {
-	double value[CLASSES_MAX];
-	unsigned n = classes_distinct(p, value);
+	struct label_set s = classes_distinct(p);
 
-	for (unsigned i = 0; i < n; i++)
-		buf_json(out, i ? ",%g" : "[%g", value[i]);
-	buf_str(out, n ? "]" : "");
+	for (unsigned i = 0; i < s.n; i++)
+		buf_json(out, i ? ",%g" : "[%g", s.value[i]);
+	buf_str(out, s.n ? "]" : "");
 }
 
 static void labels_of_text(const char *text, struct label_set *s)
@@ -131,24 +134,22 @@ static enum class_score score_of(const struct measures *m, const struct program 
 	return SCORE_OUTPUT;
 }
 
-unsigned classes_known(const char *labels, double value[CLASSES_MAX])
+struct label_set classes_known(const char *labels)
 {
 	struct label_set s = { .n = 0 };
 
 	labels_of_text(labels, &s);
-	memcpy(value, s.value, s.n * sizeof *value);
-	return s.n;
+	return s;
 }
 
 void classes_init(struct classes *k, const struct config *c, const struct program *p, const char *labels)
 {
 	static const double signs[] = { -1, 1 }, bits[] = { 0, 1 };
-	struct label_set s = { .n = 0 };
+	struct label_set s = classes_known(labels);
 	struct measures m;
 
 	*k = (struct classes){ .noutput = p->noutput, .map = config_node(c, KEY_DATA_LABEL_MAP) };
 	config_measures(c, &m);
-	labels_of_text(labels, &s);
 	for (uint32_t i = 0; !s.n && k->map && i < k->map->n && i < CLASSES_MAX; i++)
 		add_label(&s, k->map->entry[i].value->f);
 	if (m.loss.row->labels != LABELS_NONE)

@@ -12,6 +12,13 @@
 #include "runtime/data/dataset.h"
 #include "runtime/program/program.h"
 
+/* The row of the data that is number i of the part, and its labels. */
+static inline uint32_t part_row(const struct part *p, uint32_t i) { return p->row ? p->row[i] : i; }
+static inline const double *labels_of(const struct part *p, uint32_t i)
+{
+	return p->data->y + (size_t)p->data->ny * part_row(p, i);
+}
+
 /* Largest number of classes: with more different labels, labels are not classes. */
 enum { CLASSES_MAX = 64 };
 
@@ -37,11 +44,16 @@ const char *classes_score_name(const struct classes *k);
 /* Name of a label: the key of data.label_map with this number (several are joined by |), else the number. */
 void classes_name(const struct classes *k, double label, struct buf *out);
 
-/* The different labels of a part with one label a row, in ascending order; 0: there are more than CLASSES_MAX, or the
+struct label_set {
+	double value[CLASSES_MAX];
+	unsigned n;
+};
+bool label_set_has(const struct label_set *s, double v);
+/* The different labels of a part with one label a row, in ascending order; none: there are more than CLASSES_MAX, or the
  * part is empty or has another number of labels. */
-unsigned classes_distinct(const struct part *p, double value[CLASSES_MAX]);
+struct label_set classes_distinct(const struct part *p);
 /* The different labels of a part with one label a row, in ascending order, as a JSON list; empty if there are more than
  * CLASSES_MAX. */
 void classes_labels(const struct part *p, struct buf *out);
 /* The other way: the labels of such a list (NULL: none). */
-unsigned classes_known(const char *labels, double value[CLASSES_MAX]);
+struct label_set classes_known(const char *labels);

@@ -244,7 +244,7 @@ static int fill_train(struct cli *c, struct job *j)
 	const struct config *g = j->config;
 	struct train_job *t = &j->train;
 	struct execution_words words = execution_of_config(g, j->model.program);
-	double label[CLASSES_MAX];
+	struct label_set labels = classes_distinct(&j->samples.part[PART_TRAIN]);
 	struct err e;
 
 	words.plan_alone = true; /* workers may have what this machine lacks */
@@ -257,7 +257,7 @@ static int fill_train(struct cli *c, struct job *j)
 	t->batch_size = (uint32_t)config_int(g, KEY_TRAIN_BATCH_SIZE);
 	t->max_steps = (uint64_t)config_int(g, KEY_TRAIN_MAX_STEPS);
 	config_measures(g, &t->measures);
-	t->measures.labels = binary_labels(label, classes_distinct(&t->train, label));
+	t->measures.labels = binary_labels(labels.value, labels.n);
 	t->class_weights = config_class_weights(g);
 	t->nconstraint = config_constraints(g, t->constraint);
 	config_schedule(g, &t->schedule);

@@ -7,11 +7,6 @@
 #include "runtime/data/format/npz.h"
 #include "runtime/log/metrics.h"
 
-static const double *labels_of(const struct predictions *p, uint32_t i)
-{
-	return p->part.data->y + (size_t)p->part.data->ny * (p->part.row ? p->part.row[i] : i);
-}
-
 static const double *outputs_of(const struct predictions *p, uint32_t i)
 {
 	return p->output + (size_t)p->noutput * i;
@@ -29,11 +24,6 @@ static void numbers(struct buf *out, const double *v, uint32_t n, const char *be
 			buf_str(out, between);
 		number(out, v[k]);
 	}
-}
-
-static uint32_t row_of(const struct predictions *p, uint32_t i)
-{
-	return p->part.row ? p->part.row[i] : i;
 }
 
 static bool has_classes(const struct predictions *p) { return p->classes.rule != CLASS_NONE; }
@@ -85,7 +75,7 @@ static void table_row(const struct predictions *p, uint32_t i, const struct styl
 	uint32_t ny = p->part.data->ny;
 	double score;
 
-	buf_printf(out, "%u%c", row_of(p, i), s->between);
+	buf_printf(out, "%u%c", part_row(&p->part, i), s->between);
 	numbers(out, outputs_of(p, i), p->noutput, between, s->number);
 	if (has_classes(p)) {
 		buf_char(out, s->between);
@@ -95,7 +85,8 @@ static void table_row(const struct predictions *p, uint32_t i, const struct styl
 	}
 	if (ny) {
 		buf_char(out, s->between);
-		names_labels(p) ? add_name(p, *labels_of(p, i), s, out) : numbers(out, labels_of(p, i), ny, between, s->number);
+		names_labels(p) ? add_name(p, *labels_of(&p->part, i), s, out)
+				: numbers(out, labels_of(&p->part, i), ny, between, s->number);
 	}
 	buf_char(out, '\n');
 }
@@ -175,18 +166,21 @@ static void format_csv(const struct predictions *p, struct buf *out) { table(p, 
 
 /* ---- JSON ---- */
 
-static void json_outputs(const struct predictions *p, uint32_t i, struct buf *out)
+static void json_numbers(const double *v, uint32_t n, struct buf *out)
 {
 	buf_char(out, '[');
-	numbers(out, outputs_of(p, i), p->noutput, ", ", buf_json_f64);
+	numbers(out, v, n, ", ", buf_json_f64);
 	buf_char(out, ']');
+}
+
+static void json_outputs(const struct predictions *p, uint32_t i, struct buf *out)
+{
+	json_numbers(outputs_of(p, i), p->noutput, out);
 }
 
 static void json_labels(const struct predictions *p, uint32_t i, struct buf *out)
 {
-	buf_char(out, '[');
-	numbers(out, labels_of(p, i), p->part.data->ny, ", ", buf_json_f64);
-	buf_char(out, ']');
+	json_numbers(labels_of(&p->part, i), p->part.data->ny, out);
 }
 
 static void json_name(const struct predictions *p, double label, struct buf *out)
@@ -202,7 +196,8 @@ static void json_label_class(const struct predictions *p, uint32_t i, struct buf
 {
 	uint32_t ny = p->part.data->ny;
 
-	json_name(p, ny == 1 ? *labels_of(p, i) : metric_largest(labels_of(p, i), ny), out);
+	json_name(p, ny == 1 ? *labels_of(&p->part, i) : metric_largest(labels_of(&p->part, i), ny),
+		out);
 }
 
 static void json_class(const struct predictions *p, uint32_t i, struct buf *out)
@@ -261,7 +256,7 @@ void predictions_json(const struct predictions *p, struct buf *out)
 static void format_jsonl(const struct predictions *p, struct buf *out)
 {
 	for (uint32_t i = 0; i < p->part.nrow; i++) {
-		buf_printf(out, "{\"sample\": %u, \"outputs\": ", row_of(p, i));
+		buf_printf(out, "{\"sample\": %u, \"outputs\": ", part_row(&p->part, i));
 		json_outputs(p, i, out);
 		if (p->part.data->ny) {
 			buf_str(out, ", \"labels\": ");
@@ -299,14 +294,9 @@ enum { FORMATS = sizeof formats / sizeof *formats };
 
 static int find_format(const char *path)
 {
-	size_t n = strlen(path);
-
-	for (int i = 0; i < FORMATS; i++) {
-		size_t k = strlen(formats[i].ending);
-
-		if (n > k && !strcmp(path + n - k, formats[i].ending))
+	for (int i = 0; i < FORMATS; i++)
+		if (path_ends(path, formats[i].ending) && strcmp(path, formats[i].ending))
 			return i;
-	}
 	return -1;
 }
 

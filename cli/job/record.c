@@ -55,9 +55,7 @@ static void add_ends(json_t *all, const struct train_job *j, const struct train_
 	json_t *trained = json_array();
 	json_t *stopped = json_array();
 	json_t *restored = json_array();
-	for (uint32_t i = 0; i < j->restarts; i++) {
-		const struct restart_end *end = &r->end[i];
-
+	for (const struct restart_end *end = r->end; end < r->end + j->restarts; end++) {
 		json_array_append_new(trained, json_integer((json_int_t)end->epochs));
 		json_array_append_new(stopped, end->stopped > 0 ? json_integer((json_int_t)end->stopped) : json_null());
 		json_array_append_new(restored, end->restored > 0 ? json_integer((json_int_t)end->restored) : json_null());

@@ -34,19 +34,15 @@ static bool is_result(const char *column)
 	return true;
 }
 
-static double last_of(const struct history *h, const char *column)
+static void set_count(json_t *metrics, const char *key, const struct history *h, const char *column)
 {
 	const double *v = history_column(h, column);
 
-	return v && h->nrow ? v[h->nrow - 1] : NAN;
+	if (v && v[h->nrow - 1] >= 0)
+		json_object_set_new(metrics, key, json_integer((json_int_t)v[h->nrow - 1]));
 }
 
-static void set_count(json_t *metrics, const char *key, double v)
-{
-	if (v >= 0)
-		json_object_set_new(metrics, key, json_integer((json_int_t)v));
-}
-
+/* h has at least one row. */
 static json_t *last_epoch(const struct history *h)
 {
 	json_t *all = json_object();
@@ -57,9 +53,9 @@ static json_t *last_epoch(const struct history *h)
 		if (is_result(h->column[k]) && isfinite(v))
 			json_object_set_new(all, h->column[k], json_real(v));
 	}
-	set_count(all, "start", last_of(h, "start"));
-	set_count(all, "epochs", last_of(h, "epoch"));
-	set_count(all, "steps", last_of(h, "step"));
+	set_count(all, "start", h, "start");
+	set_count(all, "epochs", h, "epoch");
+	set_count(all, "steps", h, "step");
 	return all;
 }
 

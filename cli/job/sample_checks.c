@@ -51,11 +51,6 @@ static struct range range_of_output(const struct program *p, uint32_t k)
 
 /* ---- labels ---- */
 
-static const double *labels_of(const struct part *p, uint32_t i)
-{
-	return p->data->y + (size_t)p->data->ny * (p->row ? p->row[i] : i);
-}
-
 static void check_range(const struct program *p, const struct part *part, const struct loss_row *loss, struct span at,
 	struct diags *d)
 {
@@ -73,7 +68,7 @@ static void check_range(const struct program *p, const struct part *part, const 
 				continue;
 			struct diag *g = diag_at(d, DIAG_DATA_LABELS, at,
 				"the label %.6g of row %u is outside of %.6g to %.6g, where the output always is",
-				y, (part->row ? part->row[i] : i) + 1, r.low, r.high);
+				y, part_row(part, i) + 1, r.low, r.high);
 			diag_help(g, "loss %s cannot come near 0; `data.label_map` gives labels other numbers, and a head such as "
 				"`head { dense(%u); }` has outputs of any size", loss->name, p->noutput);
 			return;
@@ -81,11 +76,11 @@ static void check_range(const struct program *p, const struct part *part, const 
 	}
 }
 
-static void list_labels(struct buf *out, const double *value, unsigned n)
+static void list_labels(struct buf *out, const struct label_set *s)
 {
-	for (unsigned i = 0; i < n && i < 8; i++)
-		buf_printf(out, "%s%.6g", !i ? "" : i + 1 == n ? " and " : ", ", value[i]);
-	buf_str(out, n > 8 ? ", ..." : "");
+	for (unsigned i = 0; i < s->n && i < 8; i++)
+		buf_printf(out, "%s%.6g", !i ? "" : i + 1 == s->n ? " and " : ", ", s->value[i]);
+	buf_str(out, s->n > 8 ? ", ..." : "");
 }
 
 /* A metric that takes one output for two classes, or NULL. */
@@ -98,12 +93,12 @@ static const char *binary_metric(const struct measures *m)
 }
 
 /* Whole numbers, more than two. */
-static bool are_classes(const double *value, unsigned n)
+static bool are_classes(const struct label_set *s)
 {
-	for (unsigned i = 0; i < n; i++)
-		if (value[i] != floor(value[i]))
+	for (unsigned i = 0; i < s->n; i++)
+		if (s->value[i] != floor(s->value[i]))
 			return false;
-	return n > 2;
+	return s->n > 2;
 }
 
 /* Two labels that a metric sees on one side; value is in ascending order. */
@@ -120,25 +115,27 @@ void sample_labels_check(const struct program *p, const struct part *part, const
 	struct diags *d)
 {
 	const char *metric = p->noutput == 1 ? binary_metric(m) : NULL, *blind;
-	double value[CLASSES_MAX];
-	unsigned n = classes_distinct(part, value);
+	struct label_set s = classes_distinct(part);
 	buf_auto list = BUF_INIT;
 	struct diag *g;
 
 	if (!part->nrow || !part->data->y)
 		return;
-	list_labels(&list, value, n);
-	if (n == 1 && part->nrow > 1) {
+	list_labels(&list, &s);
+	if (s.n == 1 && part->nrow > 1) {
 		g = diag_at(d, DIAG_DATA_ONE_CLASS, at, "all %u labels of the training data are %s", part->nrow, list.data);
 		diag_help(g, "there is nothing to tell apart; does the split leave out a class? data.split_shuffle and data.split_stratify mix "
 			"the rows");
-	} else if (metric && are_classes(value, n)) {
+	} else if (metric && are_classes(&s)) {
 		g = diag_at(d, DIAG_DATA_LABELS, at, "the labels are %s, but metric %s of one output tells two classes apart", list.data, metric);
-		diag_help(g, "give the model one output for each class, for example `head { dense(%u, softmax); }`, and loss "
-			"categorical_crossentropy", n);
-	} else if (n == 2 && p->noutput == 1 && (blind = blind_metric(m, value))) {
+		diag_help(g,
+			"give the model one output for each class, for example `head { dense(%u, softmax); }`, and loss "
+			"categorical_crossentropy",
+			s.n);
+	} else if (s.n == 2 && p->noutput == 1 && (blind = blind_metric(m, s.value))) {
 		g = diag_at(d, DIAG_DATA_LABELS, at, "metric %s takes the labels %s for one class, since they have one sign", blind, list.data);
-		diag_help(g, "`data.label_map: {%.6g: -1, %.6g: 1}` gives them two", value[0], value[1]);
+		diag_help(g, "`data.label_map: {%.6g: -1, %.6g: 1}` gives them two", s.value[0],
+			s.value[1]);
 	} else {
 		check_range(p, part, m->loss.row, at, d);
 	}
@@ -199,14 +196,6 @@ void sample_outputs_check(const struct program *p, const struct measures *m, str
 
 /* ---- classes of the parts ---- */
 
-static bool is_among(double v, const double *value, unsigned n)
-{
-	for (unsigned i = 0; i < n; i++)
-		if (value[i] == v)
-			return true;
-	return false;
-}
-
 /* One class may be chance in a smaller part. */
 enum { ONE_CLASS_ROWS_MIN = 10 };
 
@@ -226,15 +215,14 @@ static void check_only_class(const struct classes *k, const struct part *part, c
 		"data.split_shuffle or data.split_stratify to true");
 }
 
-/* The first label of others that none of these is; NULL: there is none. */
-static const double *find_unknown(const double *known, unsigned nknown, const double *value,
-	unsigned n)
+/* The first label of others that is not known; NULL: there is none. */
+static const double *find_unknown(const struct label_set *known, const struct label_set *others)
 {
 	unsigned i = 0;
 
-	while (i < n && is_among(value[i], known, nknown))
+	while (i < others->n && label_set_has(known, others->value[i]))
 		i++;
-	return i < n ? &value[i] : NULL;
+	return i < others->n ? &others->value[i] : NULL;
 }
 
 static struct diag *unknown_class(const struct classes *k, const char *name, double label,
@@ -250,30 +238,28 @@ static struct diag *unknown_class(const struct classes *k, const char *name, dou
 void sample_parts_check(const struct classes *k, const struct part *train, const struct part *other, const char *name,
 	struct span at, struct diags *d)
 {
-	double known[CLASSES_MAX], value[CLASSES_MAX];
-	unsigned nknown = classes_distinct(train, known), n = classes_distinct(other, value);
-	const double *unknown = find_unknown(known, nknown, value, n);
+	struct label_set known = classes_distinct(train), s = classes_distinct(other);
+	const double *unknown = find_unknown(&known, &s);
 
-	if (k->rule == CLASS_NONE || nknown < 2)
+	if (k->rule == CLASS_NONE || known.n < 2)
 		return;
 	if (unknown)
 		diag_help(unknown_class(k, name, *unknown, at, d),
 			"if the file is sorted by class, set data.split_shuffle or data.split_stratify to true");
-	else if (n == 1)
-		check_only_class(k, other, name, *value, at, d);
+	else if (s.n == 1)
+		check_only_class(k, other, name, *s.value, at, d);
 }
 
 void sample_known_check(const struct classes *k, const char *labels, const struct part *part,
 	struct diags *d)
 {
-	double known[CLASSES_MAX], value[CLASSES_MAX];
-	unsigned nknown = classes_known(labels, known), n = classes_distinct(part, value);
-	const double *unknown = find_unknown(known, nknown, value, n);
+	struct label_set known = classes_known(labels), s = classes_distinct(part);
+	const double *unknown = find_unknown(&known, &s);
 	buf_auto list = BUF_INIT;
 
-	if (k->rule == CLASS_NONE || !nknown || !unknown)
+	if (k->rule == CLASS_NONE || !known.n || !unknown)
 		return;
-	list_labels(&list, known, nknown);
+	list_labels(&list, &known);
 	diag_help(unknown_class(k, "given", *unknown, (struct span){ 0, 0, 0 }, d),
 		"the labels of the training are %s: loss and metrics mean little; data.label_map gives labels their numbers",
 		list.data);
@@ -322,7 +308,7 @@ void sample_angles_check(const struct program *p, const struct part *part, struc
 
 	find_angles(p, in_angle);
 	for (uint32_t i = 0; data && data->x && data->nx == p->ninput && !found && i < part->nrow; i++) {
-		uint32_t row = part->row ? part->row[i] : i;
+		uint32_t row = part_row(part, i);
 		const double *x = data->x + (size_t)row * data->nx;
 
 		for (uint32_t k = 0; !found && k < data->nx; k++) {

@@ -9,7 +9,6 @@
 
 #include "cli/command.h"
 #include "cli/memory_exit.h"
-#include "cli/option_lists.h"
 #include "cli/stack.h"
 
 /* Occupy those of the descriptors 0 to 2 that are closed, so that no file that is opened later gets one of their numbers and
@@ -76,7 +75,7 @@ static const char *half_of_change(const struct options *o)
 	const char *text[OPTIONS_LIST_MAX];
 
 	for (size_t k = 0; k < sizeof id / sizeof *id; k++)
-		for (unsigned i = 0, n = list_of(o, id[k], text); i < n; i++)
+		for (unsigned i = 0, n = options_list(o, id[k], text); i < n; i++)
 			if (!strchr(text[i], '='))
 				return text[i];
 	return NULL;

@@ -109,7 +109,7 @@ static int open_data(struct running *r)
 	int code = steps ? transform_parse(steps, strlen(steps), &r->learnt, &e) : 0;
 
 	if (!code)
-		code = samples_file(&wish, o->value[OPT_DATA], r->m.d, &r->m.data, &e);
+		code = samples_file(&wish, o->value[OPT_DATA], r->m.d, &r->data, &e);
 	if (diags_errors(r->m.d))
 		return cli_diags_fail(r->cli, r->m.d, err_exit_status(-ERR_BAD_DATA));
 	if (code)

@@ -225,13 +225,13 @@ static int show(struct cli *c, struct run_list *l)
 		return 0;
 	}
 	json_flatten(l->run[0].record, "", flat);
-	json_object_foreach(flat, key, v) columns = strlen(key) > columns ? strlen(key) : columns;
+	json_object_foreach(flat, key, v)
+		columns = strlen(key) > columns ? strlen(key) : columns;
 	add_key("run", columns, &c->out);
 	visible_str(&c->out, l->run[0].path);
 	buf_char(&c->out, '\n');
 	json_object_del(flat, "schema");
-	json_object_foreach(flat, key, v)
-	{
+	json_object_foreach(flat, key, v) {
 		add_key(key, columns, &c->out);
 		show_value(v, &c->out);
 	}

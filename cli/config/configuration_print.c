@@ -116,8 +116,7 @@ static void print_flow(const json_t *v, struct buf *out)
 		buf_char(out, ']');
 	} else if (json_is_object(v)) {
 		buf_char(out, '{');
-		json_object_foreach((json_t *)v, key, member)
-		{
+		json_object_foreach((json_t *)v, key, member) {
 			buf_str(out, before);
 			print_key_of_map(key, out);
 			buf_str(out, ": ");

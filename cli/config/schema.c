@@ -245,7 +245,8 @@ bool check_one_of(const struct check *c, const struct ynode *v, struct span at, 
 	struct diag *g = diag_at(c->d, DIAG_CONFIG_CHOICE, at, "`%s` cannot be `%s`", c->what, word);
 	diag_label(g, "one of: %s", b.data);
 	if (c->row->type == TYPE_METRICS && !strncmp(word, "val_", 4))
-		diag_help(g, "metrics are computed for the validation data, too: write them without val_");
+		diag_help(g,
+			"metrics are computed for the validation data, too: write them without val_");
 	else
 		help_name(g, word, name, n);
 	return false;

@@ -235,8 +235,8 @@ static struct diag *unknown_class(const struct classes *k, const char *name, dou
 		"the %s data have the class %s, which no training sample has", name, word.data);
 }
 
-void sample_parts_check(const struct classes *k, const struct part *train, const struct part *other, const char *name,
-	struct span at, struct diags *d)
+void sample_parts_check(const struct classes *k, const struct part *train, const struct part *other,
+	const char *name, struct span at, struct diags *d)
 {
 	struct label_set known = classes_distinct(train), s = classes_distinct(other);
 	const double *unknown = find_unknown(&known, &s);

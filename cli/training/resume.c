@@ -323,8 +323,10 @@ static int try_run(struct search *s, const struct run_folder *f, bool *usable)
 		return cli_fail(s->cli, &e);
 	}
 	if (!s->r->run) {
-		cli_note(s->cli, "%s, which has not ended and has the same configuration, is not continued by itself: %s; a new run begins "
-			"(--resume=%s continues it)", f->path, foreign.data, f->name);
+		cli_note(s->cli,
+			"%s, which has not ended and has the same configuration, is not continued by itself: %s; a new run begins "
+			"(--resume=%s continues it)",
+			f->path, foreign.data, f->name);
 		return 0;
 	}
 	if (s->named && !folder_is_own(run_folder(s->r->run), &foreign))

@@ -122,8 +122,7 @@ void json_flatten(const json_t *v, const char *prefix, json_t *flat)
 	const char *key;
 	json_t *member;
 
-	json_object_foreach((json_t *)v, key, member)
-	{
+	json_object_foreach((json_t *)v, key, member) {
 		buf_auto path = BUF_INIT;
 
 		buf_printf(&path, "%s%s%s", prefix, *prefix ? "." : "", key);

@@ -56,7 +56,9 @@ static void bad_headers(void)
 {
 	const char *beyond = sizeof(size_t) > 4 ? "the array's shape is beyond the limit of 4294967296 numbers"
 		: "the array's shape is beyond the limit of 134217728 numbers";
-	const struct { const char *head, *want; size_t len;
+	const struct {
+		const char *head, *want;
+		size_t len;
 	} row[] = {
 		{ "{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }",
 			"the array's shape needs 24 bytes, the file has 8", 8 },

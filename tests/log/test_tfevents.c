@@ -117,7 +117,8 @@ static void test_file(void)
 	tfevents_node(&graph, "x", "Input", NULL, 0, NULL, 0);
 	tfevents_node(&graph, "conv_0/entangle", "entangle", input, 1, attr, 1);
 	tfevents_graph(f, &graph);
-	json_object_foreach(named, key, v) tfevents_hparam(&hparams, key, v);
+	json_object_foreach(named, key, v)
+		tfevents_hparam(&hparams, key, v);
 	tfevents_session_begin(f, &hparams, 1);
 	tfevents_session_end(f, true, 2);
 	tap_is_int(tfevents_close(f, &e), 0, "closed");

@@ -23,6 +23,12 @@ static bool exchange(struct clock_offset *o, enum clock_when when, int64_t at, i
 	return clock_offset_add(o, when, &m, at + there + own + back);
 }
 
+/* Between two times of ours. */
+static int64_t uncertain(const struct clock_offset *o, int64_t begin, int64_t end, double drift)
+{
+	return clock_offset_uncertainty(o, theirs(begin, drift), theirs(end, drift));
+}
+
 static void test_offset(void)
 {
 	struct clock_offset o = { 0 };
@@ -36,9 +42,10 @@ static void test_offset(void)
 	tap_is_int(clock_offset_best(&o)->offset, MINUTES, "a long one does not change it");
 	exchange(&o, CLOCK_DURING, 9000000, 2000, 0, 30000, 0);
 	error = clock_offset_best(&o)->offset - MINUTES;
-	tap_ok(llabs(error) <= clock_offset_uncertainty(&o) && clock_offset_uncertainty(&o) <= 17600,
+	tap_ok(llabs(error) <= uncertain(&o, 1500000, 9000000, 0)
+			&& uncertain(&o, 1500000, 9000000, 0) <= 17600,
 		"the shortest counts, and is off by %lld ns at most by half of it and the drift (%lld)",
-		(long long)error, (long long)clock_offset_uncertainty(&o));
+		(long long)error, (long long)uncertain(&o, 1500000, 9000000, 0));
 }
 
 static void test_drift(void)
@@ -56,7 +63,7 @@ static void test_drift(void)
 
 		worst = llabs(error) > worst ? llabs(error) : worst;
 	}
-	tap_ok(worst <= clock_offset_uncertainty(&o),
+	tap_ok(worst <= uncertain(&o, 0, 10000000000, FAST),
 		"so that the offset is known all the time, to %lld ns", (long long)worst);
 	exchange(&o, CLOCK_DURING, 5000000000, 1000, 0, 1000, FAST);
 	tap_ok(fabs(clock_offset_drift(&o) - FAST) < 1e-6,
@@ -68,11 +75,25 @@ static void test_drift(void)
 	tap_ok(clock_offset_drift(&o) == 0, "a long trip gives no drift");
 	worst = llabs(clock_offset_at(&o, theirs(10000000000, FAST))
 		- (theirs(10000000000, FAST) - 10000000000));
-	tap_ok(worst > 100000 && worst <= clock_offset_uncertainty(&o),
+	tap_ok(worst > 100000 && worst <= uncertain(&o, 0, 10000000000, FAST),
 		"the offset is then uncertain by what clocks usually drift: off by %lld, at most %lld ns",
-		(long long)worst, (long long)clock_offset_uncertainty(&o));
+		(long long)worst, (long long)uncertain(&o, 0, 10000000000, FAST));
 	exchange(&o, CLOCK_END, 10000000000, 100, 0, 100, 0.01);
 	tap_ok(clock_offset_drift(&o) == 0, "no clock runs faster by a hundredth");
+}
+
+/* As of a worker that was busy and answered late: all samples are from the end of what was recorded. */
+static void test_late(double drift, int64_t first)
+{
+	struct clock_offset o = { 0 };
+	int64_t error;
+
+	exchange(&o, CLOCK_BEGIN, first, 4000, 0, 5000, drift);
+	exchange(&o, CLOCK_END, 10000000000, 5000, 0, 4000, drift);
+	error = clock_offset_at(&o, theirs(0, drift)) - (theirs(0, drift) - 0);
+	tap_ok(llabs(error) > 50000 && llabs(error) <= uncertain(&o, 0, 10000000000, drift),
+		"samples from the end alone: off by %lld, at most %lld ns", (long long)error,
+		(long long)uncertain(&o, 0, 10000000000, drift));
 }
 
 static void test_wrong(void)
@@ -100,6 +121,8 @@ int main(void)
 {
 	test_offset();
 	test_drift();
+	test_late(FAST, 9995000000); /* too short a time to measure the drift */
+	test_late(FAST, 9980000000);
 	test_wrong();
 	return tap_done();
 }

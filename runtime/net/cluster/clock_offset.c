@@ -60,20 +60,25 @@ int64_t clock_offset_at(const struct clock_offset *o, int64_t theirs)
 		+ (int64_t)(clock_offset_drift(o) * (double)(theirs - best->offset - best->at));
 }
 
-int64_t clock_offset_uncertainty(const struct clock_offset *o)
+/* How far a time is from those between two samples, at `from` and `to`. */
+static int64_t beyond(int64_t at, int64_t from, int64_t to)
 {
-	const struct clock_sample *best = clock_offset_best(o);
-	bool drifts = clock_offset_drift(o) != 0;
-	int64_t trip = best->trip, far = 0;
+	return at < from ? from - at : at > to ? at - to : 0;
+}
 
-	for (unsigned k = CLOCK_BEGIN; k <= CLOCK_END; k += CLOCK_END - CLOCK_BEGIN) {
-		const struct clock_sample *s = &o->best[k];
-		int64_t apart = s->at < best->at ? best->at - s->at : s->at - best->at;
+int64_t clock_offset_uncertainty(const struct clock_offset *o, int64_t begin, int64_t end)
+{
+	const struct clock_sample *best = clock_offset_best(o), *from = best, *to = best;
+	double rate = DRIFT_USUAL;
+	int64_t trip = best->trip, far, late;
 
-		if (drifts && s->trip > trip)
-			trip = s->trip;
-		if (!drifts && s->trip && apart > far)
-			far = apart;
+	if (clock_offset_drift(o) != 0) {
+		from = &o->best[CLOCK_BEGIN];
+		to = &o->best[CLOCK_END];
+		trip = from->trip > to->trip ? from->trip : to->trip;
+		rate = (double)trip / (double)(to->at - from->at);
 	}
-	return trip / 2 + 1 + (int64_t)(DRIFT_USUAL * (double)far);
+	far = beyond(begin - best->offset, from->at, to->at);
+	late = beyond(end - best->offset, from->at, to->at);
+	return trip / 2 + 1 + (int64_t)(rate * (double)(late > far ? late : far));
 }

@@ -30,5 +30,5 @@ const struct clock_sample *clock_offset_best(const struct clock_offset *o);
 double clock_offset_drift(const struct clock_offset *o);
 /* The offset at a time of the worker's clock. */
 int64_t clock_offset_at(const struct clock_offset *o, int64_t theirs);
-/* Largest error of the offsets. */
-int64_t clock_offset_uncertainty(const struct clock_offset *o);
+/* Largest error of the offsets between two times of the worker's clock. */
+int64_t clock_offset_uncertainty(const struct clock_offset *o, int64_t begin, int64_t end);

@@ -404,7 +404,8 @@ static int add_answer(struct profile *into, const struct worker *w,
 		process->role = "worker";
 		process->rank = w->rank + 1;
 		process->pid = (uint32_t)w->about.pid;
-		process->uncertainty = clock_offset_uncertainty(&from->clock);
+		process->uncertainty =
+			clock_offset_uncertainty(&from->clock, process->begin, process->end);
 		process->moved_events = 0;
 		process->lost = false;
 		align_times(p, process, &from->clock);

@@ -195,10 +195,13 @@ static void x_axis(const struct scale *x, const struct scale *y, const struct ti
 
 		buf_printf(out, "<line class=\"p-axis\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n", at, at, y->from, y->from + 4);
 		tick_words(t->at[k], t->step, &b);
+		/* The last one may not fit below its stroke. */
+		bool wide = at + char_width / 2 * (double)b.len > x->to + right_room;
 		if (name)
 			column_name(name[k], at, y->from + 16, (x->to - x->from) / t->n, out);
 		else
-			words(out, "p-tick p-middle", at, y->from + 16, b.data);
+			words(out, wide ? "p-tick p-end" : "p-tick p-middle",
+				wide ? x->to + right_room : at, y->from + 16, b.data);
 	}
 	if (label)
 		words(out, "p-label p-middle", (x->from + x->to) / 2, y->from + 33, label);

@@ -172,15 +172,19 @@ static void settle_init(const struct cli *c, struct job *j, const char *from, co
 	if (!run_lasting_name(config_text(j->config, KEY_LOG_DIR), from, path, &j->init_name))
 		return;
 	buf_printf(&given, "%s%s", key, from);
-	j->init_at = 0;
-	while (j->init_at < c->argc && !path_ends(c->argv[j->init_at], given.data))
-		j->init_at++;
-	if (j->init_at < c->argc) {
+	j->init_at = c->argc - 1; /* the last one counts */
+	while (j->init_at >= 0 && !path_ends(c->argv[j->init_at], given.data))
+		j->init_at--;
+	j->init_added = j->init_at < 0;
+	if (j->init_added) {
+		j->init_at = 0;
+		while (j->init_at < c->argc && strcmp(c->argv[j->init_at], "--"))
+			j->init_at++;
+		buf_printf(&j->init_word, "--set=%s", key);
+	} else {
 		const char *word = c->argv[j->init_at];
 
 		buf_add(&j->init_word, word, strlen(word) - strlen(from));
-	} else {
-		buf_printf(&j->init_word, "--set=%s", key);
 	}
 	buf_str(&j->init_word, j->init_name.data);
 	v->entry[0].value->text = j->init_name.data;
@@ -190,6 +194,8 @@ const char *job_word(const struct cli *c, const struct job *j, int i)
 {
 	if (j->init_word.len && i == j->init_at)
 		return j->init_word.data;
+	if (j->init_added && i > j->init_at)
+		i--;
 	return i < c->argc ? c->argv[i] : NULL;
 }
 

@@ -25,6 +25,7 @@ struct job {
 	double *init;                /* (nweight), or NULL */
 	struct buf init_path;        /* path of their file, if train.init names a run */
 	struct buf init_name, init_word;
+	bool init_added; /* a word more than were given */
 	int init_at; /* what train.init stands for, if that can change; job_word */
 };
 

@@ -231,6 +231,10 @@ last() { basename "$(tap_run from)"; }
 run=$(last)
 from latest "$run" --set train.init.from=latest
 run=$(last)
+from "the last of two" "$run" --set train.init.from=latest --set train.init.from=latest
+run=$(last)
+from "another word, in front of --" "$run" --set 'train.init={from: latest}' --
+run=$(last)
 from "the path of latest" "from/$run/weights.bin" '--set=train.init={from: from/latest/weights.bin}'
 "$QCNN" train -q --fresh --set log.dir=from --set log.name=other config.yaml 2>/dev/null
 from "the beginning of a name" "$(last)" --set=train.init.from=oth

@@ -47,13 +47,14 @@ static bool listens_already(const struct coordinator *c, const struct sockaddr *
 	return false;
 }
 
-/* The address of a socket as text, for a worker. */
+/* The address of a socket as text, for a worker: without the name that an interface has here. */
 static void address_text(const struct sockaddr_storage *a, char *out, size_t size)
 {
 	char host[INET6_ADDRSTRLEN + 16] = "", port[8] = "";
 
 	getnameinfo((const struct sockaddr *)a, length_of((const struct sockaddr *)a), host,
 		sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV);
+	host[strcspn(host, "%")] = 0;
 	snprintf(out, size, a->ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
 }
 

@@ -12,13 +12,14 @@ enum unit_state { UNIT_OPEN = 0, UNIT_DONE, UNIT_TAKEN };
 
 bool array_renew(void **p, size_t *cap, size_t n, size_t size)
 {
-	void *more = mem_try(n + n / 2, size);
+	size_t room = *cap ? n + n / 2 : n; /* one that has grown once will do so again */
+	void *more = mem_try(room, size);
 
 	if (!more)
 		return false;
 	free(*p);
 	*p = more;
-	*cap = n + n / 2;
+	*cap = room;
 	return true;
 }
 

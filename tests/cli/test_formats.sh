@@ -12,12 +12,12 @@ make_data() {
 		for (s = 0; s < 3; s++) { for (i = 0; i < n; i++) printf "%.6f,", sin(1 + 7 * s + 3 * i); print s % 2 ? 1 : -1 }
 	}'
 }
-# Numbers one on a line, at full precision: of JSON, of the last columns of CSV, of NPY (float64).
-of_json() { tr -c '0-9eE.+-' '\n' | grep -E '^[-+]?[0-9.]+([eE][-+]?[0-9]+)?$' | awk '{ printf "%.17g\n", $1 }'; }
-of_csv() { awk -F, -v from="$1" 'NR > 1 { for (i = from; i <= NF; i++) printf "%.17g\n", $i }'; }
+# Numbers one on a line, at full precision: of JSON, of the last columns of CSV, of NPY (float64). Some awks read -0 as 0, and -0.0 not.
+of_json() { tr -c '0-9eE.+-' '\n' | grep -E '^[-+]?[0-9.]+([eE][-+]?[0-9]+)?$' | awk '{ printf "%.17g\n", $1 + 0 }'; }
+of_csv() { awk -F, -v from="$1" 'NR > 1 { for (i = from; i <= NF; i++) printf "%.17g\n", $i + 0 }'; }
 of_npy() {
 	header=$(od -An -tu2 -j8 -N2 "$1")
-	od -An -v -tf8 -w8 -j$((10 + header)) "$1" | awk '{ printf "%.17g\n", $1 }'
+	od -An -v -tf8 -w8 -j$((10 + header)) "$1" | awk '{ printf "%.17g\n", $1 + 0 }'
 }
 
 for model in cluster/cluster cluster-hybrid/hybrid cluster-three-filters/three-filters cluster-legacy/legacy digits/digits; do

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "compiler/import/qsim.h"
 #include "runtime/base/input_files.h"
@@ -130,9 +131,9 @@ int model_file_open(const char *path, struct diags *d, const struct lang_options
 	if (path_ends(path, ".yaml") || path_ends(path, ".yml"))
 		return err_set(e, -ERR_BAD_DATA, "%s is a configuration, not a model; try `qcnn train %s` or `qcnn draw %s`, or give the model that "
 			"it names at `model: {file: ...}`", path, path, path);
-	if (is_numbers(path))
+	if (is_numbers(path) && !access(path, F_OK))
 		return err_set(e, -ERR_BAD_DATA,
-			"%s has numbers, not a model; give the model, and weights with --weights=%s",
+			"%s has numbers, not a model; name the model, and for run and compile also --weights=%s",
 			path, path);
 	if (!path_ends(path, ".qcnn") && !path_ends(path, ".asm"))
 		code = read_compiled(path, d, &m, &text, e);

@@ -120,7 +120,8 @@ tap_has err 'did you mean `accuracy`?' "is found"
 tap_has err 'and no run of this name in runs; `qcnn runs` lists the runs' "the latest run where there is none"
 echo >w.npz
 tap_exit 65 "weights for a model" "$QCNN" check w.npz
-tap_has err 'w.npz has numbers, not a model; give the model, and weights with --weights=w.npz' "says what to give"
+tap_has err 'w.npz has numbers, not a model; name the model, and for run and compile also --weights=w.npz' "says what to name"
+tap_exit 66 "and none that is not there" "$QCNN" check none.npz
 tap_exit 65 "run of a configuration" "$QCNN" run table.yaml
 tap_has err 'table.yaml is a configuration, not a model; try `qcnn train table.yaml`' "says what it is"
 tap_exit 2 "nothing to do" "$QCNN"
@@ -276,7 +277,7 @@ tap_exit 65 "infer --strict" "$QCNN" infer --strict --data far.csv d.bin
 printf 'a,b,label\n.1,.2,5\n.3,.4,1\n' >five.csv
 printf "a,b,label\n.1,.2,-1\n.3,.4,1\n" >signs.csv
 tap_exit 0 "infer: a label that the training had not" "$QCNN" infer --data five.csv d.bin
-tap_has err 'the given data have the class 5, which no training sample has' "is told"
+tap_has err 'the given data have the class 5, which no training sample has' "is reported"
 tap_has err 'the labels of the training are -1 and 1' "with those that it had"
 tap_exit 0 "infer: only such as it had" "$QCNN" infer --strict --data signs.csv d.bin
 sed -i 's/observe z(q.1.)/observe 3*z(q[1])/' plain.qcnn

@@ -14,6 +14,7 @@
 #include "cli/job/sample_checks.h"
 #include "cli/job/samples.h"
 #include "cli/job/weights_files.h"
+#include "cli/output/table.h"
 #include "cli/profile/profiling.h"
 #include "runtime/base/crypto/crypto.h"
 #include "runtime/base/numerical_version.h"
@@ -484,6 +485,25 @@ static void check_samples(struct inference *f)
 	sample_known_check(&f->p.classes, labels, &f->p.part, f->d);
 }
 
+/* On a terminal columns are aligned, elsewhere tabs are between them. */
+static void print_predictions(struct inference *f, bool samples)
+{
+	struct buf *to = &f->cli->out;
+	buf_auto b = BUF_INIT;
+	bool json = f->cli->options.given[OPT_JSON];
+
+	if (json)
+		predictions_json(&f->p, &b);
+	else
+		predictions_text(&f->p, samples, &b);
+	if (!b.len)
+		return;
+	if (json || !isatty(STDOUT_FILENO))
+		visible_text(to, b.data, b.len, VISIBLE_TABS | VISIBLE_LINES);
+	else
+		table_align(b.data, to);
+}
+
 static int write_predictions(struct inference *f)
 {
 	struct cli *c = f->cli;
@@ -496,13 +516,8 @@ static int write_predictions(struct inference *f)
 		status = predictions_format(&f->p, path, &b, &e) ? cli_fail(c, &e) : cli_write(c, &b, path);
 		buf_clear(&b);
 	}
-	if (!status) {
-		if (c->options.given[OPT_JSON])
-			predictions_json(&f->p, &b);
-		else
-			predictions_text(&f->p, !path, &b);
-		visible_text(&c->out, b.data ? b.data : "", b.len, VISIBLE_TABS | VISIBLE_LINES);
-	}
+	if (!status)
+		print_predictions(f, !path);
 	return status;
 }
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/base/arena.h"
 #include "runtime/base/visible.h"
@@ -37,30 +38,67 @@ static size_t length(const char *s)
 	return n;
 }
 
-static size_t width_of(const struct table *t, unsigned column)
-{
-	size_t w = 0;
-
-	for (size_t i = column; i < t->n; i += t->ncolumn)
-		w = length(t->cell[i]) > w ? length(t->cell[i]) : w;
-	return w;
-}
-
 void table_print(const struct table *t, struct buf *out)
 {
+	mem_auto size_t *width = mem_alloc(t->ncolumn, sizeof *width);
+
+	for (size_t i = 0; i < t->n; i++) {
+		size_t w = length(t->cell[i]);
+
+		if (w > width[i % t->ncolumn])
+			width[i % t->ncolumn] = w;
+	}
 	for (size_t i = 0; i < t->n; i += t->ncolumn) {
 		size_t begin = out->len;
 
 		for (unsigned k = 0; k < t->ncolumn; k++) {
-			const char *s = t->cell[i + k];
-
-			buf_str(out, s);
-			buf_pad(out, ' ', width_of(t, k) + 2 - length(s));
+			buf_str(out, t->cell[i + k]);
+			buf_pad(out, ' ', width[k] + 2 - length(t->cell[i + k]));
 		}
 		while (out->len > begin && out->data[out->len - 1] == ' ')
 			out->len--;
 		buf_char(out, '\n');
 	}
+}
+
+static unsigned tabs(const char *line, size_t len)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < len; i++)
+		n += line[i] == '\t';
+	return n;
+}
+
+static void print_and_empty(struct table *t, struct buf *out)
+{
+	table_print(t, out);
+	table_release(t);
+	*t = (struct table){ 0 };
+}
+
+void table_align(const char *text, struct buf *out)
+{
+	struct table t = { 0 };
+
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+		unsigned ncolumn = tabs(text, len) + 1;
+
+		if (t.n && ncolumn != t.ncolumn)
+			print_and_empty(&t, out);
+		t.ncolumn = ncolumn;
+		for (unsigned k = 0; k < ncolumn; k++) {
+			size_t n = strcspn(text, "\t\n");
+			buf_auto cell = BUF_INIT;
+
+			buf_add(&cell, text, n);
+			table_add(&t, cell.data ? cell.data : "");
+			text += n + (text[n] != 0);
+		}
+	}
+	if (t.n)
+		print_and_empty(&t, out);
 }
 
 void table_release(struct table *t)

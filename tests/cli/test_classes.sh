@@ -132,6 +132,10 @@ tap_is "$(sed -n 's/.*\("label_classes": [^]]*\).*/\1/p' o.json)" \
 "$QCNN" infer --split train --set train.metrics=confusion w.bin >out 2>err
 tap_is "$(grep -A 2 '^confusion' out | cut -f 1 | tr '\n' /)$(sed -n 's/^confusion//p' out)" \
 	'confusion/well|well, quite/ill/	well|well, quite	ill' 'a confusion matrix has them beside its rows and above its columns'
+script -qec "'$QCNN' infer --split train --set train.metrics=confusion w.bin" /dev/null </dev/null 2>&1 | tr -d '\r' >out
+tap_is "$(grep -A 2 '^confusion' out | sed 's/[0-9]/N/g')" 'confusion         well|well, quite  ill
+well|well, quite  N                 N
+ill               N                 N' 'on a terminal the columns are aligned'
 "$QCNN" infer --data new.csv --json w.bin >o.json 2>err
 tap_has o.json '"label_classes": null' 'null without labels'
 "$QCNN" infer --data new.csv -o o.jsonl w.bin >/dev/null 2>err

@@ -75,6 +75,9 @@ static int open_model(struct running *r, enum emit what)
 	if (needs_gradient(what))
 		thaw(r->m.model.program);
 	r->program = r->m.model.program;
+	if (!r->program->noutput && !needs_state(what))
+		cli_note(r->cli,
+			"the model observes nothing, so there is nothing to print: end it with what is measured, for example `observe z(q);`, or add --emit=state");
 	return 0;
 }
 

@@ -16,6 +16,11 @@ tap_same out expected "its state"
 run --emit=probabilities --format=csv bell.qcnn >out
 printf 'sample,index,value\n0,0,0.5000000000000001\n0,1,0\n0,2,0\n0,3,0.5000000000000001\n' >expected
 tap_same out expected "its probabilities as CSV"
+grep -v observe bell.qcnn >blind.qcnn
+"$QCNN" run blind.qcnn >out 2>err
+tap_has err '--emit=state' "a model that observes nothing says how to see its state"
+"$QCNN" run --emit=state blind.qcnn >out 2>err
+tap_is "$(cat err)" '' "and shows it"
 run --emit=state --format=npy -o state.npy bell.qcnn
 run --emit=state -o ending.npy bell.qcnn
 tap_same ending.npy state.npy "the ending of --output is a format, too"

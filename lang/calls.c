@@ -140,7 +140,9 @@ static void wrong_qubits(struct resolver *r, struct node *n, const struct gate_r
 	if (n->a) {
 		diag_second(g, n->a->span, "a list of qubits");
 		diag_help(g, "pairs are made by `ring(w)`, `chain(w)`, `cycle(w)`, `zip(v, w)`");
-	}
+	} else if (want == 1 && n->list.n > 1)
+		diag_help(g,
+			"it acts on each of several qubits where these are written `q[0:2]` or `q[{0,2}]`");
 	if (own != want)
 		diag_note(g, "%llu of them as controls of the modifiers", (unsigned long long)(want - own));
 	if (n->decl)

@@ -198,7 +198,8 @@ static void add_other_language(struct parser *p, struct diag *g, const char *con
 
 	if (now == '[' && before == TOKEN_ID && wants("';'", want, n) && !wants("'['", want, n))
 		diag_help(g, "the size stands before the name: `qubit[4] q;`, `param float[4] t;`");
-	if (now == ':' && is_word(p, p->begin, "for"))
+	if (is_word(p, p->begin, "for")
+		&& (now == ':' || now == TOKEN_REAL || (now == '(' && before != TOKEN_ID)))
 		diag_help(g,
 			"a loop is written `for int i in [0:3] { ... }`; the last value is included");
 	if (now == '=' && wants("==", want, n))
@@ -222,6 +223,9 @@ static void add_hints(struct parser *p, struct diag *g, const char *const *want,
 		}
 	if (word && !hinted && wants("a name", want, n) && !wants("on", want, n) && !wants("let", want, n))
 		diag_note(g, "`%s` is a reserved word and cannot be a name", word);
+	if (p->last.token == '@' && wants("on", want, n))
+		diag_help(g,
+			"the modifiers of a gate are `inv @`, `ctrl @`, `negctrl @` and `pow(k) @`");
 	if (p->last.token == '@' && wants("'*'", want, n))
 		diag_help(g, "a product of observables is written `z(a) * z(b)`; `@` follows a modifier of a gate");
 	add_other_language(p, g, want, n);

@@ -55,6 +55,10 @@ libcompiler_a_SOURCES = \
 	compiler/export/model_print.c \
 	compiler/export/model_print.h \
 	compiler/export/model_print_gate.c \
+	compiler/export/openqasm.c \
+	compiler/export/openqasm.h \
+	compiler/export/openqasm_parts.c \
+	compiler/export/openqasm_parts.h \
 	compiler/exprs.c \
 	compiler/exprs.h \
 	compiler/import/qsim.c \

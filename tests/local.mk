@@ -152,6 +152,7 @@ shell_tests += tests/cli/test_draw.sh
 shell_tests += tests/cli/test_dry_run.sh
 shell_tests += tests/cli/test_profile_attach.sh
 shell_tests += tests/cli/test_emit_circuit.sh
+shell_tests += tests/cli/test_openqasm.sh
 shell_tests += tests/cli/test_examples.sh
 shell_tests += tests/cli/test_faults.sh
 shell_tests += tests/cli/test_nested.sh

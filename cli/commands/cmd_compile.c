@@ -13,10 +13,11 @@
 #include "cli/job/named_model.h"
 #include "cli/job/weights_files.h"
 #include "cli/machine.h"
+#include "compiler/export/openqasm.h"
 #include "runtime/exec/statevector/statevector.h"
 #include "runtime/train/weights/weights.h"
 
-enum emit { EMIT_ASM = 0, EMIT_BYTECODE, EMIT_PLAN, EMIT_CIRCUIT };
+enum emit { EMIT_ASM = 0, EMIT_BYTECODE, EMIT_PLAN, EMIT_CIRCUIT, EMIT_OPENQASM, EMIT_OPENQASM_2 };
 
 /* The machine's limits, measured, or those of a usual one; gpu, machine: those that options name, or NULL. */
 static int limits_of(const struct evaluator_options *eo, bool measure, const char *gpu,
@@ -88,7 +89,7 @@ static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 	return code ? cli_fail(c, &e) : 0;
 }
 
-static int print_circuit(struct cli *c, const struct model_file *m, struct buf *out)
+static int print_circuit(struct cli *c, const struct model_file *m, enum emit what, struct buf *out)
 {
 	mem_auto double *weight = NULL;
 	struct err e;
@@ -97,7 +98,15 @@ static int print_circuit(struct cli *c, const struct model_file *m, struct buf *
 
 	if (status)
 		return status;
-	return model_print(m->program, weight, out, &e) ? cli_fail(c, &e) : 0;
+	int code = what == EMIT_CIRCUIT
+		? model_print(m->program, weight, out, &e)
+		: openqasm_print(m->program, weight,
+			what == EMIT_OPENQASM ? OPENQASM_3 : OPENQASM_2, out, &e);
+
+	if (!code && what != EMIT_CIRCUIT && openqasm_lacks_states(m->program))
+		cli_note(c,
+			"the circuit has vectors of amplitudes, which are no gates of OpenQASM: a comment stands where they are to be prepared");
+	return code ? cli_fail(c, &e) : 0;
 }
 
 static int emit_program(struct cli *c, const struct model_file *m)
@@ -112,8 +121,8 @@ static int emit_program(struct cli *c, const struct model_file *m)
 		return cli_usage(c, "bytecode is not for a terminal; give --output");
 	if (what == EMIT_PLAN)
 		status = print_plan(c, p, &b);
-	else if (what == EMIT_CIRCUIT)
-		status = print_circuit(c, m, &b);
+	else if (what >= EMIT_CIRCUIT)
+		status = print_circuit(c, m, what, &b);
 	else if (what == EMIT_BYTECODE)
 		program_write(p, &b);
 	else
@@ -124,9 +133,12 @@ static int emit_program(struct cli *c, const struct model_file *m)
 static int compile(struct cli *c)
 {
 	buf_auto dump = BUF_INIT;
-	const struct model_wish wish = { .path = c->options.operand[0], .dump = c->options.value[OPT_DUMP], .dump_out = &dump,
+	const struct model_wish wish = { .path = c->options.operand[0],
+		.dump = c->options.value[OPT_DUMP],
+		.dump_out = &dump,
 		/* The light cone keeps observables right, not the state. */
-		.without = options_choice(&c->options, OPT_EMIT_PROGRAM) == EMIT_CIRCUIT ? "cone" : NULL };
+		.without = options_choice(&c->options, OPT_EMIT_PROGRAM) >= EMIT_CIRCUIT ? "cone"
+											 : NULL };
 	struct named_model m;
 	buf_auto weights = BUF_INIT;
 	int status = named_model_open(c, &wish, &m);
@@ -149,12 +161,13 @@ const struct command command_compile = {
 	.min_operands = 1,
 	.max_operands = 1,
 	.text = "Compiles a model and prints the program as assembler text or bytecode, its execution plan, or the circuit gate "
-		"by gate, as a model with numbers for its weights. Assembler text (a name ending in .asm) and bytecode are read, "
+		"by gate, as a model or in OpenQASM, with numbers for its weights. Assembler text (a name ending in .asm) and bytecode are read, "
 		"too, so that each can be converted to the other.",
 	.example = (const char *const[]){ "qcnn compile bell.qcnn",
 		"qcnn compile --emit=bytecode -o bell.qbc bell.qcnn",
 		"qcnn compile --emit=asm bell.qbc",
 		"qcnn compile --emit=plan --const n=16 cluster.qcnn",
-		"qcnn compile --emit=circuit --weights=weights.bin cluster.qcnn", NULL },
+		"qcnn compile --emit=circuit --weights=weights.bin cluster.qcnn",
+		"qcnn compile --emit=openqasm2 -o bell.qasm bell.qcnn", NULL },
 	.run = compile,
 };

@@ -26,7 +26,7 @@ static bool is_reserved(const char *s)
 	return false;
 }
 
-static bool is_name(const char *s)
+bool model_is_name(const char *s)
 {
 	size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
 
@@ -39,7 +39,7 @@ static bool registers_are_named(const struct program *p, const struct circuit_co
 	uint32_t next = 0;
 
 	for (uint32_t r = 0; r < c->nregister; r++) {
-		if (!is_name(c->reg[r].name) || c->reg[r].first != next || !c->reg[r].count)
+		if (!model_is_name(c->reg[r].name) || c->reg[r].first != next || !c->reg[r].count)
 			return false;
 		next += c->reg[r].count;
 		for (uint32_t k = 0; k < r; k++)
@@ -80,7 +80,7 @@ static bool are_names(const char **name, uint32_t n)
 
 	qsort(name, n, sizeof *name, by_text);
 	for (uint32_t i = 0; i < n; i++)
-		good = good && is_name(name[i]) && (!i || strcmp(name[i - 1], name[i]));
+		good = good && model_is_name(name[i]) && (!i || strcmp(name[i - 1], name[i]));
 	return good;
 }
 
@@ -229,7 +229,7 @@ static void put_sum(struct printer *w, const struct output *o)
 	}
 }
 
-static void put_output(struct printer *w, const struct output *o)
+void model_put_output(struct printer *w, const struct output *o)
 {
 	buf_printf(w->out, "%sobserve ", w->indent);
 	if (o->kind == OUTPUT_PROBS) {
@@ -280,7 +280,7 @@ static int put_circuit(struct printer *w, uint32_t number)
 	for (uint32_t i = 0; !code && i < w->c->napply; i++)
 		code = put_apply(w, &w->c->apply[i]);
 	for (uint32_t i = 0; !code && i < w->c->noutput; i++)
-		put_output(w, &w->c->output[i]);
+		model_put_output(w, &w->c->output[i]);
 	buf_str(w->out, alone ? "" : "}\n");
 	return code;
 }
@@ -312,8 +312,7 @@ static void put_instances(struct printer *w)
 	buf_str(w->out, ") { }\n");
 }
 
-/* Gates of a matrix, those of matrices inside of it counted too; no deeper than blocks in a model are. */
-static int check_size(const struct program *p, struct err *e)
+int model_check_size(const struct program *p, struct err *e)
 {
 	mem_auto uint64_t *ngate = mem_try((size_t)p->nmatrix + 1, sizeof *ngate);
 	mem_auto uint32_t *depth = mem_try((size_t)p->nmatrix + 1, sizeof *depth);
@@ -345,14 +344,14 @@ int model_print(const struct program *p, const double *weight, struct buf *out, 
 {
 	struct printer *w;
 	double *value, *input;
-	int code = check_size(p, e);
+	int code = model_check_size(p, e);
 
 	if (code)
 		return code;
 	w = mem_alloc(1, sizeof *w);
 	value = mem_try((size_t)p->nexpr + 1, sizeof *value);
 	input = mem_try((size_t)p->ninput + 1, sizeof *input);
-	*w = (struct printer){ .p = p, .value = value, .out = out, .e = e };
+	*w = (struct printer){ .language = &model_language, .p = p, .value = value, .out = out, .e = e };
 	choose_names(w);
 	if (!value || !input)
 		code = err_set(e, -ERR_CONFIG, "no memory for %u angles", p->nexpr);

@@ -6,7 +6,30 @@
 
 enum { MODEL_TEXT_MAX = 1 << 28 };       /* bytes of all, about */
 
+/* An item's wires are wires of its matrix, so that only an apply adds any. */
+enum { SITE_WIRES_MAX = PROGRAM_CONTROLS_MAX + MATRIX_TARGETS_MAX };
+
+/* A gate as it acts: under all controls, of the apply and of the items around it. */
+struct site {
+	bool adjoint;
+	uint32_t ncontrol, ntarget;
+	bool one[SITE_WIRES_MAX];
+	uint32_t wire[SITE_WIRES_MAX];
+};
+
+struct printer;
+
+/* What differs between languages. 0, or a code and w->e. */
+struct print_language {
+	int (*gate)(struct printer *w, const struct item *it, const struct site *s);
+	void (*input)(struct printer *w, uint32_t scalar);
+	const char *name;     /* for messages */
+	unsigned no_function; /* bits 1 << EXPR_...: functions that the language has not */
+};
+extern const struct print_language model_language;
+
 struct printer {
+	const struct print_language *language;
 	const struct program *p;
 	const double *value;             /* (nexpr) right where no input is needed */
 	/* Names of our own, where those of the program are no names of a model. */
@@ -30,3 +53,8 @@ void model_put_number(struct printer *w, double v);
 /* An angle as text; statements, one for each gate.  0 or a code and w->e. */
 int model_put_angle(struct printer *w, uint32_t expr);
 int model_put_unitary(struct printer *w, const struct apply *a);
+void model_put_output(struct printer *w, const struct output *o);
+/* Gates of a matrix, those of matrices inside of it counted too; no deeper than blocks in a model are. */
+int model_check_size(const struct program *p, struct err *e);
+/* Whether a text can be the name of something in a model. */
+bool model_is_name(const char *s);

@@ -5,11 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-	NODES_MAX = 1024,                /* of one angle, written out */
-	/* An item's wires are wires of its matrix, so that only an apply adds any. */
-	SITE_WIRES_MAX = PROGRAM_CONTROLS_MAX + MATRIX_TARGETS_MAX
-};
+enum { NODES_MAX = 1024 }; /* of one angle, written out */
 
 /* ---- names ---- */
 
@@ -68,6 +64,10 @@ static int put_operation(struct printer *w, const struct expr *x, bool inside)
 	bool sign = infix[x->op] || x->op == EXPR_NEG, parentheses = !sign || inside;
 	int code;
 
+	if (w->language->no_function >> x->op & 1)
+		return err_set(w->e, -ERR_BAD_DATA,
+			"an angle depends on inputs by %s, which %s has not", name[x->op],
+			w->language->name);
 	buf_printf(w->out, "%s%s%s", sign ? "" : name[x->op], parentheses ? "(" : "", x->op == EXPR_NEG ? "-" : "");
 	code = put_expr(w, x->a, sign);
 	if (!code && expr_noperand(x->op) > 1) {
@@ -89,7 +89,7 @@ static int put_expr(struct printer *w, uint32_t number, bool inside)
 	if (x->cls == VALUE_SAMPLE && x->op != EXPR_INPUT)
 		return put_operation(w, x, inside);
 	if (x->op == EXPR_INPUT) {
-		put_input(w, x->a);
+		w->language->input(w, x->a);
 		return 0;
 	}
 	if (!isfinite(w->value[number]))
@@ -119,9 +119,6 @@ static int put_angles(struct printer *w, const uint32_t *angle, unsigned n)
 }
 
 /* ---- gates ---- */
-
-/* A gate as it acts: under all controls, of the apply and of the items around it. */
-struct site { bool adjoint; uint32_t ncontrol, ntarget; bool one[SITE_WIRES_MAX]; uint32_t wire[SITE_WIRES_MAX]; };
 
 /* `cx` for x under one control that waits for 1, where the table has such a row. */
 static const struct gate_row *controlled_row(const struct item *it, const struct site *s)
@@ -191,7 +188,8 @@ static int put_item(struct printer *w, const struct item *it, const struct site 
 		s.wire[around->ncontrol + k] = around->wire[around->ncontrol + it->wire[k]];
 		s.one[around->ncontrol + k] = it->control_ones >> k & 1;
 	}
-	return it->gate == GATE_NONE ? put_matrix(w, &w->p->matrix[it->ref], &s) : put_gate(w, it, &s);
+	return it->gate == GATE_NONE ? put_matrix(w, &w->p->matrix[it->ref], &s)
+				     : w->language->gate(w, it, &s);
 }
 
 static int put_matrix(struct printer *w, const struct matrix *m, const struct site *s)
@@ -214,3 +212,6 @@ int model_put_unitary(struct printer *w, const struct apply *a)
 	return put_matrix(w, &w->p->matrix[a->matrix], &s);
 }
 
+const struct print_language model_language = {
+	.gate = put_gate, .input = put_input, .name = "the language"
+};

@@ -1,0 +1,650 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A program's circuit as OpenQASM 2.0 or 3.0.
+ *
+ * Each gate is a product of a few elementary ones: phases, rotations about Pauli words, h and cx. Under controls these become
+ * controlled; under more controls than the standard libraries have, they are made of ccx (A. Barenco et al.,
+ * arXiv:quant-ph/9503016). */
+#include "compiler/export/openqasm.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "compiler/export/model_print.h"
+#include "compiler/export/openqasm_parts.h"
+
+/* A number, and what inputs add to it: factor times expression. */
+struct angle {
+	double number;
+	unsigned nterm;
+	struct {
+		double factor;
+		uint32_t expr;
+	} term[GATE_ANGLES_MAX];
+};
+
+struct writer {
+	struct printer w; /* the first: callbacks are given this one */
+	bool two;         /* OpenQASM 2.0 */
+};
+
+/* Wires that must be 1, and behind them those that a gate acts on. */
+struct wires {
+	uint32_t n, wire[SITE_WIRES_MAX + GATE_TARGETS_MAX];
+};
+
+static struct wires with(const struct wires *c, uint32_t wire)
+{
+	struct wires all = *c;
+
+	all.wire[all.n++] = wire;
+	return all;
+}
+
+/* ---- angles ---- */
+
+static struct angle times(double factor, const struct angle *a)
+{
+	struct angle r = *a;
+
+	r.number *= factor;
+	for (unsigned k = 0; k < r.nterm; k++)
+		r.term[k].factor *= factor;
+	return r;
+}
+
+static int put_angle(struct writer *q, const struct angle *a)
+{
+	bool alone = a->nterm == 1 && !a->number && a->term[0].factor == 1;
+	int code = 0;
+
+	if (!isfinite(a->number))
+		return err_set(q->w.e, -ERR_BAD_DATA, "an angle is not finite");
+	if (a->number || !a->nterm) /* no negative zero */
+		model_put_number(&q->w, a->number + 0.0);
+	for (unsigned k = 0; !code && k < a->nterm; k++) {
+		double factor = a->term[k].factor;
+
+		buf_str(q->w.out,
+			signbit(factor)          ? k || a->number ? " - " : "-"
+				: k || a->number ? " + "
+						 : "");
+		if (fabs(factor) != 1) {
+			model_put_number(&q->w, fabs(factor));
+			buf_char(q->w.out, '*');
+		}
+		buf_str(q->w.out, alone ? "" : "(");
+		code = model_put_angle(&q->w, a->term[k].expr);
+		buf_str(q->w.out, alone ? "" : ")");
+	}
+	return code;
+}
+
+/* ---- gates of the libraries ---- */
+
+/* `name(angle) wires;`, angle NULL: none. */
+static int call(struct writer *q, const char *name, const struct angle *a, const struct wires *on)
+{
+	int code = 0;
+
+	if (q->w.out->len > MODEL_TEXT_MAX)
+		return err_set(q->w.e, -ERR_BAD_DATA, "the circuit's text is longer than %d MiB",
+			MODEL_TEXT_MAX >> 20);
+	buf_str(q->w.out, name);
+	if (a) {
+		buf_char(q->w.out, '(');
+		code = put_angle(q, a);
+		buf_char(q->w.out, ')');
+	}
+	buf_char(q->w.out, ' ');
+	model_put_wires(&q->w, on->wire, on->n, ", ");
+	buf_str(q->w.out, ";\n");
+	return code;
+}
+
+static int call_one(struct writer *q, const char *name, const struct angle *a, uint32_t wire)
+{
+	return call(q, name, a, &(struct wires){ 1, { wire } });
+}
+
+static int put_x(struct writer *q, const struct wires *all);
+
+/* A wire that is none of these, or INDEX_NONE. */
+static uint32_t other_wire(const struct writer *q, const struct wires *all)
+{
+	for (uint32_t i = 0; i < q->w.c->nwire; i++) {
+		bool used = false;
+
+		for (uint32_t k = 0; k < all->n; k++)
+			used |= all->wire[k] == i;
+		if (!used)
+			return i;
+	}
+	return INDEX_NONE;
+}
+
+/* The wires' part from..to, and one more. */
+static struct wires some(const struct wires *all, uint32_t from, uint32_t to, uint32_t more,
+	uint32_t target)
+{
+	struct wires s = { 0 };
+
+	for (uint32_t k = from; k < to; k++)
+		s.wire[s.n++] = all->wire[k];
+	if (more != INDEX_NONE)
+		s.wire[s.n++] = more;
+	s.wire[s.n++] = target;
+	return s;
+}
+
+/* Three controls or more and another wire, which is left as it was (Barenco, lemma 7.3). */
+static int put_x_by_other(struct writer *q, const struct wires *all, uint32_t other)
+{
+	uint32_t ncontrol = all->n - 1, half = (ncontrol + 1) / 2;
+	struct wires first = some(all, 0, half, INDEX_NONE, other);
+	struct wires second = some(all, half, ncontrol, other, all->wire[ncontrol]);
+	int code = 0;
+
+	for (unsigned k = 0; !code && k < 4; k++)
+		code = put_x(q, k % 2 ? &second : &first);
+	return code;
+}
+
+/* e^(i a) where all wires are 1 (Barenco, lemma 7.5, of which one wire after the other is split off). */
+static int put_phase(struct writer *q, const struct angle *a, const struct wires *all)
+{
+	struct wires left = *all;
+	struct angle now = *a;
+	int code = 0;
+
+	while (!code && left.n > 2) {
+		uint32_t n = left.n;
+		struct angle half = times(0.5, &now), minus = times(-0.5, &now);
+		struct wires pair = { 2, { left.wire[n - 2], left.wire[n - 1] } }, before = left;
+
+		before.n = n - 1;
+		code = call(q, q->two ? "cu1" : "cp", &half, &pair);
+		code = code ? code : put_x(q, &before);
+		code = code ? code : call(q, q->two ? "cu1" : "cp", &minus, &pair);
+		code = code ? code : put_x(q, &before);
+		left.wire[n - 2] = left.wire[n - 1];
+		left.n--;
+		now = half;
+	}
+	if (code || !left.n)
+		return code;
+	if (left.n == 2)
+		return call(q, q->two ? "cu1" : "cp", &now, &left);
+	return call(q, q->two ? "u1" : "p", &now, &left);
+}
+
+/* x on the last wire where all others are 1. */
+static int put_x(struct writer *q, const struct wires *all)
+{
+	static const char *const name[] = { "x", "cx", "ccx" };
+	const struct angle half_turn = { .number = PI };
+	uint32_t other, target = all->wire[all->n - 1];
+	int code;
+
+	if (all->n <= 3)
+		return call(q, name[all->n - 1], NULL, all);
+	other = other_wire(q, all);
+	if (other != INDEX_NONE)
+		return put_x_by_other(q, all, other);
+	code = call_one(q, "h", NULL, target);
+	code = code ? code : put_phase(q, &half_turn, all);
+	return code ? code : call_one(q, "h", NULL, target);
+}
+
+/* rx, ry or rz on the last wire where all others are 1 (Barenco, lemma 5.4). */
+static int put_rotation(struct writer *q, enum pauli_letter letter, const struct angle *a,
+	const struct wires *all)
+{
+	static const char *const name[2][4] = { { "", "rx", "ry", "rz" },
+		{ "", "crx", "cry", "crz" } };
+	uint32_t target = all->wire[all->n - 1];
+	struct angle half = times(0.5, a), minus = times(-0.5, a);
+	const char *turn = name[0][letter];
+	int code = 0;
+
+	/* Without cu3, whose phase is not the same in all programs that read OpenQASM 2. */
+	if (all->n == 1 || (all->n == 2 && (!q->two || letter == PAULI_Z)))
+		return call(q, name[all->n - 1][letter], a, all);
+	if (letter == PAULI_X) {
+		code = call_one(q, "h", NULL, target);
+		code = code ? code : put_rotation(q, PAULI_Z, a, all);
+		return code ? code : call_one(q, "h", NULL, target);
+	}
+	code = call_one(q, turn, &half, target);
+	code = code ? code : put_x(q, all);
+	code = code ? code : call_one(q, turn, &minus, target);
+	return code ? code : put_x(q, all);
+}
+
+static int put_pauli(struct writer *q, enum pauli_letter letter, const struct wires *all)
+{
+	static const char *const name[2][4] = { { "", "x", "y", "z" }, { "", "cx", "cy", "cz" } };
+	const struct angle half_turn = { .number = PI };
+	uint32_t target = all->wire[all->n - 1];
+	int code;
+
+	if (all->n <= 2)
+		return call(q, name[all->n - 1][letter], NULL, all);
+	if (letter == PAULI_Z)
+		return put_phase(q, &half_turn, all);
+	if (letter == PAULI_X)
+		return put_x(q, all);
+	code = call_one(q, "sdg", NULL, target);
+	code = code ? code : put_x(q, all);
+	return code ? code : call_one(q, "s", NULL, target);
+}
+
+/* ---- elementary gates ---- */
+
+/* From the eigenvectors of the letter to those of z, or back. */
+static int change_basis(struct writer *q, enum pauli_letter letter, bool back, uint32_t wire)
+{
+	const struct angle quarter = { .number = back ? -PI / 2 : PI / 2 };
+
+	return letter == PAULI_X    ? call_one(q, "h", NULL, wire)
+		: letter == PAULI_Y ? call_one(q, "rx", &quarter, wire)
+				    : 0;
+}
+
+static enum pauli_letter letter_of(uint8_t word, unsigned k) { return word >> 2 * k & 3; }
+
+/* exp(-i a P/2) on target[]: the parity of all is collected on the last. */
+static int put_word_rotation(struct writer *q, uint8_t word, const struct angle *a,
+	const struct wires *controls, const uint32_t *target)
+{
+	unsigned n = 1;
+	struct wires all;
+	int code = 0;
+
+	while (n < GATE_TARGETS_MAX && letter_of(word, n))
+		n++;
+	all = with(controls, target[n - 1]);
+	if (n == 1)
+		return put_rotation(q, letter_of(word, 0), a, &all);
+	for (unsigned k = 0; !code && k < n; k++)
+		code = change_basis(q, letter_of(word, k), false, target[k]);
+	for (unsigned k = 0; !code && k + 1 < n; k++)
+		code = call(q, "cx", NULL, &(struct wires){ 2, { target[k], target[k + 1] } });
+	code = code ? code : put_rotation(q, PAULI_Z, a, &all);
+	for (unsigned k = n - 1; !code && k-- > 0;)
+		code = call(q, "cx", NULL, &(struct wires){ 2, { target[k], target[k + 1] } });
+	for (unsigned k = 0; !code && k < n; k++)
+		code = change_basis(q, letter_of(word, k), true, target[k]);
+	return code;
+}
+
+/* angle[]: of the gate. */
+static struct angle angle_of_part(const struct openqasm_part *part, const struct angle *angle,
+	bool adjoint)
+{
+	struct angle r = { .number = part->number };
+
+	for (unsigned k = 0; k < GATE_ANGLES_MAX; k++) {
+		struct angle a = times(part->factor[k], &angle[k]);
+
+		if (!part->factor[k])
+			continue;
+		r.number += a.number;
+		for (unsigned i = 0; i < a.nterm; i++)
+			r.term[r.nterm++] = a.term[i];
+	}
+	return adjoint ? times(-1, &r) : r;
+}
+
+static int put_part(struct writer *q, const struct openqasm_part *part, const struct angle *angle,
+	const struct site *s, const struct wires *controls)
+{
+	const struct wires none = { 0 }, *under = part->always ? &none : controls;
+	const uint32_t *target = s->wire + s->ncontrol;
+	struct angle a = angle_of_part(part, angle, s->adjoint);
+	uint32_t own[GATE_TARGETS_MAX];
+	struct wires all;
+
+	for (unsigned k = 0; k < GATE_TARGETS_MAX; k++)
+		own[k] = part->wire[k] < s->ntarget ? target[part->wire[k]] : INDEX_NONE;
+	switch (part->kind) {
+	case PART_PHASE: return put_phase(q, &a, under);
+	case PART_ROTATION: return put_word_rotation(q, part->word, &a, under, own);
+	case PART_X: all = with(under, own[0]); return put_x(q, &all);
+	case PART_H: return call_one(q, "h", NULL, own[0]);
+	case PART_P: all = with(under, own[0]); return put_phase(q, &a, &all);
+	case PART_CP:
+	case PART_CX:
+		all = with(under, own[0]);
+		all = with(&all, own[1]);
+		return part->kind == PART_CP ? put_phase(q, &a, &all) : put_x(q, &all);
+	}
+	return 0;
+}
+
+/* ---- gates ---- */
+
+static struct angle angle_of(const struct writer *q, uint32_t expr)
+{
+	const struct expr *x = &q->w.p->expr[expr];
+
+	if (x->cls != VALUE_SAMPLE)
+		return (struct angle){ .number = q->w.value[expr] };
+	return (struct angle){ .nterm = 1, .term = { { 1, expr } } };
+}
+
+/* Gates without angles that both libraries have; their inverses. */
+static const char *plain_name(const struct item *it, bool adjoint)
+{
+	switch (it->gate) {
+	case GATE_H: return "h";
+	case GATE_S: return adjoint ? "sdg" : "s";
+	case GATE_SDG: return adjoint ? "s" : "sdg";
+	case GATE_T: return adjoint ? "tdg" : "t";
+	case GATE_TDG: return adjoint ? "t" : "tdg";
+	default: return NULL;
+	}
+}
+
+/* U(theta, phi, lambda), whose inverse is U(-theta, -lambda, -phi). */
+static int put_u(struct writer *q, const struct angle *a, bool adjoint, uint32_t wire)
+{
+	const struct angle minus[] = { times(-1, &a[0]), times(-1, &a[2]), times(-1, &a[1]) };
+	const struct wires on = { 1, { wire } };
+	int code = 0;
+
+	a = adjoint ? minus : a;
+	buf_str(q->w.out, q->two ? "u3" : "U");
+	for (unsigned k = 0; !code && k < 3; k++) {
+		buf_str(q->w.out, k ? ", " : "(");
+		code = put_angle(q, &a[k]);
+	}
+	return code ? code : call(q, ")", NULL, &on);
+}
+
+static int put_family(struct writer *q, const struct item *it, const struct angle *angle,
+	const struct site *s, const struct wires *controls)
+{
+	const uint32_t *target = s->wire + s->ncontrol;
+	struct angle a = times(s->adjoint ? -1 : 1, &angle[0]), turn = times(PI, &a),
+		     half = times(PI / 2, &a);
+	int code = 0;
+
+	if (it->gate == GATE_RPAULI)
+		return put_word_rotation(q, it->word, &a, controls, target);
+	if (it->gate == GATE_PPAULI) {
+		code = put_word_rotation(q, it->word, &turn, controls, target);
+		return code ? code : put_phase(q, &half, controls);
+	}
+	for (unsigned k = 0; !code && k < s->ntarget; k++) {
+		struct wires all = with(controls, target[k]);
+
+		code = put_pauli(q, letter_of(it->word, k), &all);
+	}
+	return code;
+}
+
+static int put_under(struct writer *q, const struct item *it, const struct site *s,
+	const struct wires *controls)
+{
+	struct angle angle[GATE_ANGLES_MAX] = { 0 };
+	const struct openqasm_part *part;
+	const char *plain = controls->n ? NULL : plain_name(it, s->adjoint);
+	size_t n = openqasm_parts(it->gate, &part);
+	int code = 0;
+
+	for (unsigned k = 0; k < gate_row(it->gate)->nangle; k++)
+		angle[k] = angle_of(q, it->angle[k]);
+	if (plain)
+		return call_one(q, plain, NULL, s->wire[s->ncontrol]);
+	if (it->gate == GATE_U3 && !controls->n)
+		return put_u(q, angle, s->adjoint, s->wire[s->ncontrol]);
+	if (gate_row(it->gate)->flags & GATE_WORD)
+		return put_family(q, it, angle, s, controls);
+	for (size_t k = 0; !code && k < n; k++)
+		code = put_part(q, &part[s->adjoint ? n - 1 - k : k], angle, s, controls);
+	return code;
+}
+
+/* Controls that wait for 0 are turned around before and behind. */
+static int turn_controls(struct writer *q, const struct site *s)
+{
+	int code = 0;
+
+	for (uint32_t k = 0; !code && k < s->ncontrol; k++)
+		if (!s->one[k])
+			code = call_one(q, "x", NULL, s->wire[k]);
+	return code;
+}
+
+static int put_gate(struct printer *w, const struct item *it, const struct site *s)
+{
+	struct writer *q = (struct writer *)w;
+	struct wires controls = { .n = s->ncontrol };
+	int code;
+
+	memcpy(controls.wire, s->wire, s->ncontrol * sizeof *s->wire);
+	code = turn_controls(q, s);
+	code = code ? code : put_under(q, it, s, &controls);
+	return code ? code : turn_controls(q, s);
+}
+
+/* ---- inputs and outputs ---- */
+
+/* Scalars of input x are x_0, x_1, ...: a name with a digit behind `_` is none of a gate. */
+static void put_input(struct printer *w, uint32_t scalar)
+{
+	uint32_t group = program_input_group(w->p, scalar);
+	const struct input_group *g = &w->p->input_group[group];
+
+	if (model_is_name(g->name) && !w->plain_inputs)
+		buf_printf(w->out, "%s_%u", g->name, scalar - g->first);
+	else
+		buf_printf(w->out, "input%u_%u", group, scalar - g->first);
+}
+
+/* Expressions that angles of gates need: need[nexpr]. An expression stands behind its operands. */
+static void mark_angles(const struct program *p, bool *need)
+{
+	for (uint32_t m = 0; m < p->nmatrix; m++)
+		for (uint32_t i = 0; i < p->matrix[m].nitem; i++) {
+			const struct item *it = &p->matrix[m].item[i];
+
+			for (unsigned k = 0;
+				it->gate != GATE_NONE && k < gate_row(it->gate)->nangle; k++)
+				need[it->angle[k]] = true;
+		}
+	for (uint32_t e = p->nexpr; e-- > 0;) {
+		unsigned n = need[e] ? expr_noperand(p->expr[e].op) : 0;
+
+		if (n)
+			need[p->expr[e].a] = true;
+		if (n > 1)
+			need[p->expr[e].b] = true;
+	}
+}
+
+static void declare_inputs(struct writer *q)
+{
+	const struct program *p = q->w.p;
+	mem_auto bool *need = mem_alloc((size_t)p->nexpr + 1, sizeof *need);
+	mem_auto bool *used = mem_alloc((size_t)p->ninput + 1, sizeof *used);
+
+	mark_angles(p, need);
+	for (uint32_t e = 0; e < p->nexpr; e++)
+		if (need[e] && p->expr[e].op == EXPR_INPUT)
+			used[p->expr[e].a] = true;
+	for (uint32_t i = 0; i < p->ninput; i++) {
+		if (!used[i])
+			continue;
+		buf_str(q->w.out, "input float[64] ");
+		put_input(&q->w, i);
+		buf_str(q->w.out, ";\n");
+	}
+}
+
+/* How each wire is measured: letter[nwire], 0: not at all. False where two outputs need different bases. */
+static bool choose_bases(const struct circuit_code *c, uint8_t *letter)
+{
+	bool good = true;
+
+	for (uint32_t i = 0; i < c->noutput; i++) {
+		const struct output *o = &c->output[i];
+
+		for (uint32_t k = 0; k < o->nwire; k++) {
+			good = good && (!letter[o->wire[k]] || letter[o->wire[k]] == PAULI_Z);
+			letter[o->wire[k]] = PAULI_Z;
+		}
+		for (uint32_t t = 0; t < o->nterm; t++)
+			for (uint32_t k = 0; k < o->term[t].nfactor; k++) {
+				const struct pauli_factor *f = &o->term[t].factor[k];
+
+				good = good && (!letter[f->wire] || letter[f->wire] == f->letter);
+				letter[f->wire] = f->letter;
+			}
+	}
+	return good;
+}
+
+static int measure(struct writer *q)
+{
+	const struct circuit_code *c = q->w.c;
+	mem_auto uint8_t *letter = mem_alloc((size_t)c->nwire + 1, sizeof *letter);
+	uint32_t nbit = 0, bit = 0;
+	int code = 0;
+
+	q->w.indent = "// ";
+	for (uint32_t i = 0; i < c->noutput; i++)
+		model_put_output(&q->w, &c->output[i]);
+	if (!choose_bases(c, letter)) {
+		buf_str(q->w.out,
+			"// These need different bases, one after the other, so that nothing is measured here.\n");
+		return 0;
+	}
+	for (uint32_t k = 0; k < c->nwire; k++)
+		nbit += letter[k] != 0;
+	if (!nbit)
+		return 0;
+	buf_printf(q->w.out, q->two ? "creg c[%u];\n" : "bit[%u] c;\n", nbit);
+	for (uint32_t k = 0; !code && k < c->nwire; k++) {
+		if (!letter[k])
+			continue;
+		code = change_basis(q, letter[k], false, k);
+		buf_printf(q->w.out,
+			q->two ? "measure q[%u] -> c[%u];\n" : "c[%2$u] = measure q[%1$u];\n", k,
+			bit++);
+	}
+	return code;
+}
+
+/* ---- the whole ---- */
+
+static int put_apply(struct writer *q, const struct apply *a)
+{
+	const struct wires on = { 2, { a->wire[0], a->nwire > 1 ? a->wire[1] : 0 } };
+	int code = 0;
+
+	if (a->layer != q->w.layer && a->layer != INDEX_NONE)
+		buf_printf(q->w.out, "// %s\n", q->w.p->layer[a->layer].path);
+	q->w.layer = a->layer;
+	switch (a->op) {
+	case APPLY_UNITARY: return model_put_unitary(&q->w, a);
+	case APPLY_SWAP:
+		for (unsigned k = 0; !code && k < 3; k++)
+			code = call(q, "cx", NULL,
+				&(struct wires){ 2, { on.wire[k % 2], on.wire[1 - k % 2] } });
+		return code;
+	case APPLY_AMPLITUDES:
+	case APPLY_STATE:
+		buf_str(q->w.out, "// To be prepared: a vector of amplitudes on ");
+		model_put_wires(&q->w, a->wire, a->nwire, ", ");
+		buf_str(q->w.out, ", the first the lowest bit of an amplitude's number.\n");
+		return 0;
+	case APPLY_DISCARD:
+	case APPLY_MEASURE: return 0;
+	case APPLY_NONE:
+	case APPLY_COUNT: BUG("no operation number %d", (int)a->op);
+	}
+	return 0;
+}
+
+static int check(const struct program *p, bool two, struct err *e)
+{
+	if (p->ncircuit != 1)
+		return err_set(e, -ERR_BAD_DATA,
+			"the model has %u circuits, and OpenQASM holds one: write a model with one of them",
+			p->ncircuit);
+	for (uint32_t i = 0; i < p->circuit[0].napply && two && p->ninput; i++) {
+		const struct apply *a = &p->circuit[0].apply[i];
+
+		if (a->op == APPLY_UNITARY && p->matrix[a->matrix].cls == VALUE_SAMPLE)
+			return err_set(e, -ERR_BAD_DATA,
+				"angles depend on inputs, which OpenQASM 2 has not; OpenQASM 3 has: --emit=openqasm");
+	}
+	return model_check_size(p, e);
+}
+
+static void put_head(struct writer *q)
+{
+	const struct circuit_code *c = q->w.c;
+	struct buf *out = q->w.out;
+
+	buf_str(out,
+		q->two ? "OPENQASM 2.0;\ninclude \"qelib1.inc\";\n"
+		       : "OPENQASM 3.0;\ninclude \"stdgates.inc\";\n");
+	if (q->w.p->ndense)
+		buf_printf(out, "// The circuit alone: its %u readouts went into a head.\n",
+			q->w.p->nreadout);
+	if (!q->two)
+		declare_inputs(q);
+	for (uint32_t r = 0; c->nregister > 1 && r < c->nregister; r++)
+		buf_printf(out, "// %s: q[%u] to q[%u]\n", c->reg[r].name, c->reg[r].first,
+			c->reg[r].first + c->reg[r].count - 1);
+	buf_printf(out, q->two ? "qreg q[%u];\n" : "qubit[%u] q;\n", c->nwire);
+}
+
+bool openqasm_lacks_states(const struct program *p)
+{
+	for (uint32_t c = 0; c < p->ncircuit; c++)
+		for (uint32_t i = 0; i < p->circuit[c].napply; i++)
+			if (p->circuit[c].apply[i].op == APPLY_AMPLITUDES
+				|| p->circuit[c].apply[i].op == APPLY_STATE)
+				return true;
+	return false;
+}
+
+int openqasm_print(const struct program *p, const double *weight, enum openqasm version,
+	struct buf *out, struct err *e)
+{
+	static const struct print_language language = { .gate = put_gate,
+		.input = put_input,
+		.name = "OpenQASM",
+		.no_function = 1u << EXPR_ABS | 1u << EXPR_MIN | 1u << EXPR_MAX };
+	mem_auto double *value = mem_try((size_t)p->nexpr + 1, sizeof *value);
+	mem_auto double *input = mem_try((size_t)p->ninput + 1, sizeof *input);
+	mem_auto struct writer *q = mem_alloc(1, sizeof *q);
+	int code = check(p, version == OPENQASM_2, e);
+
+	if (!code && (!value || !input))
+		code = err_set(e, -ERR_CONFIG, "no memory for %u angles", p->nexpr);
+	if (code)
+		return code;
+	program_eval(p, weight, input, value);
+	*q = (struct writer){ .w = { .language = &language,
+				      .p = p,
+				      .value = value,
+				      .plain = true,
+				      .c = &p->circuit[0],
+				      .layer = INDEX_NONE,
+				      .indent = "",
+				      .out = out,
+				      .e = e },
+		.two = version == OPENQASM_2 };
+	for (uint32_t k = 0; k < q->w.c->nwire; k++) {
+		q->w.register_of[k] = "q";
+		q->w.place[k] = k;
+	}
+	put_head(q);
+	for (uint32_t i = 0; !code && i < q->w.c->napply; i++)
+		code = put_apply(q, &q->w.c->apply[i]);
+	return code ? code : measure(q);
+}

@@ -111,12 +111,6 @@ struct cuda_digest {
 	uint32_t nplace, own;
 };
 
-struct cuda_scale {
-	void *psi;
-	const double *factor; /* (nsample) */
-	uint32_t nbit, nsample;
-};
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -136,9 +130,8 @@ void cuda_launch_expect(struct cuda_stream *s, const struct cuda_terms *a, bool 
 /* lambda = sum factor P psi */
 void cuda_launch_lambda(struct cuda_stream *s, const struct cuda_terms *a, bool twice);
 void cuda_launch_bins(struct cuda_stream *s, const struct cuda_bins *a, bool twice);
-/* lambda[i] = factor[bin of i] psi[i] */
+/* lambda[i] = factor[bin of i] psi[i]; they may be the same state. */
 void cuda_launch_lambda_bins(struct cuda_stream *s, const struct cuda_bins *a, bool twice);
-void cuda_launch_scale(struct cuda_stream *s, const struct cuda_scale *a, bool twice);
 void cuda_launch_digest(struct cuda_stream *s, const struct cuda_digest *a);
 void cuda_launch_overlaps(struct cuda_stream *s, const struct cuda_overlaps *a, bool twice);
 void cuda_launch_mixture(struct cuda_stream *s, const struct cuda_mixture *a, bool twice);

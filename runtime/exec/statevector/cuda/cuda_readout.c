@@ -287,14 +287,14 @@ void cuda_normalise(struct cuda_state *b, struct cuda_circuit *c)
 {
 	uint32_t n = cuda_nstates(b, c);
 	struct cuda_terms norm = { .to = { .psi = b->psi,
+					   .lambda = b->psi,
 					   .sum = b->sum + c->norm_sum,
+					   .factor = b->factor + c->norm_factor,
 					   .nbit = c->nbit,
 					   .nsample = n,
 					   .stride = 1 },
 		.nterm = 1 };
-	struct cuda_scale scale = {
-		.psi = b->psi, .factor = b->factor + c->norm_factor, .nbit = c->nbit, .nsample = n
-	};
+	struct cuda_bins one = { .to = norm.to };
 
 	cuda_clear_sums(b, c->norm_sum, c->norm_sum + 2 * (size_t)n);
 	cuda_launch_expect(b->stream, &norm, b->twice);
@@ -307,7 +307,7 @@ void cuda_normalise(struct cuda_state *b, struct cuda_circuit *c)
 	}
 	cuda_upload(b->stream, b->factor + c->norm_factor, b->factor_host + c->norm_factor,
 		n * sizeof *b->factor);
-	cuda_launch_scale(b->stream, &scale, b->twice);
+	cuda_launch_lambda_bins(b->stream, &one, b->twice);
 }
 
 /* ---- lambda ---- */

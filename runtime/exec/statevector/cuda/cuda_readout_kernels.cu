@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels on whole states: starts, expectations, probabilities, lambda, scaling. Lambda is made in double precision.
+// Kernels on whole states: starts, expectations, probabilities, lambda. Lambda is made in double precision.
 //
 // A block works on at most 2^CHUNK_BITS amplitudes of one sample, thread t on number t, t + 256, ...
 #include "config.h"
@@ -297,6 +297,7 @@ __global__ void __launch_bounds__(CUDA_THREADS) bins(const cuda_bins __grid_cons
 	}
 }
 
+/* Psi and lambda may be the same. */
 template <class R>
 __global__ void __launch_bounds__(CUDA_THREADS) lambda_bins(const cuda_bins __grid_constant__ a)
 {
@@ -310,19 +311,6 @@ __global__ void __launch_bounds__(CUDA_THREADS) lambda_bins(const cuda_bins __gr
 
 		lambda[i] = new_lambda<R>(a.to, lambda[i], make_double2(f * psi[i].x, f * psi[i].y));
 	}
-}
-
-/* ---- scaling ---- */
-
-template <class R>
-__global__ void __launch_bounds__(CUDA_THREADS) scale_state(const cuda_scale __grid_constant__ a)
-{
-	const chunk c = chunk_of(a.nbit);
-	amplitude<R> *const psi = (amplitude<R> *)a.psi + c.first;
-	const double f = a.factor[c.sample];
-
-	for (size_t i = c.begin; i < c.end; i += CUDA_THREADS)
-		psi[i] = amp_of((R)(f * psi[i].x), (R)(f * psi[i].y));
 }
 
 /* ---- launches ---- */
@@ -452,9 +440,4 @@ void cuda_launch_lambda_bins(struct cuda_stream *s, const struct cuda_bins *a, b
 {
 	launch(s, twice ? lambda_bins<double> : lambda_bins<float>, a,
 		chunks(a->to.nbit, a->to.nsample), 0);
-}
-
-void cuda_launch_scale(struct cuda_stream *s, const struct cuda_scale *a, bool twice)
-{
-	launch(s, twice ? scale_state<double> : scale_state<float>, a, chunks(a->nbit, a->nsample), 0);
 }

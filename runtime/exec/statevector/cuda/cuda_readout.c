@@ -108,15 +108,6 @@ static void keep_lambda(struct cuda_circuit *c)
 		c->makes->args.save = 1;
 }
 
-static uint32_t gather(uint64_t bits, const uint8_t *at, unsigned n)
-{
-	uint32_t out = 0;
-
-	for (unsigned k = 0; k < n; k++)
-		out |= (uint32_t)(bits >> at[k] & 1) << k;
-	return out;
-}
-
 /* By the index's bits before or after the launch. */
 static void put_products(const struct cuda_circuit *c, struct cuda_stage_args *a,
 	const uint8_t *thread, const uint8_t *reg, unsigned nreg)
@@ -127,9 +118,9 @@ static void put_products(const struct cuda_circuit *c, struct cuda_stage_args *a
 		struct cuda_product *p = &a->products.product[k];
 		uint64_t sign = c->pauli[c->npauli - c->nproduct + k].term.sign;
 
-		*p = (struct cuda_product){ gather(sign, a->outer, a->nouter),
-			(uint8_t)gather(sign, thread, CUDA_THREAD_BITS),
-			(uint8_t)gather(sign, reg, nreg) };
+		*p = (struct cuda_product){ (uint32_t)cuda_gather(sign, a->outer, a->nouter),
+			(uint8_t)cuda_gather(sign, thread, CUDA_THREAD_BITS),
+			(uint8_t)cuda_gather(sign, reg, nreg) };
 		do {
 			a->products.regs |= (uint16_t)(1u << (p->reg | s));
 			s = (s - samples) & samples;

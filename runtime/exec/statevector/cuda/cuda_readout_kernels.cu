@@ -30,17 +30,7 @@ DEVICE chunk chunk_of(uint32_t nbit)
 	return { sample << nbit, sample, begin + threadIdx.x, begin + ((size_t)1 << bits) };
 }
 
-/* Number made of the bits bit[0], bit[1], ... of i. */
-static __host__ __device__ size_t gather(size_t i, const uint8_t *bit, uint32_t n)
-{
-	size_t out = 0;
-
-	for (uint32_t k = 0; k < n; k++)
-		out |= (i >> bit[k] & 1) << k;
-	return out;
-}
-
-/* The opposite: bits of k to bit[0], bit[1], ... */
+/* The opposite of cuda_gather: bits of k to bit[0], bit[1], ... */
 DEVICE size_t scatter(size_t k, const uint8_t *bit, uint32_t n)
 {
 	size_t out = 0;
@@ -86,7 +76,7 @@ __global__ void __launch_bounds__(CUDA_THREADS) start(const cuda_start __grid_co
 		for (uint32_t k = 0; k < a.nvector; k++) {
 			const cuda_vector &v = a.vector[k];
 			const double2 *const entry = (const double2 *)v.entry + c.sample * a.stride;
-			const size_t at = gather(i, v.bit, v.nbit);
+			const size_t at = cuda_gather(i, v.bit, v.nbit);
 			const double2 y = at < v.length ? entry[at] : make_double2(0, 0);
 
 			x = product<double>(y.x, y.y, x);
@@ -262,7 +252,7 @@ __global__ void __launch_bounds__(CUDA_THREADS) bins(const cuda_bins __grid_cons
 		(const amplitude<R> *)a.to.psi + (c.sample << a.to.nbit);
 	long long *const near = (long long *)smem_raw;
 	long long *const sums = a.to.sum + c.sample * (1 + a.to.stride);
-	long long *const far = sums + 1 + a.to.first + gather(c.first, a.bit, a.nbin);
+	long long *const far = sums + 1 + a.to.first + cuda_gather(c.first, a.bit, a.nbin);
 	constexpr int N = 1 << (CHUNK_BITS - CUDA_THREAD_BITS);
 	long long x[N];
 
@@ -284,7 +274,7 @@ __global__ void __launch_bounds__(CUDA_THREADS) bins(const cuda_bins __grid_cons
 		const uint32_t k = t + i * CUDA_THREADS;
 
 		if (!(i & ~(a.near_mask >> CUDA_THREAD_BITS)) && !(t & 31 & ~a.near_mask))
-			near[gather(t, a.warp_at, a.nwarp) << a.nnear | gather(k, a.near_at, a.nnear)] =
+			near[cuda_gather(t, a.warp_at, a.nwarp) << a.nnear | cuda_gather(k, a.near_at, a.nnear)] =
 				x[i];
 	}
 	__syncthreads();
@@ -307,7 +297,7 @@ __global__ void __launch_bounds__(CUDA_THREADS) lambda_bins(const cuda_bins __gr
 	const double *const factor = a.to.factor + c.sample * a.to.stride + a.to.first;
 
 	for (size_t i = c.begin; i < c.end; i += CUDA_THREADS) {
-		const double f = factor[gather(i, a.bit, a.nbin)];
+		const double f = factor[cuda_gather(i, a.bit, a.nbin)];
 
 		lambda[i] = new_lambda<R>(a.to, lambda[i], make_double2(f * psi[i].x, f * psi[i].y));
 	}
@@ -362,8 +352,8 @@ static void place_terms(struct cuda_terms *a)
 	for (uint32_t j = 0; j < bits; j++)
 		within |= (uint64_t)1 << a->chunk.at[j];
 	for (uint32_t k = 0; k < a->nterm; k++) {
-		a->term[k].near_flip = (uint16_t)gather(a->term[k].flip, a->chunk.at, bits);
-		a->term[k].near_sign = (uint16_t)gather(a->term[k].sign, a->chunk.at, bits);
+		a->term[k].near_flip = (uint16_t)cuda_gather(a->term[k].flip, a->chunk.at, bits);
+		a->term[k].near_sign = (uint16_t)cuda_gather(a->term[k].sign, a->chunk.at, bits);
 		a->term[k].is_far = (a->term[k].flip & ~within) != 0;
 	}
 }

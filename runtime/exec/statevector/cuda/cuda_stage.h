@@ -153,3 +153,13 @@ static inline CUDA_BOTH int cuda_sum_number(int d, int r, int c, int upper)
 {
 	return r * (2 * d - r) + 2 * (c - r) - upper;
 }
+
+/* Number made of the bits bit[0], bit[1], ... of i. */
+static inline CUDA_BOTH uint64_t cuda_gather(uint64_t i, const uint8_t *bit, uint32_t n)
+{
+	uint64_t out = 0;
+
+	for (uint32_t k = 0; k < n; k++)
+		out |= (i >> bit[k] & 1) << k;
+	return out;
+}

@@ -230,12 +230,6 @@ static void asked(struct cuda_stream *s, bool copies)
 	s->counts.copies += copies;
 }
 
-void cuda_stream_launched(struct cuda_stream *s)
-{
-	s->counts.launches++;
-	asked(s, false);
-}
-
 struct cuda_counts cuda_stream_counts(struct cuda_stream *s)
 {
 	const struct cuda_counts c = s->counts;
@@ -266,7 +260,8 @@ void cuda_graphs_renew(struct cuda_stream *s)
 			release(s, &g);
 }
 
-bool cuda_graph_is_made(const struct cuda_stream *s) { return s->graph && s->graph->exec; }
+/* Has the graph that is open been captured in a step before? */
+static bool is_made(const struct cuda_stream *s) { return s->graph && s->graph->exec; }
 
 /* What was captured last: what comes next needs it. */
 static cudaError_t last_node(cudaStream_t s, cudaGraphNode_t *node)
@@ -287,7 +282,8 @@ static cudaError_t last_node(cudaStream_t s, cudaGraphNode_t *node)
 	return e;
 }
 
-void cuda_graph_capture(struct cuda_stream *s, const void *args, size_t nbyte)
+/* Remembers the node of the kernel that was launched last, with its argument. */
+static void capture(struct cuda_stream *s, const void *args, size_t nbyte)
 {
 	struct graph *g = s->graph;
 
@@ -301,16 +297,33 @@ void cuda_graph_capture(struct cuda_stream *s, const void *args, size_t nbyte)
 	keep(s, "cudaStreamGetCaptureInfo", last_node(s->handle, &n->handle));
 }
 
-void cuda_graph_change(struct cuda_stream *s, const cudaKernelNodeParams *p, const void *args, size_t nbyte)
+bool cuda_launch_begin(struct cuda_stream *s, cudaLaunchConfig_t *c, const void *kernel, const void *args, size_t nbyte)
 {
+	if (s->call)
+		return false;
+	c->stream = s->handle;
+	s->counts.launches++;
+	asked(s, false);
+	if (!is_made(s))
+		return true;
 	struct kernel_node *n = &s->graph->node[s->node++];
+	void *all[] = { (void *)args };
+	const cudaKernelNodeParams p = { (void *)kernel, c->gridDim, c->blockDim,
+		(unsigned)c->dynamicSmemBytes, all, NULL };
 
 	assert(s->node <= s->graph->nnode && n->nbyte == nbyte);
-	if (!memcmp(n->args, args, nbyte))
-		return;
-	memcpy(n->args, args, nbyte);
-	keep(s, "cudaGraphExecKernelNodeSetParams",
-		cudaGraphExecKernelNodeSetParams(s->graph->exec, n->handle, p));
+	if (memcmp(n->args, args, nbyte)) {
+		memcpy(n->args, args, nbyte);
+		keep(s, "cudaGraphExecKernelNodeSetParams",
+			cudaGraphExecKernelNodeSetParams(s->graph->exec, n->handle, &p));
+	}
+	return false;
+}
+
+void cuda_launch_end(struct cuda_stream *s, cudaError_t e, const void *args, size_t nbyte)
+{
+	if (keep(s, "cudaLaunchKernelExC", e) && s->graph)
+		capture(s, args, nbyte);
 }
 
 /* Of that shape, or else the one that was not used last. */
@@ -368,8 +381,6 @@ void cuda_graph_end(struct cuda_stream *s)
 		keep(s, "cudaGraphLaunch", cudaGraphLaunch(g->exec, s->handle));
 }
 
-bool cuda_graph_is_open(const struct cuda_stream *s) { return s->graph; }
-
 /* ---- memory ---- */
 
 void *cuda_malloc(struct cuda_stream *s, size_t nbyte)
@@ -408,7 +419,7 @@ static void copy(struct cuda_stream *s, void *to, const void *from, size_t nbyte
 		return;
 	asked(s, true);
 	s->counts.copied += nbyte;
-	if (!cuda_graph_is_made(s))
+	if (!is_made(s))
 		keep(s, "cudaMemcpyAsync", cudaMemcpyAsync(to, from, nbyte, kind, s->handle));
 }
 
@@ -443,13 +454,13 @@ void cuda_clear(struct cuda_stream *s, void *device, size_t nbyte)
 	if (s->call || !nbyte)
 		return;
 	asked(s, false);
-	if (!cuda_graph_is_made(s))
+	if (!is_made(s))
 		keep(s, "cudaMemsetAsync", cudaMemsetAsync(device, 0, nbyte, s->handle));
 }
 
 void cuda_call_host(struct cuda_stream *s, void (*fn)(void *arg), void *arg)
 {
-	if (!s->call && !cuda_graph_is_made(s))
+	if (!s->call && !is_made(s))
 		keep(s, "cudaLaunchHostFunc", cudaLaunchHostFunc(s->handle, fn, arg));
 }
 
@@ -481,9 +492,9 @@ void cuda_wait(struct cuda_stream *s)
 /* ---- ranges ---- */
 
 /* Without a profiler these calls do nothing. */
-#if HAS_NVTX
-void cuda_range_begin(const char *name, uint32_t number)
+void cuda_range_begin(const struct cuda_stream *s, const char *name, uint32_t number)
 {
+#if HAS_NVTX
 	nvtxEventAttributes_t a = {};
 
 	a.version = NVTX_VERSION;
@@ -492,15 +503,18 @@ void cuda_range_begin(const char *name, uint32_t number)
 	a.message.ascii = name;
 	a.payloadType = NVTX_PAYLOAD_TYPE_UNSIGNED_INT32;
 	a.payload.uiValue = number;
-	nvtxRangePushEx(&a);
+	if (!s->graph)
+		nvtxRangePushEx(&a);
+#endif
 }
 
-void cuda_range_end(void) { nvtxRangePop(); }
-#else
-void cuda_range_begin(const char *name, uint32_t number) { (void)name, (void)number; }
-
-void cuda_range_end(void) {}
+void cuda_range_end(const struct cuda_stream *s)
+{
+#if HAS_NVTX
+	if (!s->graph)
+		nvtxRangePop();
 #endif
+}
 
 /* ---- moments ---- */
 

@@ -76,8 +76,6 @@ void cuda_graph_begin(struct cuda_stream *s, unsigned kind, uint64_t shape);
 void cuda_graph_end(struct cuda_stream *s);
 /* Those that are there are made again when they are launched next: after CUPTI has begun to record. */
 void cuda_graphs_renew(struct cuda_stream *s);
-/* Between begin and end: is it a graph? */
-bool cuda_graph_is_open(const struct cuda_stream *s);
 
 /* What the stream was asked for since this was asked before: kernels, bytes between host and device; kernels, copies and clears, how
  * many of them are copies, and when it was asked for the first (CLOCK_MONOTONIC, in nanoseconds). */
@@ -86,11 +84,10 @@ struct cuda_counts {
 	int64_t first;
 };
 struct cuda_counts cuda_stream_counts(struct cuda_stream *s);
-/* By the kernels that launch.h has, once they are launched. */
-void cuda_stream_launched(struct cuda_stream *s);
-/* Around what the calling thread asks for: a range of NVTX, which NVIDIA's profilers show; number: its payload. */
-void cuda_range_begin(const char *name, uint32_t number);
-void cuda_range_end(void);
+/* Around what the calling thread asks for: a range of NVTX, which NVIDIA's profilers show; number: its payload. A graph has none:
+ * its launches are not made one by one. */
+void cuda_range_begin(const struct cuda_stream *s, const char *name, uint32_t number);
+void cuda_range_end(const struct cuda_stream *s);
 
 /* Moments of the stream's work, by number; a failure is no failure of the stream. */
 enum { CUDA_MOMENTS_MAX = 1024, CUDA_MOMENT_BATCH = CUDA_MOMENTS_MAX /* two, of exchanges */ };

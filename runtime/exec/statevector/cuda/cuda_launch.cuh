@@ -6,12 +6,11 @@
 
 #include "runtime/exec/statevector/cuda/cuda_launch.h"
 
-/* Has the graph that is open been captured in a step before? */
-bool cuda_graph_is_made(const struct cuda_stream *s);
-/* While it is captured: remembers the node of the kernel that was launched last, with its only argument, a struct of nbyte. */
-void cuda_graph_capture(struct cuda_stream *s, const void *args, size_t nbyte);
-/* When it is made: its next kernel gets this argument, if it has another one. */
-void cuda_graph_change(struct cuda_stream *s, const cudaKernelNodeParams *p, const void *args, size_t nbyte);
+/* Before a launch with this only argument, a struct of nbyte: sets its stream. False: nothing is to be launched. The stream has failed;
+ * or the graph that is open is there from a step before, and its next kernel has got the argument. */
+bool cuda_launch_begin(struct cuda_stream *s, cudaLaunchConfig_t *c, const void *kernel, const void *args, size_t nbyte);
+/* Its result. */
+void cuda_launch_end(struct cuda_stream *s, cudaError_t e, const void *args, size_t nbyte);
 
 template <class Kernel, class Args>
 static void launch(struct cuda_stream *s, Kernel kernel, const Args *a, uint64_t nblock, size_t shared)
@@ -21,21 +20,6 @@ static void launch(struct cuda_stream *s, Kernel kernel, const Args *a, uint64_t
 	c.gridDim = dim3((unsigned)nblock);
 	c.blockDim = dim3(CUDA_THREADS);
 	c.dynamicSmemBytes = shared;
-	c.stream = (cudaStream_t)cuda_stream_handle(s);
-	if (!c.stream)
-		return;
-	cuda_stream_launched(s);
-	if (cuda_graph_is_made(s)) {
-		void *args[] = { (void *)a };
-		const cudaKernelNodeParams p = { (void *)kernel, c.gridDim, c.blockDim,
-			(unsigned)shared, args, NULL };
-
-		cuda_graph_change(s, &p, a, sizeof *a);
-		return;
-	}
-	const cudaError_t e = cudaLaunchKernelEx(&c, kernel, *a);
-	if (e != cudaSuccess)
-		cuda_stream_failed(s, "cudaLaunchKernelExC", (int)e);
-	else if (cuda_graph_is_open(s))
-		cuda_graph_capture(s, a, sizeof *a);
+	if (cuda_launch_begin(s, &c, (const void *)kernel, a, sizeof *a))
+		cuda_launch_end(s, cudaLaunchKernelEx(&c, kernel, *a), a, sizeof *a);
 }

@@ -441,19 +441,6 @@ static void upload_inputs(struct cuda_state *b, size_t from, size_t to)
 		cuda_mark(b, EVENT_COPY, CUDA_TO_DEVICE);
 }
 
-/* A graph is no range: its launches are not made one by one. */
-static void range_begin(const struct cuda_state *b, const char *name, uint32_t number)
-{
-	if (!cuda_graph_is_open(b->stream))
-		cuda_range_begin(name, number);
-}
-
-static void range_end(const struct cuda_state *b)
-{
-	if (!cuda_graph_is_open(b->stream))
-		cuda_range_end();
-}
-
 static void forget_shown(struct cuda_state *b)
 {
 	free(b->shown);
@@ -474,12 +461,12 @@ static void evolve(struct cuda_state *b, uint32_t number, const struct unit_inpu
 	for (uint32_t k = 0; k < c->plan->nstage; k++) {
 		if (k)
 			cuda_exchange(b, number, s[k - 1].segment + 1, s[k].segment);
-		range_begin(b, "forward stage", k);
+		cuda_range_begin(b->stream, "forward stage", k);
 		for (const struct cuda_launch *l = cuda_launches(c, k, false); l; l = l->next)
 			if (!l->idle)
 				cuda_launch_forward(b->stream, &l->args, cuda_blocks(l, c->nsample),
 					b->twice);
-		range_end(b);
+		cuda_range_end(b->stream);
 		cuda_mark(b, EVENT_FORWARD, number << 16 | k);
 	}
 	if (plan_deep(c->plan))
@@ -497,7 +484,7 @@ void cuda_state_forward(struct cuda_state *b, uint32_t number, const struct unit
 	cuda_stream_enter(b->stream);
 	cuda_trace_begin(b);
 	cuda_place(b, in->count, keep && b->gradient, in->whole);
-	cuda_range_begin("circuit, forward", number);
+	cuda_range_begin(b->stream, "circuit, forward", number);
 	put_inputs(b, number, in, false);
 	cuda_mark(b, EVENT_PHASE, PHASE_NONE);
 	if (!b->plan->nrank_bit)
@@ -508,7 +495,7 @@ void cuda_state_forward(struct cuda_state *b, uint32_t number, const struct unit
 	cuda_mark(b, EVENT_PHASE, PHASE_FORWARD);
 	cuda_fetch_sums(b, c->readout_sum, c->readout_end);
 	good = cuda_finish(b);
-	cuda_range_end();
+	cuda_range_end(b->stream);
 	b->worked = b->worked || good;
 	if (b->plan->nrank_bit)
 		good = cuda_split_readouts(b, c);
@@ -602,12 +589,12 @@ static void back_from_lambda(struct cuda_state *b, uint32_t number)
 	while (k-- > 0 && s[k].first + s[k].count > c->plan->first_transition) {
 		if (k + 1 < c->plan->nstage)
 			cuda_exchange_back(b, number, s[k].segment + 1, s[k + 1].segment);
-		range_begin(b, "backward stage", k);
+		cuda_range_begin(b->stream, "backward stage", k);
 		for (struct cuda_launch *l = cuda_launches(c, k, true); l; l = l->next)
 			if (!l->idle)
 				cuda_launch_backward(b->stream, &l->args,
 					cuda_blocks(l, c->nsample), b->twice);
-		range_end(b);
+		cuda_range_end(b->stream);
 		cuda_mark(b, EVENT_BACKWARD, number << 16 | k);
 	}
 }
@@ -670,7 +657,7 @@ bool cuda_state_backward(struct cuda_state *b, uint32_t number, const struct uni
 		cuda_exchange(b, number, cuda_first_reading(c) + 1, c->plan->nsegment - 1);
 	}
 	cuda_begin_backward(b, number, in);
-	cuda_range_begin("circuit, backward", number);
+	cuda_range_begin(b->stream, "circuit, backward", number);
 	c->exponent = exponent;
 	cuda_put_factors(b, c, in->count, dreadout);
 	cuda_mark(b, EVENT_COPY, CUDA_TO_DEVICE);
@@ -678,7 +665,7 @@ bool cuda_state_backward(struct cuda_state *b, uint32_t number, const struct uni
 		(c->factor_end - c->factor) * sizeof *b->factor);
 	cuda_lambda(b, number);
 	good = cuda_sum_backward(b, number);
-	cuda_range_end();
+	cuda_range_end(b->stream);
 	return good;
 }
 
@@ -764,14 +751,15 @@ void cuda_state_pass(struct cuda_state *b, const struct cuda_pass *pass,
 	cuda_place(b, in->count, back, in->whole);
 	for (uint32_t k = 0; k < b->plan->ncircuit; k++)
 		put_inputs(b, k, in, back);
-	cuda_range_begin(back ? "circuits, forward and backward" : "circuits, forward", in->count);
+	cuda_range_begin(b->stream, back ? "circuits, forward and backward" : "circuits, forward",
+		in->count);
 	cuda_graph_begin(b->stream, back, in->count);
 	ask_forward(b, in);
 	if (back)
 		ask_backward(b, in);
 	cuda_graph_end(b->stream);
 	good = cuda_finish(b);
-	cuda_range_end();
+	cuda_range_end(b->stream);
 	recorder_mark_until(PHASE_FORWARD, b->pass.losses_began);
 	recorder_mark_until(PHASE_LOSSES, b->pass.losses_ended);
 	b->worked = b->worked || good;

@@ -12,6 +12,7 @@
 #include "runtime/exec/statevector/cuda/cuda_state.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,9 +122,11 @@ static const char *failure(nccl_comm comm, nccl_result *state)
 
 static const char deadline_passed[] = "nothing has been transferred for the whole deadline";
 
-/* Waits until is_done; NULL, or why it will never be. A rank that was lost is r->error then, where that comes to be known soon. */
-static const char *await(struct cuda_state *b, nccl_comm comm,
-	bool (*is_done)(struct cuda_state *b, nccl_result state, unsigned k), unsigned k)
+enum { NO_MOMENT = UINT_MAX };
+
+/* Waits until NCCL has nothing in progress and, unless NO_MOMENT, the stream has come to that moment; NULL, or why it will never be. A
+ * rank that was lost is r->error then, where that comes to be known soon. */
+static const char *await(struct cuda_state *b, nccl_comm comm, unsigned moment)
 {
 	enum {
 		SPIN_MS = 50 /* a batch takes less, and the next is asked for at once */,
@@ -136,7 +139,9 @@ static const char *await(struct cuda_state *b, nccl_comm comm,
 
 	while (!r->code) {
 		why = failure(comm, &state);
-		if (why || is_done(b, state, k))
+		if (why
+			|| (state != NCCL_IN_PROGRESS
+				&& (moment == NO_MOMENT || cuda_moment_passed(b->stream, moment))))
 			break;
 		passed = clock_seconds() - began;
 		if (passed > r->comm->deadline_s)
@@ -151,17 +156,6 @@ static const char *await(struct cuda_state *b, nccl_comm comm,
 	for (unsigned ms = 0; why && ms < NAMED_MS && !r->code; ms++)
 		r->code = comm_look(r->comm, 1, &r->error);
 	return r->code ? r->error.text : why;
-}
-
-static bool is_idle(struct cuda_state *b, nccl_result state, unsigned k)
-{
-	(void)b, (void)k;
-	return state != NCCL_IN_PROGRESS;
-}
-
-static bool has_passed(struct cuda_state *b, nccl_result state, unsigned k)
-{
-	return state != NCCL_IN_PROGRESS && cuda_moment_passed(b->stream, k);
 }
 
 /* What arrives is put `behind` bytes behind what is sent. NULL: the stream has been asked for it. */
@@ -242,11 +236,11 @@ static const char *connect_all(struct cuda_state *b, nccl_comm comm)
 		return r->error.text;
 	why = ask(comm, stream, part, npart, SPLIT_RANKS_MAX * sizeof *b->digest);
 	/* The group's calls end before the stream is asked for more. */
-	why = why ? why : await(b, comm, is_idle, 0);
+	why = why ? why : await(b, comm, NO_MOMENT);
 	if (why)
 		return why;
 	cuda_moment(b->stream, CUDA_MOMENT_BATCH);
-	why = await(b, comm, has_passed, CUDA_MOMENT_BATCH);
+	why = await(b, comm, CUDA_MOMENT_BATCH);
 	return why || cuda_goes_on(b) ? why : r->error.text;
 }
 
@@ -273,7 +267,7 @@ static nccl_comm open_comm(struct cuda_state *b, const char **why)
 		result = lib.ncclCommInitRankConfig(&comm, (int)r->nrank, start.id, (int)r->rank,
 			&config);
 	*why = r->code            ? r->error.text
-		: is_well(result) ? await(b, comm, is_idle, 0)
+		: is_well(result) ? await(b, comm, NO_MOMENT)
 				  : lib.ncclGetErrorString(result);
 	if (!*why)
 		*why = connect_all(b, comm);
@@ -403,12 +397,11 @@ bool cuda_nccl_exchange(struct cuda_state *b, const struct comm_part *part, unsi
 	for (unsigned k = 0; k < npart; k++)
 		s->sent_bytes += part[k].run_bytes;
 	s->nexchange++;
-	return goes_on(b, why ? why : await(b, comm, is_idle, 0));
+	return goes_on(b, why ? why : await(b, comm, NO_MOMENT));
 }
 
 bool cuda_nccl_await(struct cuda_state *b, unsigned moment)
 {
 	/* NCCL is aborted after a failure of the device, too: the stream may be waiting for it. */
-	return goes_on(b, await(b, b->nccl->comm, has_passed, moment))
-		&& (cuda_goes_on(b) || goes_on(b, NULL));
+	return goes_on(b, await(b, b->nccl->comm, moment)) && (cuda_goes_on(b) || goes_on(b, NULL));
 }

@@ -48,12 +48,6 @@ SAME(CUpti_ActivityMemcpy6, copyKind, copy_kind)
 
 enum { ASKED_MAX = 1 << 22, CHECKED_UNITS = 3 }; /* of a recording */
 
-/* A kernel, copy or clear: what it is of, as cuda_mark has it. */
-struct asked {
-	uint32_t id;
-	uint8_t kind;
-};
-
 struct traced_unit {
 	int64_t begin, end;
 	size_t first, n, ncopy; /* of cuda_trace.asked; how many of these are copies */
@@ -69,7 +63,7 @@ struct cuda_trace {
 	uint64_t launches, copied; /* of it */
 	size_t lost;               /* of units that have ended, and are left out */
 	size_t nasked, asked_room, nunit, unit_room, nrecord, record_room;
-	struct asked *asked;
+	struct cuda_mark *asked; /* what kernels, copies and clears are of, one by one */
 	struct traced_unit *unit;
 	struct cupti_times *record;
 };
@@ -272,14 +266,14 @@ static int by_start(const void *x, const void *y)
 static void add_event(const struct cuda_trace *t, const struct traced_unit *u, size_t k,
 	const struct cupti_times *r)
 {
-	struct asked a = t->asked[u->first + k];
+	struct cuda_mark a = t->asked[u->first + k];
 
 	if (r->kind == CUPTI_CLEAR)
-		a = (struct asked){ PHASE_ENCODING, EVENT_PHASE };
+		a = (struct cuda_mark){ EVENT_PHASE, PHASE_ENCODING };
 	else if (r->kind == CUPTI_COPY && r->copy_kind == CUPTI_TO_DEVICE)
-		a = (struct asked){ CUDA_TO_DEVICE, EVENT_COPY };
+		a = (struct cuda_mark){ EVENT_COPY, CUDA_TO_DEVICE };
 	else if (r->kind == CUPTI_COPY && r->copy_kind == CUPTI_TO_HOST)
-		a = (struct asked){ CUDA_TO_HOST, EVENT_COPY };
+		a = (struct cuda_mark){ EVENT_COPY, CUDA_TO_HOST };
 	else if (a.kind == EVENT_COPY || (a.kind == EVENT_PHASE && a.id == PHASE_NONE))
 		return; /* of no phase */
 	recorder_queue_event(t->of->queue, a.kind, a.id, (int64_t)r->start, (int64_t)r->end);
@@ -426,7 +420,7 @@ bool cuda_trace_mark(struct cuda_state *b, enum profile_kind kind, uint32_t id)
 		t->open.begin = n.first;
 	for (uint64_t k = 0; k < n.asked && t->nasked < ASKED_MAX; k++) {
 		mem_reserve(t->asked, t->nasked, t->asked_room);
-		t->asked[t->nasked++] = (struct asked){ id, (uint8_t)kind };
+		t->asked[t->nasked++] = (struct cuda_mark){ (uint8_t)kind, id };
 	}
 	t->open.n += n.asked;
 	t->open.ncopy += n.copies;

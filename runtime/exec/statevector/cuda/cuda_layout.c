@@ -559,16 +559,10 @@ static void set_op(const struct todo *w, const struct round *r, const struct pen
 	struct cuda_op *o = &l->args.op[l->nplaced];
 	struct cuda_placed *p = &l->placed[l->nplaced++];
 	unsigned nsum = sums_of(w, i);
-
 	uint16_t *nentry = i->of_sample ? &l->args.nsample_entry : &l->nentry;
 	uint16_t *total = i->of_sample ? &l->args.nsample_sum : &l->args.nsum;
 
-	*p = (struct cuda_placed){ .step = i->step,
-		.entry = *nentry,
-		.sum = -1,
-		.diagonal = i->diagonal,
-		.of_sample = i->of_sample,
-		.tail = i->tail };
+	*p = (struct cuda_placed){ .step = i->step, .op = o, .diagonal = i->diagonal, .tail = i->tail };
 	if (i->diagonal)
 		set_diagonal(&w->t, r, i->step, o);
 	else
@@ -579,10 +573,8 @@ static void set_op(const struct todo *w, const struct round *r, const struct pen
 		o->undo = w->pass == CUDA_TAIL_BACKWARD ? CUDA_UNDO_LAMBDA : 0;
 	else
 		o->undo = w->back && i->step->undo ? CUDA_UNDO_PSI | CUDA_UNDO_LAMBDA : 0;
-	if (nsum)
-		p->sum = (int16_t)*total;
-	o->sum = p->sum;
-	o->entry = p->entry;
+	o->sum = nsum ? (int16_t)*total : -1;
+	o->entry = *nentry;
 	o->of_sample = i->of_sample;
 	*total = (uint16_t)(*total + nsum);
 	*nentry = (uint16_t)(*nentry + entries_of(i));

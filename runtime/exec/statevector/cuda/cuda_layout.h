@@ -9,12 +9,11 @@
 #include "runtime/exec/statevector/cuda/cuda_stage.h"
 #include "runtime/exec/statevector/plan/plan_stage.h"
 
-/* A step in a launch. Row r of the op's matrix is row `row[r]` of the step's. */
+/* A step in a launch, and its op. Row r of the op's matrix is row `row[r]` of the step's. */
 struct cuda_placed {
 	const struct plan_step *step;
-	uint16_t entry; /* complex numbers before its matrix in the launch, or in each sample's */
-	int16_t sum;    /* its sums in the launch, or in each sample's; or -1 */
-	bool diagonal, of_sample;
+	const struct cuda_op *op;
+	bool diagonal;
 	bool tail; /* its matrix is what makes lambda of psi (cuda_tail.c) */
 	uint8_t row[MATRIX_DIM_MAX];
 };

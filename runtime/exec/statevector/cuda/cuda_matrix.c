@@ -94,11 +94,11 @@ static void store_launches(const struct cuda_state *b, const struct cuda_circuit
 			const struct cuda_placed *p = &l->placed[k];
 			uint32_t m = p->step->matrix;
 
-			if (!p->of_sample && (set->def[m]->cls == VALUE_SAMPLE) == sample)
+			if (!p->op->of_sample && (set->def[m]->cls == VALUE_SAMPLE) == sample)
 				put_matrix(b, source,
 					list_sources(c->noise[p->step - c->plan->step], back, p,
 						source),
-					u + set->offset[m], &l->args.matrix, p->entry);
+					u + set->offset[m], &l->args.matrix, p->op->entry);
 		}
 }
 
@@ -138,12 +138,12 @@ static void put_launch(const struct packing *k, const struct cuda_launch *l, uin
 		const struct cuda_placed *p = &l->placed[i];
 		unsigned n;
 
-		if (!p->of_sample || p->tail != !k->in)
+		if (!p->op->of_sample || p->tail != !k->in)
 			continue;
 		n = list_sources(k->c->noise[p->step - k->c->plan->step], k->back, p, source);
 		for (uint32_t s = from; s < to; s++)
 			put_matrix(k->b, source, n, sample_matrix(k, p, s), l->matrix_host,
-				p->entry + (size_t)s * l->args.nsample_entry);
+				p->op->entry + (size_t)s * l->args.nsample_entry);
 	}
 }
 

@@ -549,15 +549,15 @@ static void add_placed(const struct cuda_state *b, const struct cuda_launch *l,
 	const struct matrix_set *set = &b->plan->set;
 	uint32_t m = p->step->matrix, at = set->offset[m];
 	bool sample = set->def[m]->cls == VALUE_SAMPLE;
-	size_t first = (size_t)(l->args.sum - b->sum) + (size_t)p->sum;
+	size_t first = (size_t)(l->args.sum - b->sum) + (size_t)p->op->sum;
 
-	if (!p->of_sample) {
+	if (!p->op->of_sample) {
 		add_step(b, p, first, scale, (sample ? in->u[0] : b->u) + at,
 			(sample ? own[0] : shared) + at);
 		return;
 	}
 	for (uint32_t s = 0; s < in->count; s++)
-		add_step(b, p, sample_sums + (size_t)s * l->args.nsample_sum + (size_t)p->sum,
+		add_step(b, p, sample_sums + (size_t)s * l->args.nsample_sum + (size_t)p->op->sum,
 			scale, in->u[s] + at, own[s] + at);
 }
 
@@ -629,8 +629,8 @@ void cuda_add_sums(const struct cuda_state *b, uint32_t number, const struct uni
 	for (uint32_t k = c->plan->nstage; k-- > 0;)
 		for (const struct cuda_launch *l = cuda_launches(c, k, true); l; l = l->next)
 			for (uint32_t i = 0; i < l->nplaced; i++)
-				if (l->placed[i].sum >= 0
-					&& (which == CUDA_SUMS_ALL || l->placed[i].of_sample))
+				if (l->placed[i].op->sum >= 0
+					&& (which == CUDA_SUMS_ALL || l->placed[i].op->of_sample))
 					add_placed(b, l, &l->placed[i], sums_before(c, l), scale,
 						in, anti_hermitian_shared, anti_hermitian_sample);
 }

@@ -35,8 +35,9 @@ static void add_products(struct plan_device_work *w, bool twice, double n)
 
 /* An op of a launch that has n amplitudes of a sample. */
 static void add_op(struct plan_device_work *w, const struct cuda_launch *l,
-	const struct cuda_placed *p, const struct cuda_op *o, bool back, bool twice, double n)
+	const struct cuda_placed *p, bool back, bool twice, double n)
 {
+	const struct cuda_op *o = p->op;
 	double here = ldexp(n, -(int)count(o->block_mask));
 	double on = ldexp(here, -(int)(count(o->reg_mask) + count(o->thread_mask)));
 	double d = ldexp(1, (int)p->step->ntarget);
@@ -61,9 +62,9 @@ static void add_op(struct plan_device_work *w, const struct cuda_launch *l,
 }
 
 /* Entries that an op reads of a sample's matrix: none where it need not be undone. */
-static double sample_entries(const struct cuda_placed *p, const struct cuda_op *o, bool back)
+static double sample_entries(const struct cuda_placed *p, bool back)
 {
-	if (!o->of_sample || (back && !o->undo))
+	if (!p->op->of_sample || (back && !p->op->undo))
 		return 0;
 	return ldexp(1, (p->diagonal ? 1 : 2) * (int)p->step->ntarget);
 }
@@ -102,8 +103,8 @@ static void add_launch(const struct cuda_state *b, const struct cuda_launch *l, 
 	w->read += back && a->lambda_from == CUDA_LAMBDA_STORED ? n * amplitude : 0;
 	w->written += a->save ? (back ? 2 : 1) * n * amplitude : 0;
 	for (uint32_t k = 0; k < l->nplaced; k++) {
-		add_op(w, l, &l->placed[k], &a->op[k], back, b->twice, n);
-		w->read += sample_entries(&l->placed[k], &a->op[k], back) * amplitude;
+		add_op(w, l, &l->placed[k], back, b->twice, n);
+		w->read += sample_entries(&l->placed[k], back) * amplitude;
 	}
 }
 

@@ -18,8 +18,7 @@ enum { SUMS_MAX = 1 << 18 };
 
 struct cache_circuit {
 	size_t first; /* bytes before its states on a device */
-	uint32_t nform, nterm;
-	struct cuda_form_term *term;
+	struct forms forms;
 	unsigned *device; /* (units) that has kept it */
 };
 
@@ -108,25 +107,6 @@ void cuda_state_cache_free(struct backend_state *b)
 	b->cache = NULL;
 }
 
-static void compile_terms(struct arena *arena, const struct plan_circuit *pc, struct cache_circuit *c)
-{
-	struct forms f;
-
-	forms_of(pc, arena, &f);
-	c->nform = f.nform;
-	c->nterm = f.nterm;
-	c->term = arena_alloc(arena, f.nterm, sizeof *c->term);
-	for (uint32_t t = 0; t < f.nterm; t++) {
-		const struct pauli_mask *m = &f.term[t].mask;
-
-		c->term[t].term.flip = m->flip;
-		c->term[t].term.sign = m->sign;
-		c->term[t].term.ny = (uint8_t)m->ny;
-		c->term[t].coefficient = f.term[t].coefficient;
-		c->term[t].form = f.term[t].form;
-	}
-}
-
 static int cache_reserve(struct backend_state *b, uint32_t nstate, struct err *e)
 {
 	const struct plan *pl = b->device[0]->plan;
@@ -144,7 +124,7 @@ static int cache_reserve(struct backend_state *b, uint32_t nstate, struct err *e
 	k->circuit = arena_alloc(&k->arena, pl->ncircuit, sizeof *k->circuit);
 	k->memory = arena_alloc(&k->arena, b->ndevice, sizeof *k->memory);
 	for (uint32_t c = 0; c < pl->ncircuit; c++) {
-		compile_terms(&k->arena, b->device[0]->circuit[c].plan, &k->circuit[c]);
+		forms_of(b->device[0]->circuit[c].plan, &k->arena, &k->circuit[c].forms);
 		k->circuit[c].first = first;
 		k->circuit[c].device =
 			arena_alloc(&k->arena, plan_units(pl, nstate), sizeof(unsigned));
@@ -208,6 +188,13 @@ static void gather(struct backend_state *b, unsigned d, uint32_t c, uint32_t nst
 	}
 }
 
+static struct cuda_term term_of(const struct form_term *t)
+{
+	return (struct cuda_term){
+		.flip = t->mask.flip, .sign = t->mask.sign, .ny = (uint8_t)t->mask.ny
+	};
+}
+
 /* ---- overlaps ---- */
 
 /* Terms first .. first + n - 1: this device's share. */
@@ -225,7 +212,7 @@ static void sum_overlaps(struct backend_state *b, unsigned d, uint32_t c, uint32
 		.step = b->ndevice };
 
 	for (uint32_t t = 0; t < n; t++)
-		a.term[t] = b->cache->circuit[c].term[first + t].term;
+		a.term[t] = term_of(&b->cache->circuit[c].forms.term[first + t]);
 	cuda_stream_enter(s->stream);
 	cuda_mark(s, EVENT_PHASE, PHASE_NONE);
 	cuda_clear(s->stream, a.sum, nbyte);
@@ -235,7 +222,7 @@ static void sum_overlaps(struct backend_state *b, unsigned d, uint32_t c, uint32
 }
 
 /* Both triangles from what all devices have summed of one. */
-static void add_overlaps(const struct backend_state *b, const struct cuda_form_term *term,
+static void add_overlaps(const struct backend_state *b, const struct form_term *term,
 	uint32_t number, uint32_t nstate, cplx *m)
 {
 	m += (size_t)term->form * nstate * nstate;
@@ -262,11 +249,11 @@ static void add_overlaps(const struct backend_state *b, const struct cuda_form_t
 
 static int cache_overlaps(struct backend_state *b, uint32_t c, uint32_t nstate, cplx *m, struct err *e)
 {
-	const struct cache_circuit *cc = &b->cache->circuit[c];
+	const struct forms *f = &b->cache->circuit[c].forms;
 	uint32_t most = terms_at_a_time(nstate);
 	int code = 0;
 
-	memset(m, 0, (size_t)cc->nform * nstate * nstate * sizeof *m);
+	memset(m, 0, (size_t)f->nform * nstate * nstate * sizeof *m);
 	for (unsigned d = 0; d < b->ndevice; d++) {
 		cuda_stream_enter(b->device[d]->stream);
 		cuda_wait(b->device[d]->stream); /* others read what it keeps */
@@ -275,8 +262,8 @@ static int cache_overlaps(struct backend_state *b, uint32_t c, uint32_t nstate, 
 		cuda_stream_enter(b->device[d]->stream);
 		gather(b, d, c, nstate);
 	}
-	for (uint32_t first = 0; first < cc->nterm && !code; first += most) {
-		uint32_t n = cc->nterm - first < most ? cc->nterm - first : most;
+	for (uint32_t first = 0; first < f->nterm && !code; first += most) {
+		uint32_t n = f->nterm - first < most ? f->nterm - first : most;
 
 		for (unsigned d = 0; d < b->ndevice; d++)
 			sum_overlaps(b, d, c, nstate, first, n);
@@ -286,7 +273,7 @@ static int cache_overlaps(struct backend_state *b, uint32_t c, uint32_t nstate, 
 			code = code ? code : cuda_state_failure(b->device[d], e);
 		}
 		for (uint32_t t = 0; t < n && !code; t++)
-			add_overlaps(b, &cc->term[first + t], t, nstate, m);
+			add_overlaps(b, &f->term[first + t], t, nstate, m);
 	}
 	return code;
 }
@@ -294,7 +281,7 @@ static int cache_overlaps(struct backend_state *b, uint32_t c, uint32_t nstate, 
 /* ---- back ---- */
 
 struct mixing {
-	const struct cache_circuit *c;
+	const struct forms *f;
 	uint32_t first, nlambda, nstate; /* states of the unit; all */
 	const cplx *a;
 };
@@ -309,12 +296,12 @@ static double bound(const struct mixing *x)
 {
 	double sum = 0;
 
-	for (uint32_t t = 0; t < x->c->nterm; t++)
+	for (uint32_t t = 0; t < x->f->nterm; t++)
 		for (uint32_t k = 0; k < x->nlambda; k++)
 			for (uint32_t l = 0; l < x->nstate; l++) {
-				cplx z = factor_at(x, x->c->term[t].form, l, k);
+				cplx z = factor_at(x, x->f->term[t].form, l, k);
 
-				sum += fabs(x->c->term[t].coefficient) * hypot(creal(z), cimag(z));
+				sum += fabs(x->f->term[t].coefficient) * hypot(creal(z), cimag(z));
 			}
 	return sum;
 }
@@ -324,7 +311,7 @@ static void put_factors(const struct cuda_state *s, const struct mixing *x, doub
 	uint32_t nrow = rows_of(x->nlambda);
 	size_t at = 0;
 
-	for (uint32_t form = 0; form < x->c->nform; form++)
+	for (uint32_t form = 0; form < x->f->nform; form++)
 		for (uint32_t l = 0; l < x->nstate; l++)
 			for (uint32_t k = 0; k < nrow; k++) {
 				cplx z = k < x->nlambda ? scale * factor_at(x, form, l, k) : 0;
@@ -344,16 +331,20 @@ static int mix(struct backend_state *b, unsigned d, uint32_t number, const struc
 		.nstate = x->nstate,
 		.nlambda = x->nlambda };
 	size_t nbyte =
-		(size_t)x->c->nform * x->nstate * rows_of(x->nlambda) * cuda_amplitude_bytes(s);
+		(size_t)x->f->nform * x->nstate * rows_of(x->nlambda) * cuda_amplitude_bytes(s);
 	int exponent;
 
 	frexp(bound(x), &exponent);
 	put_factors(s, x, ldexp(1, -exponent), b->cache->memory[d].host);
 	cuda_upload(s->stream, behind_states(b, d), b->cache->memory[d].host, nbyte);
 	cuda_mark(s, EVENT_COPY, CUDA_TO_DEVICE);
-	for (uint32_t first = 0; first < x->c->nterm; first += CUDA_TERMS_MAX, a.add = 1) {
-		a.nterm = x->c->nterm - first < CUDA_TERMS_MAX ? x->c->nterm - first : CUDA_TERMS_MAX;
-		memcpy(a.term, x->c->term + first, a.nterm * sizeof *a.term);
+	for (uint32_t first = 0; first < x->f->nterm; first += CUDA_TERMS_MAX, a.add = 1) {
+		a.nterm = x->f->nterm - first < CUDA_TERMS_MAX ? x->f->nterm - first : CUDA_TERMS_MAX;
+		for (uint32_t t = 0; t < a.nterm; t++) {
+			const struct form_term *m = &x->f->term[first + t];
+
+			a.term[t] = (struct cuda_form_term){ term_of(m), m->coefficient, m->form, 0 };
+		}
 		cuda_launch_mixture(s->stream, &a, s->twice);
 	}
 	if (!a.add)
@@ -367,7 +358,7 @@ static void cache_backward(struct backend_state *b, unsigned worker, uint32_t nu
 {
 	struct cuda_state *s = b->device[worker];
 	uint32_t first = unit * s->plan->width, left = nstate - first;
-	struct mixing x = { .c = &b->cache->circuit[number],
+	struct mixing x = { .f = &b->cache->circuit[number].forms,
 		.first = first,
 		.nlambda = left < s->plan->width ? left : s->plan->width,
 		.nstate = nstate,

@@ -25,6 +25,7 @@ struct cuda_vector {
 };
 struct cuda_start {
 	void *psi;
+	uint64_t first; /* what the bits of the index above nbit are: others where states are split */
 	uint64_t zero; /* bits of the index that no vector has */
 	uint64_t stride; /* complex numbers of all vectors of a sample: the next sample's are as far behind */
 	uint32_t nbit, nsample, nvector;
@@ -55,6 +56,7 @@ struct cuda_readout {
 	long long *sum;       /* (nsample, 1 + stride), added to */
 	const double *factor; /* (nsample, stride) */
 	uint32_t nbit, nsample, stride, first;
+	uint32_t part_bits; /* chunks have some of the lowest part_bits bits of the index: the same in all parts of split states */
 	uint32_t add; /* lambda is added to, not set */
 };
 /* <psi|P|psi> */
@@ -117,9 +119,8 @@ extern "C" {
 
 /* Before the first launch. */
 void cuda_kernels_open(struct cuda_stream *s);
-/* Whether one launch has chunks in which all products stay that flip no other bits than these, of
- * an index of nbit bits. */
-bool cuda_flips_fit(uint64_t flip, uint32_t nbit);
+/* Whether one launch has chunks in which all products stay that flip no other bits than these. */
+bool cuda_flips_fit(uint64_t flip, uint32_t part_bits);
 /* nblock: as many as the samples that are computed have. */
 void cuda_launch_forward(struct cuda_stream *s, const struct cuda_stage_args *a, uint64_t nblock,
 	bool twice);

@@ -71,7 +71,6 @@ static void place_all(struct cuda_state *b, uint32_t count, bool back, bool whol
 	size_t *sum, size_t *factor)
 {
 	struct cuda_circuit *end = b->circuit + b->plan->ncircuit;
-	size_t nparts = cuda_nparts(b);
 
 	*input = *sum = *factor = 0;
 	for (struct cuda_circuit *c = b->circuit; c < end; c++) {
@@ -80,11 +79,10 @@ static void place_all(struct cuda_state *b, uint32_t count, bool back, bool whol
 		place_inputs(b, c, back, input);
 		c->readout_sum = *sum;
 		*sum += c->takes_tail ? 1 + c->nsample * cuda_tail_entries(c)
-				      : count * nparts * (1 + c->nsum_readout);
+				      : count * (1 + c->nsum_readout);
 		c->readout_end = *sum;
 		c->factor = *factor;
-		*factor += c->nsample * nparts
-			* (c->takes_tail ? cuda_tail_factors(b, c) : c->nsum_readout);
+		*factor += c->nsample * (c->takes_tail ? cuda_tail_factors(b, c) : c->nsum_readout);
 		c->factor_end = *factor;
 	}
 	for (struct cuda_circuit *c = b->circuit; c < end; c++) {
@@ -94,8 +92,8 @@ static void place_all(struct cuda_state *b, uint32_t count, bool back, bool whol
 	for (struct cuda_circuit *c = b->circuit; c < end; c++) {
 		c->norm_sum = *sum;
 		c->norm_factor = *factor;
-		*sum += plan_deep(c->plan) ? 2 * c->nsample * nparts : 0;
-		*factor += plan_deep(c->plan) ? c->nsample * nparts : 0;
+		*sum += plan_deep(c->plan) ? 2 * c->nsample : 0;
+		*factor += plan_deep(c->plan) ? c->nsample : 0;
 	}
 }
 

@@ -166,10 +166,20 @@ static struct cuda_readout readouts_from(const struct cuda_state *b, const struc
 		.lambda = b->lambda,
 		.sum = b->sum + c->readout_sum,
 		.factor = b->factor + c->factor,
-		.nbit = c->nbit,
+		.nbit = cuda_index_bits(b, c),
+		.part_bits = c->nbit,
 		.nsample = nsample,
 		.stride = (uint32_t)c->nsum_readout,
 		.first = (uint32_t)first };
+}
+
+/* Of a process' part of a split state, whose bits of the index behind its own are `number`: of two y more a product is the negative. */
+static struct cuda_term term_of(const struct cuda_pauli *p, unsigned nbit, uint32_t number)
+{
+	struct cuda_term t = p->term;
+
+	t.ny ^= __builtin_parityll(t.sign >> nbit & number) ? 2 : 0;
+	return t;
 }
 
 static struct cuda_terms terms_of(const struct cuda_state *b, const struct cuda_circuit *c,
@@ -178,7 +188,7 @@ static struct cuda_terms terms_of(const struct cuda_state *b, const struct cuda_
 	struct cuda_terms a = { .to = readouts_from(b, c, nsample, c->group[group]) };
 
 	for (uint32_t k = c->group[group]; k < c->group[group + 1]; k++)
-		a.term[a.nterm++] = c->pauli[k].term;
+		a.term[a.nterm++] = term_of(&c->pauli[k], a.to.nbit, b->process.number);
 	return a;
 }
 
@@ -188,6 +198,9 @@ static struct cuda_bins bins_of(const struct cuda_state *b, const struct cuda_ci
 	struct cuda_bins a = { .to = readouts_from(b, c, nsample, p->sum), .nbin = p->nbin };
 
 	memcpy(a.bit, p->bit, p->nbin);
+	for (unsigned k = 0; k < p->nbin; k++)
+		if (p->bit[k] >= a.to.nbit)
+			a.to.first += (b->process.number >> (p->bit[k] - a.to.nbit) & 1) << k;
 	return a;
 }
 
@@ -208,14 +221,14 @@ static bool is_read(const struct cuda_circuit *c, uint32_t group, uint32_t segme
 void cuda_sum_readouts(struct cuda_state *b, uint32_t number, uint32_t count)
 {
 	const struct cuda_circuit *c = &b->circuit[number];
-	uint32_t n = b->plan->nrank_bit ? cuda_nparts(b) : count, first = cuda_first_reading(c);
+	uint32_t first = cuda_first_reading(c);
 
 	if (c->takes_tail) {
 		cuda_tail_sum(b, c);
 		return;
 	}
 	for (uint32_t k = 0; k < c->nprobs; k++) {
-		struct cuda_bins a = bins_of(b, c, n, &c->probs[k]);
+		struct cuda_bins a = bins_of(b, c, count, &c->probs[k]);
 
 		cuda_launch_bins(b->stream, &a, b->twice);
 	}
@@ -223,7 +236,7 @@ void cuda_sum_readouts(struct cuda_state *b, uint32_t number, uint32_t count)
 		if (segment > first)
 			cuda_exchange(b, number, segment, segment);
 		for (uint32_t k = 0; k < cuda_groups(c); k++) {
-			struct cuda_terms a = terms_of(b, c, n, k);
+			struct cuda_terms a = terms_of(b, c, count, k);
 
 			if (is_read(c, k, segment))
 				cuda_launch_expect(b->stream, &a, b->twice);
@@ -277,21 +290,22 @@ static void invert_norms(void *arg)
 void cuda_normalise(struct cuda_state *b, struct cuda_circuit *c)
 {
 	uint32_t n = cuda_nstates(b, c);
-	struct cuda_terms norm = { .to = { .psi = b->psi,
-					   .lambda = b->psi,
-					   .sum = b->sum + c->norm_sum,
-					   .factor = b->factor + c->norm_factor,
-					   .nbit = c->nbit,
-					   .nsample = n,
-					   .stride = 1 },
-		.nterm = 1 };
-	struct cuda_bins one = { .to = norm.to };
+	struct cuda_terms norm = { .to = readouts_from(b, c, n, 0), .nterm = 1 };
+	struct cuda_bins one;
 
+	norm.to.lambda = b->psi;
+	norm.to.sum = b->sum + c->norm_sum;
+	norm.to.factor = b->factor + c->norm_factor;
+	norm.to.stride = 1;
+	one = (struct cuda_bins){ .to = norm.to };
 	cuda_clear_sums(b, c->norm_sum, c->norm_sum + 2 * (size_t)n);
 	cuda_launch_expect(b->stream, &norm, b->twice);
 	cuda_fetch_sums(b, c->norm_sum, c->norm_sum + 2 * (size_t)n);
 	if (b->plan->nrank_bit) {
-		cuda_split_norm(b, c);
+		cuda_finish(b);
+		cuda_mark(b, EVENT_PHASE, PHASE_NONE);
+		if (!cuda_add_processes(b, b->sum_host + c->norm_sum, 2))
+			b->sum_host[c->norm_sum] = 1;
 		invert_norms(c);
 	} else {
 		cuda_call_host(b->stream, invert_norms, c);
@@ -328,22 +342,16 @@ static double factor_of(const struct cuda_pauli *p, double dreadout, int exponen
 	return p->term.flip ? f : ldexp(rint(ldexp(f, 52)), -52);
 }
 
-/* Of a sample, or of part number `part` of a split state. */
-static void put_factors(const struct cuda_circuit *c, const double *dreadout, uint32_t part,
-	double *factor)
+/* Of a sample. */
+static void put_factors(const struct cuda_circuit *c, const double *dreadout, double *factor)
 {
-	for (uint32_t k = 0; k < c->npauli; k++) {
-		const struct cuda_pauli *p = &c->pauli[k];
-		double f = factor_of(p, dreadout[p->readout], c->exponent);
-
-		factor[k] = cuda_is_minus(c, p, part) ? -f : f;
-	}
+	for (uint32_t k = 0; k < c->npauli; k++)
+		factor[k] = factor_of(&c->pauli[k], dreadout[c->pauli[k].readout], c->exponent);
 	for (uint32_t k = 0; k < c->nprobs; k++) {
 		const struct cuda_probs *p = &c->probs[k];
-		size_t own = cuda_bin_of(c, p, part);
 
 		for (size_t n = 0; n < (size_t)1 << p->nbin; n++)
-			factor[p->sum + n] = ldexp(dreadout[p->readout + (n | own)], -c->exponent);
+			factor[p->sum + n] = ldexp(dreadout[p->readout + n], -c->exponent);
 	}
 }
 
@@ -369,13 +377,8 @@ void cuda_put_factors(struct cuda_state *b, struct cuda_circuit *c, uint32_t cou
 		return;
 	}
 	memset(to, 0, (c->factor_end - c->factor) * sizeof *to);
-	if (b->plan->nrank_bit)
-		for (uint32_t k = 0; k < cuda_nparts(b); k++)
-			put_factors(c, dreadout, cuda_part_number(b, k), to + k * c->nsum_readout);
-	else
-		for (uint32_t s = 0; s < count && dreadout; s++)
-			put_factors(c, dreadout + (size_t)s * c->plan->nreadout, 0,
-				to + s * c->nsum_readout);
+	for (uint32_t s = 0; s < count && dreadout; s++)
+		put_factors(c, dreadout + (size_t)s * c->plan->nreadout, to + s * c->nsum_readout);
 }
 
 void cuda_take_lambda(const struct cuda_circuit *c, enum cuda_lambda from)

@@ -46,9 +46,9 @@ struct chosen {
 	size_t first, mine; /* index of the chunk's first amplitude, and of this thread's */
 };
 
-DEVICE chosen chosen_chunk(const cuda_chunk &c, uint32_t nbit)
+DEVICE chosen chosen_chunk(const cuda_chunk &c, const cuda_readout &to)
 {
-	const uint32_t nother = nbit - chunk_bits(nbit);
+	const uint32_t nother = to.nbit - chunk_bits(to.part_bits);
 	const size_t first = scatter(blockIdx.x, c.other, nother);
 
 	return { blockIdx.x >> nother, first,
@@ -71,12 +71,13 @@ __global__ void __launch_bounds__(CUDA_THREADS) start(const cuda_start __grid_co
 	const chunk c = chunk_of(a.nbit);
 
 	for (size_t i = c.begin; i < c.end; i += CUDA_THREADS) {
-		double2 x = make_double2(i & a.zero ? 0 : 1, 0);
+		const size_t index = i | a.first;
+		double2 x = make_double2(index & a.zero ? 0 : 1, 0);
 
 		for (uint32_t k = 0; k < a.nvector; k++) {
 			const cuda_vector &v = a.vector[k];
 			const double2 *const entry = (const double2 *)v.entry + c.sample * a.stride;
-			const size_t at = cuda_gather(i, v.bit, v.nbit);
+			const size_t at = cuda_gather(index, v.bit, v.nbit);
 			const double2 y = at < v.length ? entry[at] : make_double2(0, 0);
 
 			x = product<double>(y.x, y.y, x);
@@ -153,12 +154,12 @@ __global__ void __launch_bounds__(CUDA_THREADS) expect(const cuda_terms __grid_c
 {
 	extern __shared__ __align__(16) unsigned char smem_raw[];
 	typedef amplitude<R> amp;
-	const uint32_t bits = chunk_bits(a.to.nbit), n = (1u << bits) >> a.parts;
+	const uint32_t bits = chunk_bits(a.to.part_bits), n = (1u << bits) >> a.parts;
 	amp *const tile = (amp *)smem_raw;
 	typedef typename numbers<R>::part part_type;
 	part_type *const part = (part_type *)(tile + ((size_t)1 << bits)); /* (nterm, 2^parts) */
 	const unsigned t = threadIdx.x, lane = t & 31;
-	const chosen c = chosen_chunk(a.chunk, a.to.nbit);
+	const chosen c = chosen_chunk(a.chunk, a.to);
 	const amp *const psi = (const amp *)a.to.psi + (c.sample << a.to.nbit);
 	long long *const sums = a.to.sum + c.sample * (1 + a.to.stride);
 
@@ -187,9 +188,9 @@ __global__ void __launch_bounds__(CUDA_THREADS) lambda_terms(const cuda_terms __
 {
 	extern __shared__ __align__(16) unsigned char smem_raw[];
 	typedef amplitude<R> amp;
-	const uint32_t bits = chunk_bits(a.to.nbit);
+	const uint32_t bits = chunk_bits(a.to.part_bits);
 	amp *const tile = (amp *)smem_raw;
-	const chosen c = chosen_chunk(a.chunk, a.to.nbit);
+	const chosen c = chosen_chunk(a.chunk, a.to);
 	const amp *const psi = (const amp *)a.to.psi + (c.sample << a.to.nbit);
 	amp *const lambda = (amp *)a.to.lambda + (c.sample << a.to.nbit);
 	const double *const factor = a.to.factor + c.sample * a.to.stride + a.to.first;
@@ -246,8 +247,8 @@ template <class R>
 __global__ void __launch_bounds__(CUDA_THREADS) bins(const cuda_bins __grid_constant__ a)
 {
 	extern __shared__ __align__(16) unsigned char smem_raw[];
-	const uint32_t bits = chunk_bits(a.to.nbit), t = threadIdx.x;
-	const chosen c = chosen_chunk(a.chunk, a.to.nbit);
+	const uint32_t bits = chunk_bits(a.to.part_bits), t = threadIdx.x;
+	const chosen c = chosen_chunk(a.chunk, a.to);
 	const amplitude<R> *const psi =
 		(const amplitude<R> *)a.to.psi + (c.sample << a.to.nbit);
 	long long *const near = (long long *)smem_raw;
@@ -310,8 +311,13 @@ static uint64_t chunks(uint32_t nbit, uint32_t nsample)
 	return (uint64_t)nsample << (nbit - chunk_bits(nbit));
 }
 
-/* The bits of a chunk: those of a line, then the lowest of `first`, then the lowest others. */
-static void choose_chunk(uint32_t nbit, uint64_t first, struct cuda_chunk *c)
+static uint64_t chosen_chunks(const struct cuda_readout &to)
+{
+	return (uint64_t)to.nsample << (to.nbit - chunk_bits(to.part_bits));
+}
+
+/* The bits of a chunk, all of a part's index: those of a line, then the lowest of `first`, then the lowest others. */
+static void choose_chunk(const struct cuda_readout &to, uint64_t first, struct cuda_chunk *c)
 {
 	const uint64_t line = ((uint64_t)1 << LINE_BITS) - 1;
 	const uint64_t wanted[] = { line, first, ~(uint64_t)0 };
@@ -319,36 +325,36 @@ static void choose_chunk(uint32_t nbit, uint64_t first, struct cuda_chunk *c)
 	uint32_t n = 0, nother = 0;
 
 	for (const uint64_t w : wanted)
-		for (uint32_t b = 0; b < nbit && n < chunk_bits(nbit); b++)
+		for (uint32_t b = 0; b < to.part_bits && n < chunk_bits(to.part_bits); b++)
 			if (w >> b & 1 && !(mine >> b & 1)) {
 				mine |= (uint64_t)1 << b;
 				n++;
 			}
 	n = 0;
-	for (uint32_t b = 0; b < nbit; b++)
+	for (uint32_t b = 0; b < to.nbit; b++)
 		if (mine >> b & 1)
 			c->at[n++] = (uint8_t)b;
 		else
 			c->other[nother++] = (uint8_t)b;
 }
 
-bool cuda_flips_fit(uint64_t flip, uint32_t nbit)
+bool cuda_flips_fit(uint64_t flip, uint32_t part_bits)
 {
 	const uint64_t line = ((uint64_t)1 << LINE_BITS) - 1;
 
-	return nbit <= CHUNK_BITS || (uint32_t)__builtin_popcountll(flip | line) <= CHUNK_BITS;
+	return part_bits <= CHUNK_BITS || (uint32_t)__builtin_popcountll(flip | line) <= CHUNK_BITS;
 }
 
 /* Chunks in which the products stay: the first ones, where they cannot all. */
 static void place_terms(struct cuda_terms *a)
 {
-	const uint32_t bits = chunk_bits(a->to.nbit);
+	const uint32_t bits = chunk_bits(a->to.part_bits);
 	uint64_t flip = 0, within = 0;
 
 	for (uint32_t k = 0; k < a->nterm; k++)
-		if (cuda_flips_fit(flip | a->term[k].flip, a->to.nbit))
+		if (cuda_flips_fit(flip | a->term[k].flip, a->to.part_bits))
 			flip |= a->term[k].flip;
-	choose_chunk(a->to.nbit, flip, &a->chunk);
+	choose_chunk(a->to, flip, &a->chunk);
 	for (uint32_t j = 0; j < bits; j++)
 		within |= (uint64_t)1 << a->chunk.at[j];
 	for (uint32_t k = 0; k < a->nterm; k++) {
@@ -370,7 +376,7 @@ static size_t tile_bytes(uint32_t nbit, bool twice)
 
 void cuda_launch_expect(struct cuda_stream *s, const struct cuda_terms *a, bool twice)
 {
-	const uint32_t bits = chunk_bits(a->to.nbit);
+	const uint32_t bits = chunk_bits(a->to.part_bits);
 	struct cuda_terms b = *a;
 
 	place_terms(&b);
@@ -378,9 +384,9 @@ void cuda_launch_expect(struct cuda_stream *s, const struct cuda_terms *a, bool 
 	while (b.nterm << b.parts < CUDA_WARPS && bits > 5 + b.parts)
 		b.parts++;
 	const size_t nbyte =
-		tile_bytes(b.to.nbit, twice) + sizeof(long long) * ((size_t)b.nterm << b.parts);
+		tile_bytes(b.to.part_bits, twice) + sizeof(long long) * ((size_t)b.nterm << b.parts);
 
-	launch(s, twice ? expect<double> : expect<float>, &b, chunks(b.to.nbit, b.to.nsample), nbyte);
+	launch(s, twice ? expect<double> : expect<float>, &b, chosen_chunks(b.to), nbyte);
 }
 
 void cuda_launch_lambda(struct cuda_stream *s, const struct cuda_terms *a, bool twice)
@@ -388,21 +394,21 @@ void cuda_launch_lambda(struct cuda_stream *s, const struct cuda_terms *a, bool 
 	struct cuda_terms b = *a;
 
 	place_terms(&b);
-	const size_t nbyte = tile_bytes(b.to.nbit, twice);
+	const size_t nbyte = tile_bytes(b.to.part_bits, twice);
 
 	launch(s, twice ? lambda_terms<double> : lambda_terms<float>, &b,
-		chunks(b.to.nbit, b.to.nsample), nbyte);
+		chosen_chunks(b.to), nbyte);
 }
 
 /* Chunks whose amplitudes are in as few bins as possible. */
 static void place_bins(struct cuda_bins *a)
 {
-	const uint32_t bits = chunk_bits(a->to.nbit);
+	const uint32_t bits = chunk_bits(a->to.part_bits);
 	uint64_t of_bins = 0;
 
 	for (uint32_t k = 0; k < a->nbin; k++)
 		of_bins |= (uint64_t)1 << a->bit[k];
-	choose_chunk(a->to.nbit, ~of_bins, &a->chunk);
+	choose_chunk(a->to, ~of_bins, &a->chunk);
 	a->nnear = a->near_mask = a->nwarp = 0;
 	for (uint32_t k = 0; k < a->nbin; k++)
 		for (uint32_t j = 0; j < bits; j++)
@@ -423,7 +429,7 @@ void cuda_launch_bins(struct cuda_stream *s, const struct cuda_bins *a, bool twi
 	place_bins(&b);
 	const size_t nbyte = sizeof(long long) << (b.nnear + b.nwarp);
 
-	launch(s, twice ? bins<double> : bins<float>, &b, chunks(b.to.nbit, b.to.nsample), nbyte);
+	launch(s, twice ? bins<double> : bins<float>, &b, chosen_chunks(b.to), nbyte);
 }
 
 void cuda_launch_lambda_bins(struct cuda_stream *s, const struct cuda_bins *a, bool twice)

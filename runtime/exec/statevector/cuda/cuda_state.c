@@ -377,61 +377,48 @@ static void put_vectors(const struct cuda_state *b, uint32_t number, const struc
 		}
 }
 
-/* The vectors of a split state are put where it starts. */
 static void put_inputs(struct cuda_state *b, uint32_t number, const struct unit_input *in, bool back)
 {
 	struct cuda_circuit *c = &b->circuit[number];
 
 	cuda_store_matrices(b, c, true, in->u[0]);
-	if (!b->plan->nrank_bit)
-		put_vectors(b, number, in);
+	put_vectors(b, number, in);
 	cuda_put_matrices(b, c, false, in);
 	if (back)
 		cuda_put_matrices(b, c, true, in);
 }
 
-/* Of a split state, the process uploads its part of the vectors; it has nothing where one of its bits that no vector has is 1. */
+/* The process has nothing where one of its bits that no vector has is 1. */
 static void start_states(struct cuda_state *b, uint32_t number, const struct unit_input *in)
 {
 	const struct cuda_circuit *c = &b->circuit[number];
 	const struct plan_circuit *pc = c->plan;
 	const uint8_t *place = pc->nstage ? pc->stage[0].place : pc->segment[0].place;
-	bool split = b->plan->nrank_bit;
 	unsigned nbit = cuda_index_bits(b, c);
-	uint64_t one = (uint64_t)b->process.number << nbit;
 	struct cuda_start a = { .psi = b->psi,
-		.zero = (UINT64_C(1) << nbit) - 1,
+		.first = (uint64_t)b->process.number << nbit,
+		.zero = (UINT64_C(1) << (nbit + b->process.nbit)) - 1,
 		.nbit = nbit,
-		.nsample = split ? 1 : c->nsample };
+		.nsample = cuda_nstates(b, c) };
 
 	for (uint32_t k = 0; k < pc->nprepare; k++) {
 		const struct plan_step *s = &pc->step[k];
 		struct cuda_vector *v = &a.vector[a.nvector++];
 
 		*v = (struct cuda_vector){ .entry = (double *)(b->input + c->input) + 2 * a.stride,
-			.length = in->length[number][s->matrix] };
+			.length = in->length[number][s->matrix],
+			.nbit = s->ntarget };
 		for (unsigned n = 0; n < s->ntarget; n++) {
-			uint8_t at = place[s->bit[n]];
-
-			if (at < nbit)
-				v->bit[v->nbit++] = at;
-			a.zero &= ~(UINT64_C(1) << at);
-			one &= ~(UINT64_C(1) << at);
+			v->bit[n] = place[s->bit[n]];
+			a.zero &= ~(UINT64_C(1) << v->bit[n]);
 		}
-		if (split)
-			v->length = cuda_split_vector(b, c, s, place,
-				in->vector[number][(size_t)s->matrix * in->nsample], v->length,
-				(cplx *)(b->input_host + c->input) + a.stride);
 		a.stride += v->length;
 	}
-	if (split && (one || c->nsample > 1)) /* parts smaller than tiles have others beside them, which stay 0 */
+	if ((a.first & a.zero)
+		|| a.nsample < c->nsample) /* what is beside parts smaller than tiles stays 0 */
 		cuda_clear(b->stream, b->psi, cuda_state_size(b, c));
-	if (one)
-		return;
-	if (split)
-		cuda_upload(b->stream, b->input + c->input, b->input_host + c->input,
-			a.stride * sizeof(cplx));
-	cuda_launch_start(b->stream, &a, b->twice);
+	if (!(a.first & a.zero))
+		cuda_launch_start(b->stream, &a, b->twice);
 }
 
 static void upload_inputs(struct cuda_state *b, size_t from, size_t to)
@@ -487,8 +474,7 @@ void cuda_state_forward(struct cuda_state *b, uint32_t number, const struct unit
 	cuda_range_begin(b->stream, "circuit, forward", number);
 	put_inputs(b, number, in, false);
 	cuda_mark(b, EVENT_PHASE, PHASE_NONE);
-	if (!b->plan->nrank_bit)
-		upload_inputs(b, c->input, c->matrix[1]);
+	upload_inputs(b, c->input, c->matrix[1]);
 	cuda_clear_sums(b, c->readout_sum, c->readout_end);
 	evolve(b, number, in, true);
 	cuda_sum_readouts(b, number, in->count);
@@ -498,7 +484,7 @@ void cuda_state_forward(struct cuda_state *b, uint32_t number, const struct unit
 	cuda_range_end(b->stream);
 	b->worked = b->worked || good;
 	if (b->plan->nrank_bit)
-		good = cuda_split_readouts(b, c);
+		good = cuda_add_processes(b, b->sum_host + c->readout_sum, 1 + c->nsum_readout);
 	cuda_read_readouts(b, c, in->count, good, readout);
 }
 

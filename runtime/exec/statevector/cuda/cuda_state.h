@@ -169,20 +169,16 @@ void cuda_state_pass(struct cuda_state *b, const struct cuda_pass *pass,
 
 static inline size_t cuda_amplitude_bytes(const struct cuda_state *b) { return b->twice ? 16 : 8; }
 
-/* Parts of a state that the process has: 1 where states are not split. */
-static inline uint32_t cuda_nparts(const struct cuda_state *b)
-{
-	return UINT32_C(1) << (b->plan->nrank_bit - b->process.nbit);
-}
 /* Bits of the index of all that the process has of a state. */
 static inline unsigned cuda_index_bits(const struct cuda_state *b, const struct cuda_circuit *c)
 {
 	return c->nbit + b->plan->nrank_bit - b->process.nbit;
 }
-/* States that kernels on whole states work on: to them parts of a split one are samples. */
+/* States that kernels on whole states work on: what a process has of a split state is one. Tiles and chunks have amplitudes of one
+ * part of it, as planned, and sums are integers: which process has a part changes no bit. */
 static inline uint32_t cuda_nstates(const struct cuda_state *b, const struct cuda_circuit *c)
 {
-	return b->plan->nrank_bit ? cuda_nparts(b) : c->nsample;
+	return b->plan->nrank_bit ? 1 : c->nsample;
 }
 /* Bytes of psi, with what fills tiles up. */
 static inline size_t cuda_state_size(const struct cuda_state *b, const struct cuda_circuit *c)
@@ -213,22 +209,6 @@ bool cuda_unit_pass(struct backend_state *b, unsigned worker, const struct unit_
 	double *anti_hermitian_shared, double *const *anti_hermitian_sample);
 void cuda_unit_amplitudes(struct backend_state *b, unsigned worker, uint32_t c, uint32_t s,
 	uint64_t first, uint64_t n, cplx *out);
-
-/* ---- cuda_split.c: what is different for plans that split states. ---- */
-
-/* Number of part k of this process. */
-uint32_t cuda_part_number(const struct cuda_state *b, uint32_t k);
-/* Of part number `part`: its bits in bins of probabilities; and has a product the opposite sign? Neither where states are not split. */
-size_t cuda_bin_of(const struct cuda_circuit *c, const struct cuda_probs *p, uint32_t part);
-bool cuda_is_minus(const struct cuda_circuit *c, const struct cuda_pauli *p, uint32_t part);
-/* What a prepared vector has for the bits of the process' index, to `to`: entries, of which it returns the number. */
-uint64_t cuda_split_vector(const struct cuda_state *b, const struct cuda_circuit *c,
-	const struct plan_step *s, const uint8_t *place, const cplx *entry, uint64_t length,
-	cplx *to);
-/* In sum_host: the readouts of all parts of all processes, as of one sample. False: something failed. */
-bool cuda_split_readouts(struct cuda_state *b, const struct cuda_circuit *c);
-/* The norm of all parts, as that of each: waits for the stream. */
-void cuda_split_norm(struct cuda_state *b, const struct cuda_circuit *c);
 
 /* ---- cuda_exchange.c: what processes send each other, by NCCL or through memory of the host. ---- */
 

@@ -18,7 +18,6 @@ libgpu_a_SOURCES = \
 	runtime/exec/statevector/cuda/cuda_nccl.h \
 	runtime/exec/statevector/cuda/cuda_place.c \
 	runtime/exec/statevector/cuda/cuda_readout.c \
-	runtime/exec/statevector/cuda/cuda_split.c \
 	runtime/exec/statevector/cuda/cuda_state.c \
 	runtime/exec/statevector/cuda/cuda_stage.h \
 	runtime/exec/statevector/cuda/cuda_state.h \

@@ -483,8 +483,7 @@ void cuda_state_forward(struct cuda_state *b, uint32_t number, const struct unit
 	good = cuda_finish(b);
 	cuda_range_end(b->stream);
 	b->worked = b->worked || good;
-	if (b->plan->nrank_bit)
-		good = cuda_add_processes(b, b->sum_host + c->readout_sum, 1 + c->nsum_readout);
+	good = cuda_add_processes(b, b->sum_host + c->readout_sum, 1 + c->nsum_readout);
 	cuda_read_readouts(b, c, in->count, good, readout);
 }
 

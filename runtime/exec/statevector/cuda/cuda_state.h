@@ -347,7 +347,6 @@ static inline size_t cuda_tail_entries(const struct cuda_circuit *c) /* of P */
 }
 /* Numbers of a sample that make lambda. */
 size_t cuda_tail_factors(const struct cuda_state *b, const struct cuda_circuit *c);
-void cuda_tail_sum(struct cuda_state *b, const struct cuda_circuit *c);
 void cuda_tail_read(const struct cuda_state *b, const struct cuda_circuit *c, uint32_t count,
 	bool good, double *readout);
 void cuda_tail_put(struct cuda_state *b, struct cuda_circuit *c, uint32_t count,

@@ -85,13 +85,6 @@ static double readout_of(const struct cuda_circuit *c, uint32_t j, const cplx *p
 	return y;
 }
 
-void cuda_tail_sum(struct cuda_state *b, const struct cuda_circuit *c)
-{
-	const struct cuda_launch *l = c->tail->sum;
-
-	cuda_launch_backward(b->stream, &l->args, cuda_blocks(l, c->nsample), b->twice);
-}
-
 void cuda_tail_read(const struct cuda_state *b, const struct cuda_circuit *c, uint32_t count,
 	bool good, double *readout)
 {

@@ -111,7 +111,7 @@ void cuda_unit_backward(struct backend_state *b, unsigned worker, uint32_t c,
 	struct part *part;
 	bool good = true;
 
-	if (!circuit->nsum_back && !circuit->nsample_sum)
+	if (!cuda_has_sums_back(circuit))
 		return;
 	part = mem_alloc(t.n, sizeof *part);
 	for (unsigned k = 0; k < t.n; k++)

@@ -359,8 +359,8 @@ static void number_bits(const struct tile *t, struct choice *h, const uint8_t *l
 	}
 }
 
-/* Steps for one more round of the launch; nothing is marked as done. */
-static void collect(const struct todo *w, const uint8_t *line, struct round *r)
+/* Steps for one more round of the launch; nothing is marked as done. any: the first one that is left, whatever its controls are. */
+static void collect(const struct todo *w, const uint8_t *line, bool any, struct round *r)
 {
 	struct choice h = begin_round(&w->t, line, r);
 
@@ -369,24 +369,13 @@ static void collect(const struct todo *w, const uint8_t *line, struct round *r)
 
 		if (i->done)
 			continue;
-		if (!plan_is_held(&h.held, i->moved, i->looked) && fits(w, &h, r, i))
+		if (!plan_is_held(&h.held, i->moved, i->looked)
+			&& (fits(w, &h, r, i) || (any && !r->n)))
 			take(w, &h, r, k);
 		else
 			plan_hold(&h.held, i->moved, i->looked);
 	}
 	number_bits(&w->t, &h, line, r);
-}
-
-/* A round of the first step that is left, whatever its controls are. */
-static void collect_first(const struct todo *w, struct round *r)
-{
-	struct choice h = begin_round(&w->t, NULL, r);
-	uint32_t k = 0;
-
-	while (w->item[k].done)
-		k++;
-	take(w, &h, r, k);
-	number_bits(&w->t, &h, NULL, r);
 }
 
 static void finish_round(struct todo *w, const struct round *r)
@@ -427,16 +416,16 @@ static unsigned make_rounds(struct todo *w, struct round *r, bool *last)
 
 	find_line(t, t->from, load);
 	find_line(t, t->to, save);
-	collect(w, load, &r[0]);
+	collect(w, load, false, &r[0]);
 	finish_round(w, &r[0]);
 	while (w->left && n < CUDA_ROUNDS_MAX - 1) {
-		collect(w, save, &r[n]);
+		collect(w, save, false, &r[n]);
 		if (r[n].n < w->left)
-			collect(w, NULL, &r[n]);
+			collect(w, NULL, false, &r[n]);
 		if (!r[n].n && w->nop)
 			break; /* the launch is full, or the step needs one of its own */
 		if (!r[n].n)
-			collect_first(w, &r[n]);
+			collect(w, NULL, true, &r[n]);
 		finish_round(w, &r[n++]);
 	}
 	*last = !w->left;

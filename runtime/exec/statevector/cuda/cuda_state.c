@@ -620,15 +620,6 @@ void cuda_add_sums(const struct cuda_state *b, uint32_t number, const struct uni
 						in, anti_hermitian_shared, anti_hermitian_sample);
 }
 
-void cuda_end_backward(struct cuda_state *b, uint32_t number, const struct unit_input *in,
-	int exponent, double *anti_hermitian_shared, double *const *anti_hermitian_sample)
-{
-	bool good = cuda_sum_backward(b, number) && !b->sum_host[b->circuit[number].sum];
-
-	cuda_add_sums(b, number, in, CUDA_SUMS_ALL, good ? ldexp(1, exponent) : NAN,
-		anti_hermitian_shared, anti_hermitian_sample);
-}
-
 bool cuda_state_backward(struct cuda_state *b, uint32_t number, const struct unit_input *in,
 	const double *dreadout, int exponent)
 {

@@ -306,8 +306,8 @@ void cuda_mark(struct cuda_state *b, enum profile_kind kind, uint32_t id);
 enum cuda_direction { CUDA_TO_DEVICE = 0, CUDA_TO_HOST }; /* ids of EVENT_COPY */
 /* Waits for all that the stream was asked for: copies to the host since the last mark. False: the device failed. */
 bool cuda_finish(struct cuda_state *b);
-/* The backward pass of samples whose final states are in psi: first everything but lambda, then from lambda on, which
- * was divided by 2^exponent. */
+/* The backward pass of samples whose final states are in psi: first everything but lambda, then from lambda on. False: something
+ * failed. */
 void cuda_begin_backward(struct cuda_state *b, uint32_t number, const struct unit_input *in);
 bool cuda_sum_backward(struct cuda_state *b, uint32_t number);
 /* Those that samples share: adds those of another device. */
@@ -320,8 +320,6 @@ enum cuda_sums { CUDA_SUMS_ALL = 1, CUDA_SUMS_OF_SAMPLES };
 void cuda_add_sums(const struct cuda_state *b, uint32_t number, const struct unit_input *in,
 	enum cuda_sums which, double scale, double *anti_hermitian_shared,
 	double *const *anti_hermitian_sample);
-void cuda_end_backward(struct cuda_state *b, uint32_t number, const struct unit_input *in,
-	int exponent, double *anti_hermitian_shared, double *const *anti_hermitian_sample);
 
 /* Sums `from` .. `to` - 1. */
 void cuda_clear_sums(struct cuda_state *b, size_t from, size_t to);

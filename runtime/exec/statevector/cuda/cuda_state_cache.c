@@ -365,6 +365,7 @@ static void cache_backward(struct backend_state *b, unsigned worker, uint32_t nu
 		.a = a };
 	size_t nbyte = state_bytes(s->plan, number), behind;
 	int exponent;
+	bool good;
 
 	cuda_stream_enter(s->stream);
 	cuda_store_matrices(s, &s->circuit[number], true, in->u[0]);
@@ -376,7 +377,9 @@ static void cache_backward(struct backend_state *b, unsigned worker, uint32_t nu
 	exponent = mix(b, worker, number, &x);
 	cuda_clear(s->stream, (char *)s->psi + x.nlambda * nbyte, behind);
 	cuda_clear(s->stream, (char *)s->lambda + x.nlambda * nbyte, behind);
-	cuda_end_backward(s, number, in, exponent, anti_hermitian_shared, anti_hermitian_sample);
+	good = cuda_sum_backward(s, number) && !s->sum_host[s->circuit[number].sum];
+	cuda_add_sums(s, number, in, CUDA_SUMS_ALL, good ? ldexp(1, exponent) : NAN,
+		anti_hermitian_shared, anti_hermitian_sample);
 }
 
 const struct state_cache_ops cuda_state_cache_ops = {

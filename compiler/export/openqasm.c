@@ -7,10 +7,12 @@
 #include "compiler/export/openqasm.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "compiler/export/model_print.h"
 #include "compiler/export/openqasm_parts.h"
+#include "runtime/base/visible.h"
 
 /* A number, and what inputs add to it: factor times expression. */
 struct angle {
@@ -25,6 +27,8 @@ struct angle {
 struct writer {
 	struct printer w; /* the first: callbacks are given this one */
 	bool two;         /* OpenQASM 2.0 */
+	char qubits[16],
+		bits[16]; /* names of the circuit's registers: q and c, of several circuits q0 and c0, q1 and c1, ... */
 };
 
 /* Wires that must be 1, and behind them those that a gate acts on. */
@@ -524,19 +528,27 @@ static int measure(struct writer *q)
 		nbit += letter[k] != 0;
 	if (!nbit)
 		return 0;
-	buf_printf(q->w.out, q->two ? "creg c[%u];\n" : "bit[%u] c;\n", nbit);
+	buf_printf(q->w.out, q->two ? "creg %2$s[%1$u];\n" : "bit[%u] %s;\n", nbit, q->bits);
 	for (uint32_t k = 0; !code && k < c->nwire; k++) {
 		if (!letter[k])
 			continue;
 		code = change_basis(q, letter[k], false, k);
 		buf_printf(q->w.out,
-			q->two ? "measure q[%u] -> c[%u];\n" : "c[%2$u] = measure q[%1$u];\n", k,
-			bit++);
+			q->two ? "measure %s[%u] -> %s[%u];\n" : "%3$s[%4$u] = measure %1$s[%2$u];\n",
+			q->qubits, k, q->bits, bit++);
 	}
 	return code;
 }
 
 /* ---- the whole ---- */
+
+/* Names of bytecode may have any character, but none ends the comment. */
+static void comment(struct writer *q, const char *before, const char *name, const char *behind)
+{
+	buf_printf(q->w.out, "// %s", before);
+	visible_str(q->w.out, name);
+	buf_str(q->w.out, behind);
+}
 
 static int put_apply(struct writer *q, const struct apply *a)
 {
@@ -544,7 +556,7 @@ static int put_apply(struct writer *q, const struct apply *a)
 	int code = 0;
 
 	if (a->layer != q->w.layer && a->layer != INDEX_NONE)
-		buf_printf(q->w.out, "// %s\n", q->w.p->layer[a->layer].path);
+		comment(q, "", q->w.p->layer[a->layer].path, "\n");
 	q->w.layer = a->layer;
 	switch (a->op) {
 	case APPLY_UNITARY: return model_put_unitary(&q->w, a);
@@ -569,37 +581,53 @@ static int put_apply(struct writer *q, const struct apply *a)
 
 static int check(const struct program *p, bool two, struct err *e)
 {
-	if (p->ncircuit != 1)
-		return err_set(e, -ERR_BAD_DATA,
-			"the model has %u circuits, and OpenQASM holds one: write a model with one of them",
-			p->ncircuit);
-	for (uint32_t i = 0; i < p->circuit[0].napply && two && p->ninput; i++) {
-		const struct apply *a = &p->circuit[0].apply[i];
-
-		if (a->op == APPLY_UNITARY && p->matrix[a->matrix].cls == VALUE_SAMPLE)
+	for (uint32_t m = 0; m < p->nmatrix && two; m++)
+		if (p->matrix[m].cls == VALUE_SAMPLE)
 			return err_set(e, -ERR_BAD_DATA,
 				"angles depend on inputs, which OpenQASM 2 has not; OpenQASM 3 has: --emit=openqasm");
-	}
 	return model_check_size(p, e);
 }
 
 static void put_head(struct writer *q)
 {
-	const struct circuit_code *c = q->w.c;
+	const struct program *p = q->w.p;
 	struct buf *out = q->w.out;
 
 	buf_str(out,
 		q->two ? "OPENQASM 2.0;\ninclude \"qelib1.inc\";\n"
 		       : "OPENQASM 3.0;\ninclude \"stdgates.inc\";\n");
-	if (q->w.p->ndense)
-		buf_printf(out, "// The circuit alone: its %u readouts went into a head.\n",
-			q->w.p->nreadout);
+	if (p->ndense)
+		buf_printf(out, "// The circuit%s alone: %u readouts went into a head.\n",
+			p->ncircuit == 1 ? "" : "s", p->nreadout);
 	if (!q->two)
 		declare_inputs(q);
-	for (uint32_t r = 0; c->nregister > 1 && r < c->nregister; r++)
-		buf_printf(out, "// %s: q[%u] to q[%u]\n", c->reg[r].name, c->reg[r].first,
+}
+
+static int put_circuit(struct writer *q, uint32_t number)
+{
+	const struct circuit_code *c = q->w.c = &q->w.p->circuit[number];
+	bool alone = q->w.p->ncircuit == 1;
+	int code = 0;
+
+	snprintf(q->qubits, sizeof q->qubits, alone ? "q" : "q%u", number);
+	snprintf(q->bits, sizeof q->bits, alone ? "c" : "c%u", number);
+	q->w.layer = INDEX_NONE;
+	q->w.indent = "";
+	for (uint32_t k = 0; k < c->nwire; k++) {
+		q->w.register_of[k] = q->qubits;
+		q->w.place[k] = k;
+	}
+	if (!alone)
+		comment(q, "Circuit ", c->name, "\n");
+	for (uint32_t r = 0; c->nregister > 1 && r < c->nregister; r++) {
+		comment(q, "", c->reg[r].name, "");
+		buf_printf(q->w.out, ": %s[%u] to %s[%u]\n", q->qubits, c->reg[r].first, q->qubits,
 			c->reg[r].first + c->reg[r].count - 1);
-	buf_printf(out, q->two ? "qreg q[%u];\n" : "qubit[%u] q;\n", c->nwire);
+	}
+	buf_printf(q->w.out, q->two ? "qreg %2$s[%1$u];\n" : "qubit[%u] %s;\n", c->nwire, q->qubits);
+	for (uint32_t i = 0; !code && i < c->napply; i++)
+		code = put_apply(q, &c->apply[i]);
+	return code ? code : measure(q);
 }
 
 bool openqasm_lacks_states(const struct program *p)
@@ -629,22 +657,12 @@ int openqasm_print(const struct program *p, const double *weight, enum openqasm 
 	if (code)
 		return code;
 	program_eval(p, weight, input, value);
-	*q = (struct writer){ .w = { .language = &language,
-				      .p = p,
-				      .value = value,
-				      .plain = true,
-				      .c = &p->circuit[0],
-				      .layer = INDEX_NONE,
-				      .indent = "",
-				      .out = out,
-				      .e = e },
-		.two = version == OPENQASM_2 };
-	for (uint32_t k = 0; k < q->w.c->nwire; k++) {
-		q->w.register_of[k] = "q";
-		q->w.place[k] = k;
-	}
+	*q = (struct writer){
+		.w = { .language = &language, .p = p, .value = value, .plain = true, .out = out, .e = e },
+		.two = version == OPENQASM_2
+	};
 	put_head(q);
-	for (uint32_t i = 0; !code && i < q->w.c->napply; i++)
-		code = put_apply(q, &q->w.c->apply[i]);
-	return code ? code : measure(q);
+	for (uint32_t c = 0; !code && c < p->ncircuit; c++)
+		code = put_circuit(q, c);
+	return code;
 }

@@ -40,46 +40,45 @@ static uint32_t named_matrix(struct design *d, enum gate g, uint8_t word, const 
 	return matrix;
 }
 
-static void add_simple(struct design *d, struct calls *ops, enum gate g, uint8_t word, const uint32_t *angle, const uint32_t *wire)
+/* One operation; its wires are those operands, the step's controls first. */
+static void add_step(struct design *d, struct calls *ops, const struct gate_step *s,
+	const uint32_t *angle)
 {
-	const struct gate_row *r = gate_row(g);
-	struct apply p = { .op = APPLY_UNITARY, .ncontrol = (uint16_t)r->ncontrol, .layer = INDEX_NONE, .span = INDEX_NONE };
-	enum gate base = g == GATE_GPHASE ? GATE_PHASE_ALL : r->base;
+	const struct gate_row *r = gate_row(s->gate);
+	struct apply p = { .op = APPLY_UNITARY, .layer = INDEX_NONE, .span = INDEX_NONE };
+	enum gate base = s->gate == GATE_GPHASE ? GATE_PHASE_ALL : r->base;
+	uint32_t wire[GATE_WIRES_MAX];
 
-	p.matrix = named_matrix(d, base, r->base == g ? word : r->base_word, angle);
-	p.control_ones = ((uint64_t)1 << r->ncontrol) - 1;
-	p.nwire = (uint16_t)(r->ncontrol + gate_ntarget(g, word));
+	p.matrix = named_matrix(d, base, r->base == s->gate ? s->word : r->base_word, angle);
+	p.ncontrol = (uint16_t)(s->ncontrol + r->ncontrol);
+	p.control_ones = s->ones | (((uint64_t)1 << r->ncontrol) - 1) << s->ncontrol;
+	p.nwire = (uint16_t)(p.ncontrol + gate_ntarget(s->gate, s->word));
+	for (unsigned k = 0; k < p.nwire; k++)
+		wire[k] = s->wire[k];
 	p.wire = arena_copy(d->arena, wire, p.nwire, sizeof *wire);
 	calls_add(ops, &p);
 }
 
-/* As build_gate, with the wire of each operand. */
-static void build_gate_on(struct design *d, struct calls *ops, enum gate g, uint8_t word,
-	const uint32_t *angle, const uint32_t *wire)
+static uint32_t scaled(struct design *d, double factor, uint32_t angle)
 {
-	const struct gate_step *step;
-
-	if (!(gate_row(g)->flags & GATE_COMPOSITE)) {
-		add_simple(d, ops, g, word, angle, wire);
-		return;
-	}
-	size_t n = gate_steps(g, &step);
-	for (size_t i = 0; i < n; i++) {
-		uint32_t on[GATE_WIRES_MAX], x[GATE_ANGLES_MAX];
-
-		for (unsigned k = 0; k < gate_row(step[i].gate)->ncontrol + gate_ntarget(step[i].gate, step[i].word); k++)
-			on[k] = wire[step[i].wire[k]];
-		for (unsigned k = 0; k < gate_row(step[i].gate)->nangle; k++)
-			x[k] = exprs_const(&d->exprs, step[i].angle[k]);
-		add_simple(d, ops, step[i].gate, step[i].word, x, on);
-	}
+	return exprs_folded(&d->exprs, EXPR_MUL, exprs_const(&d->exprs, factor), angle);
 }
 
 void build_gate(struct design *d, struct calls *ops, enum gate g, uint8_t word, const uint32_t *angle)
 {
-	static const uint32_t in_order[GATE_WIRES_MAX] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+	const struct gate_step whole = { .gate = g, .word = word, .wire = { 0, 1, 2, 3, 4, 5, 6, 7 } },
+			       *step;
 
-	build_gate_on(d, ops, g, word, angle, in_order);
+	if (!(gate_row(g)->flags & GATE_COMPOSITE)) {
+		add_step(d, ops, &whole, angle);
+		return;
+	}
+	size_t n = gate_steps(g, &step);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t x = gate_row(step[i].gate)->nangle ? scaled(d, step[i].angle, angle[0]) : 0;
+
+		add_step(d, ops, &step[i], &x);
+	}
 }
 
 /* ---- modifiers ---- */

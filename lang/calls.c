@@ -290,8 +290,6 @@ static const char *instead_of(const char *name)
 		{ "multirz",
 			"on two and three qubits it is `rzz` and `rzzz`; on more, write cx from each of the others to the last one, `rz` on "
 			"that, and the cx again" },
-		{ "doubleexcitation",
-			"gates act on at most three qubits besides controls; write it as a block of cx, h and ry" },
 	};
 
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++)

@@ -217,8 +217,57 @@ static const struct gate_step rc3x_steps[] = {
 	{ .gate = GATE_H,   .wire = { 3 } },
 };
 
+/* Yordanov, Arvidsson-Shukur and Barnes, arXiv:2005.14475, section III.B: three cx take 1100 to 1010 and 0011 to 0010, which
+ * differ in the first qubit alone. */
+static const struct gate_step double_steps[] = {
+	{ .gate = GATE_CX, .wire = { 0, 1 } },
+	{ .gate = GATE_CX, .wire = { 2, 3 } },
+	{ .gate = GATE_CX, .wire = { 0, 2 } },
+	{ .gate = GATE_RPAULI, .word = 2, .ncontrol = 3, .ones = 1, .wire = { 2, 1, 3, 0 }, .angle = 1 },
+	{ .gate = GATE_CX, .wire = { 0, 2 } },
+	{ .gate = GATE_CX, .wire = { 2, 3 } },
+	{ .gate = GATE_CX, .wire = { 0, 1 } },
+};
+
+/* The phase of the other states is that of all, taken back on these two. */
+static const struct gate_step double_plus_steps[] = {
+	{ .gate = GATE_CX, .wire = { 0, 1 } },
+	{ .gate = GATE_CX, .wire = { 2, 3 } },
+	{ .gate = GATE_CX, .wire = { 0, 2 } },
+	{ .gate = GATE_RPAULI, .word = 2, .ncontrol = 3, .ones = 1, .wire = { 2, 1, 3, 0 }, .angle = 1 },
+	{ .gate = GATE_GPHASE, .angle = 0.5 },
+	{ .gate = GATE_GPHASE, .ncontrol = 3, .ones = 1, .wire = { 2, 1, 3 }, .angle = -0.5 },
+	{ .gate = GATE_CX, .wire = { 0, 2 } },
+	{ .gate = GATE_CX, .wire = { 2, 3 } },
+	{ .gate = GATE_CX, .wire = { 0, 1 } },
+};
+
+static const struct gate_step double_minus_steps[] = {
+	{ .gate = GATE_CX, .wire = { 0, 1 } },
+	{ .gate = GATE_CX, .wire = { 2, 3 } },
+	{ .gate = GATE_CX, .wire = { 0, 2 } },
+	{ .gate = GATE_RPAULI, .word = 2, .ncontrol = 3, .ones = 1, .wire = { 2, 1, 3, 0 }, .angle = 1 },
+	{ .gate = GATE_GPHASE, .angle = -0.5 },
+	{ .gate = GATE_GPHASE, .ncontrol = 3, .ones = 1, .wire = { 2, 1, 3 }, .angle = 0.5 },
+	{ .gate = GATE_CX, .wire = { 0, 2 } },
+	{ .gate = GATE_CX, .wire = { 2, 3 } },
+	{ .gate = GATE_CX, .wire = { 0, 1 } },
+};
+
 size_t gate_steps(enum gate g, const struct gate_step **steps)
 {
-	*steps = rc3x_steps;
-	return g == GATE_RC3X ? sizeof rc3x_steps / sizeof *rc3x_steps : 0;
+	static const struct {
+		const struct gate_step *v;
+		size_t n;
+	} of[GATE_COUNT] = {
+#define STEPS(id, name) [GATE_##id] = { name, sizeof name / sizeof *name }
+		STEPS(RC3X, rc3x_steps),
+		STEPS(DOUBLE_EXCITATION, double_steps),
+		STEPS(DOUBLE_EXCITATION_PLUS, double_plus_steps),
+		STEPS(DOUBLE_EXCITATION_MINUS, double_minus_steps),
+#undef STEPS
+	};
+
+	*steps = of[g].v;
+	return of[g].n;
 }

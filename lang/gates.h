@@ -118,6 +118,11 @@ void gate_word_terms(enum gate g, cplx e, cplx *one, cplx *p);
  * commutes with it; false for all others. */
 bool gate_generator(enum gate g, double *one, double *p);
 
-/* A composite row's steps, in order; wires are operand numbers. Angles constant. */
-struct gate_step { enum gate gate; uint8_t word; uint8_t wire[GATE_WIRES_MAX]; double angle[GATE_ANGLES_MAX]; };
+/* A composite row's steps, in order.  wire: operand numbers, first `ncontrol` controls that are not in the step's own row
+ * (bit k of `ones`: control k acts on 1, else on 0).  A step with an angle has `angle` times the composite's first. */
+struct gate_step {
+	enum gate gate;
+	uint8_t word, ncontrol, ones, wire[GATE_WIRES_MAX];
+	double angle;
+};
 size_t gate_steps(enum gate g, const struct gate_step **steps);

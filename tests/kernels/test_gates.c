@@ -24,20 +24,22 @@ static double distance(const cplx *a, const cplx *b, size_t n)
 	return worst;
 }
 
-/* m <- (g on wires, under leading controls) m, for matrices of n wires; where the controls are
- * not met m is kept, or zeroed for a derivative. */
-static void apply(unsigned n, const cplx *g, unsigned ncontrol, unsigned ntarget, const uint8_t *wire,
-	bool keep, cplx *m)
+/* m <- (g on wires, under leading controls on these ones) m, for matrices of n wires; where the controls
+ * are not met m is kept, or zeroed for a derivative. */
+static void apply(unsigned n, const cplx *g, unsigned ncontrol, unsigned ones, unsigned ntarget,
+	const uint8_t *wire, bool keep, cplx *m)
 {
 	static cplx out[ENTRIES_MAX];
-	unsigned d = 1u << n, controls = 0;
-	for (unsigned k = 0; k < ncontrol; k++)
+	unsigned d = 1u << n, controls = 0, met = 0;
+	for (unsigned k = 0; k < ncontrol; k++) {
 		controls |= 1u << wire[k];
+		met |= (ones >> k & 1) << wire[k];
+	}
 	for (unsigned r = 0; r < d; r++)
 		for (unsigned c = 0; c < d; c++) {
 			unsigned row = 0, from = r;
 			cplx sum = 0;
-			if ((r & controls) != controls) {
+			if ((r & controls) != met) {
 				out[r * d + c] = keep ? m[r * d + c] : 0;
 				continue;
 			}
@@ -56,6 +58,54 @@ static void apply(unsigned n, const cplx *g, unsigned ncontrol, unsigned ntarget
 	memcpy(m, out, d * d * sizeof *m);
 }
 
+static void unit(unsigned d, cplx *u)
+{
+	memset(u, 0, d * d * sizeof *u);
+	for (unsigned i = 0; i < d; i++)
+		u[i * d + i] = 1;
+}
+
+/* The product of a composite row's steps, of which number `derived` is its derivative (none: all are themselves). */
+static void product(enum gate g, unsigned n, double angle, size_t derived, cplx *u)
+{
+	const struct gate_step *s;
+	unit(1u << n, u);
+	for (size_t i = 0, end = gate_steps(g, &s); i < end; i++) {
+		const struct gate_row *r = gate_row(s[i].gate);
+		uint8_t word = r->ncontrol ? r->base_word : s[i].word;
+		unsigned nc = s[i].ncontrol + r->ncontrol,
+			 ones = s[i].ones | ((1u << r->ncontrol) - 1) << s[i].ncontrol;
+		double a = s[i].angle * angle;
+		cplx m[64];
+		if (i == derived)
+			gate_derivative(r->base, word, &a, 0, m);
+		else
+			gate_matrix(r->base, word, &a, m);
+		for (unsigned k = 0; i == derived && k < 1u << 2 * gate_ntarget(r->base, word); k++)
+			m[k] *= s[i].angle;
+		apply(n, m, nc, ones, gate_ntarget(r->base, word), s[i].wire, i != derived, u);
+	}
+}
+
+static void composite(enum gate g, unsigned n, double angle, int k, cplx *u)
+{
+	static cplx part[ENTRIES_MAX];
+	const struct gate_step *s;
+	size_t nstep = gate_steps(g, &s), d = (size_t)1 << n;
+	if (k < 0) {
+		product(g, n, angle, nstep, u);
+		return;
+	}
+	memset(u, 0, d * d * sizeof *u);
+	for (size_t i = 0; i < nstep; i++) {
+		if (!gate_row(s[i].gate)->nangle)
+			continue;
+		product(g, n, angle, i, part);
+		for (size_t j = 0; j < d * d; j++)
+			u[j] += part[j];
+	}
+}
+
 /* The whole gate, controls and steps included; k < 0: the matrix, else a derivative. */
 static unsigned whole(const struct gate_row *r, uint8_t word, bool power, const double *angle, int k, cplx *u)
 {
@@ -64,17 +114,9 @@ static unsigned whole(const struct gate_row *r, uint8_t word, bool power, const 
 	if (r->ncontrol)
 		word = power ? r->power_word : r->base_word;
 	unsigned nt = gate_ntarget(base, word), n = r->ncontrol + nt, d = 1u << n;
-	memset(u, 0, d * d * sizeof *u);
-	for (unsigned i = 0; i < d; i++)
-		u[i * d + i] = 1;
+	unit(d, u);
 	if (r->flags & GATE_COMPOSITE) {
-		const struct gate_step *s;
-		for (size_t i = 0, end = gate_steps(r->id, &s); i < end; i++) {
-			const struct gate_row *step = gate_row(s[i].gate);
-			cplx g[64];
-			gate_matrix(step->base, step->ncontrol ? step->base_word : s[i].word, s[i].angle, g);
-			apply(n, g, step->ncontrol, step->ntarget, s[i].wire, true, u);
-		}
+		composite(r->id, n, angle[0], k, u);
 		return n;
 	}
 	cplx g[64];
@@ -82,7 +124,7 @@ static unsigned whole(const struct gate_row *r, uint8_t word, bool power, const 
 		gate_matrix(base, word, angle, g);
 	else
 		gate_derivative(base, word, angle, (unsigned)k, g);
-	apply(n, g, r->ncontrol, nt, straight, k < 0, u);
+	apply(n, g, r->ncontrol, (1u << r->ncontrol) - 1, nt, straight, k < 0, u);
 	return n;
 }
 
@@ -297,7 +339,7 @@ static double expectation(enum gate g, uint8_t word, const double *angle, unsign
 	gate_matrix(g, word, angle, u);
 	for (unsigned i = 0; i < d; i++)
 		psi[i * d] = cplx_of(draw(100 + i), draw(200 + i));
-	apply(n, u, control, nt, straight, true, psi);
+	apply(n, u, control, control, nt, straight, true, psi);
 	for (unsigned i = 0; i < d; i++)     /* a fixed hermitian observable without structure */
 		for (unsigned j = 0; j <= i; j++) {
 			cplx o = i == j ? draw(300 + i) : 2 * cplx_of(draw(400 + 16 * i + j), draw(700 + 16 * i + j));

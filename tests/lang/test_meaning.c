@@ -154,29 +154,36 @@ static double distance(const char *left, const char *right, bool passes)
 	return far;
 }
 
-static const struct { const char *left, *right; } same[] = {
+static const struct {
+	const char *left, *right;
+} same[] = {
 	{ "cx q[0], q[1];", "ctrl @ x q[0], q[1];" },
 	{ "negctrl @ ry(t[0]) q[0], q[1];", "x q[0]; cry(t[0]) q[0], q[1]; x q[0];" },
 	{ "ctrl @ negctrl @ x q[0], q[1], q[2];", "x q[1]; ccx q[0], q[1], q[2]; x q[1];" },
 	{ "ctrl(3) @ z q[0], q[1], q[2], q[3];", "h q[3]; c3x q[0], q[1], q[2], q[3]; h q[3];" },
 	{ "inv @ u(t[0]) q[0], q[1];", "ry(-2*t[0]) q[1]; cx q[0], q[1]; rx(-t[0]) q[0];" },
-	{ "ctrl @ u(t[0]) q[2], q[0], q[1];", "crx(t[0]) q[2], q[0]; ccx q[2], q[0], q[1]; cry(2*t[0]) q[2], q[1];" },
+	{ "ctrl @ u(t[0]) q[2], q[0], q[1];",
+		"crx(t[0]) q[2], q[0]; ccx q[2], q[0], q[1]; cry(2*t[0]) q[2], q[1];" },
 	{ "ctrl @ wide(t[0]) q[4], q[0], q[1], q[2], q[3];",
-	  "ch q[4], q[0]; ctrl @ u(t[0]) q[4], q[0], q[1]; ctrl @ cry(t[0]) q[4], q[2], q[3]; p(t[0]) q[4]; ccz q[4], q[0], q[3];" },
+		"ch q[4], q[0]; ctrl @ u(t[0]) q[4], q[0], q[1]; ctrl @ cry(t[0]) q[4], q[2], q[3]; p(t[0]) q[4]; ccz q[4], q[0], q[3];" },
 	{ "inv @ wide(t[0]) q[0], q[1], q[2], q[3];",
-	  "cz q[0], q[3]; gphase(-t[0]); cry(-t[0]) q[2], q[3]; inv @ u(t[0]) q[0], q[1]; h q[0];" },
+		"cz q[0], q[3]; gphase(-t[0]); cry(-t[0]) q[2], q[3]; inv @ u(t[0]) q[0], q[1]; h q[0];" },
 	{ "pow(2) @ u(t[0]) q[0], q[1];", "u(t[0]) q[0], q[1]; u(t[0]) q[0], q[1];" },
 	{ "pow(-2) @ u(t[0]) q[0], q[1];", "inv @ u(t[0]) q[0], q[1]; inv @ u(t[0]) q[0], q[1];" },
-	{ "inv @ pow(2) @ ctrl @ u(t[0]) q[2], q[0], q[1];", "ctrl @ pow(-2) @ u(t[0]) q[2], q[0], q[1];" },
-	{ "gphase(t[0]); ctrl @ gphase(t[1]) q[3];", "p(t[1]) q[3]; p(t[0]) q[1]; x q[1]; p(t[0]) q[1]; x q[1];" },
+	{ "inv @ pow(2) @ ctrl @ u(t[0]) q[2], q[0], q[1];",
+		"ctrl @ pow(-2) @ u(t[0]) q[2], q[0], q[1];" },
+	{ "gphase(t[0]); ctrl @ gphase(t[1]) q[3];",
+		"p(t[1]) q[3]; p(t[0]) q[1]; x q[1]; p(t[0]) q[1]; x q[1];" },
 	{ "negctrl @ gphase(t[0]) q[1];", "x q[1]; p(t[0]) q[1]; x q[1];" },
 	{ "ctrl @ negctrl @ gphase(t[0]) q[1], q[2];", "x q[2]; cp(t[0]) q[1], q[2]; x q[2];" },
-	{ "ctrl @ g(t[0], t[1]) q[1], q[2];", "crz(t[0]) q[1], q[2]; ch q[1], q[2]; crz(t[1]) q[1], q[2]; p(0.3) q[1];" },
+	{ "ctrl @ g(t[0], t[1]) q[1], q[2];",
+		"crz(t[0]) q[1], q[2]; ch q[1], q[2]; crz(t[1]) q[1], q[2]; p(0.3) q[1];" },
 	/* powers */
 	{ "pow(t[0]) @ x q[0];", "gphase(pi*t[0]/2); rx(pi*t[0]) q[0];" },
 	{ "pow(t[0]) @ zz q[0], q[1];", "gphase(pi*t[0]/2); rzz(pi*t[0]) q[0], q[1];" },
 	{ "pow(t[0]) @ cx q[0], q[1];", "ctrl @ pow(t[0]) @ x q[0], q[1];" },
-	{ "pow(t[0]) @ ctrl @ ctrl @ h q[0], q[1], q[2];", "ctrl(2) @ pow(t[0]) @ h q[0], q[1], q[2];" },
+	{ "pow(t[0]) @ ctrl @ ctrl @ h q[0], q[1], q[2];",
+		"ctrl(2) @ pow(t[0]) @ h q[0], q[1], q[2];" },
 	{ "inv @ pow(t[0]) @ iswap q[0], q[1];", "pow(-t[0]) @ iswap q[0], q[1];" },
 	{ "pow(1.0) @ swap q[0], q[1];", "swap q[0], q[1];" },
 	{ "pow(0.5) @ x q[0];", "sx q[0];" },
@@ -206,14 +213,21 @@ static const struct { const char *left, *right; } same[] = {
 	{ "rx(each t) on q[0:3];", "rx(t[0]) q[0]; rx(t[1]) q[1]; rx(t[2]) q[2]; rx(t[3]) q[3];" },
 	{ "swap q[0], q[3]; h q[0];", "h q[3]; cx q[0], q[3]; cx q[3], q[0]; cx q[0], q[3];" },
 	{ "if (measure q[0]) u(t[0]) q[1], q[2]; else rz(t[1]) q[2];",
-	  "ctrl @ u(t[0]) q[0], q[1], q[2]; negctrl @ rz(t[1]) q[0], q[2];" },
+		"ctrl @ u(t[0]) q[0], q[1], q[2]; negctrl @ rz(t[1]) q[0], q[2];" },
 	{ "pool(t[0], t[1]) on {(q[0], q[1]), (q[0], q[2])};",
-	  "crx(t[0]) q[0], q[1]; negctrl @ rz(t[1]) q[0], q[1]; crx(t[0]) q[0], q[2]; negctrl @ rz(t[1]) q[0], q[2];" },
+		"crx(t[0]) q[0], q[1]; negctrl @ rz(t[1]) q[0], q[1]; crx(t[0]) q[0], q[2]; negctrl @ rz(t[1]) q[0], q[2];" },
 	{ "if (measure q[0]) { if (measure q[1]) x q[2]; else h q[2]; }",
-	  "ccx q[0], q[1], q[2]; ctrl @ negctrl @ h q[0], q[1], q[2];" },
+		"ccx q[0], q[1], q[2]; ctrl @ negctrl @ h q[0], q[1], q[2];" },
 	{ "rc3x q[0], q[1], q[2], q[3]; inv @ rc3x q[0], q[1], q[2], q[3];", "gphase(0);" },
+	{ "DoubleExcitation(t[0]) q[0], q[1], q[2], q[3]; inv @ DoubleExcitation(t[0]) q[0], q[1], q[2], q[3];",
+		"gphase(0);" },
+	{ "DoubleExcitationPlus(t[0]) q[4], q[1], q[0], q[3]; DoubleExcitationMinus(t[0]) q[4], q[1], q[0], q[3];",
+		"DoubleExcitation(2*t[0]) q[4], q[1], q[0], q[3];" },
+	{ "ctrl @ DoubleExcitationPlus(t[0]) q[2], q[4], q[1], q[0], q[3]; negctrl @ DoubleExcitationPlus(t[0]) q[2], q[4], q[1], q[0], q[3];",
+		"DoubleExcitationPlus(t[0]) q[4], q[1], q[0], q[3];" },
 	/* passes change nothing */
-	{ "u(t[0]) q[0], q[1]; inv @ u(t[0]) q[0], q[1]; rx(0*t[1]) q[2]; h q[3]; h q[3]; cx q[1], q[2];", "cx q[1], q[2];" },
+	{ "u(t[0]) q[0], q[1]; inv @ u(t[0]) q[0], q[1]; rx(0*t[1]) q[2]; h q[3]; h q[3]; cx q[1], q[2];",
+		"cx q[1], q[2];" },
 };
 
 int main(void)

@@ -38,6 +38,7 @@ libcompiler_a_SOURCES = \
 	compiler/elaborate/elab_call.c \
 	compiler/elaborate/elab_circuit.c \
 	compiler/elaborate/elab_decl.c \
+	compiler/elaborate/elab_evolve.c \
 	compiler/elaborate/elab_expr.c \
 	compiler/elaborate/elab_index.c \
 	compiler/elaborate/elab_modifier.c \
@@ -49,6 +50,8 @@ libcompiler_a_SOURCES = \
 	compiler/elaborate/lists.h \
 	compiler/elaborate/pauli_sum.c \
 	compiler/elaborate/pauli_sum.h \
+	compiler/elaborate/pauli_text.c \
+	compiler/elaborate/pauli_text.h \
 	compiler/elaborate/principal_power.c \
 	compiler/elaborate/value.c \
 	compiler/elaborate/value.h \

@@ -61,7 +61,8 @@ struct node {
 	struct node_list args;       /* arguments in parentheses; has_args tells () from none */
 	bool has_args;
 	struct modifier *modifier; uint32_t nmodifier;   /* as written, left to right */
-	const char *text; struct span callee_span;       /* INSTANCE: circuit; DENSE: activation; INCLUDE: path */
+	const char *text;
+	struct span callee_span; /* INSTANCE: circuit; DENSE: activation; INCLUDE, APPLY: path */
 	union { int64_t i; double f; } value;
 	uint32_t depth; /* levels of nodes from here down, itself counted; sums that begin with sums are one */
 	struct node *sum; /* of + and -: the + or - that begins with this one, or NULL */

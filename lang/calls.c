@@ -262,8 +262,46 @@ static void call_amplitudes(struct resolver *r, struct node *n)
 		diag_help(g, "write `amplitudes(x) w;`, with `++` if w is of several parts");
 }
 
+static void evolve_operands(struct resolver *r, struct node *n, uint64_t ncontrol)
+{
+	if (!n->a && n->list.n == ncontrol)
+		return;
+	struct diag *g = diag_at(r->diags, DIAG_CALL_QUBITS, n->name_span,
+		"`evolve` acts on the qubits of its observable");
+
+	diag_label(g, n->a ? "`on` names others" : "operands are controls of modifiers, %llu of them",
+		(unsigned long long)ncontrol);
+	diag_help(g, "write `evolve(z(a)*z(b), t);`, or `ctrl @ evolve(z(a)*z(b), t) c;`");
+}
+
+static void call_evolve(struct resolver *r, struct node *n, bool known, uint64_t ncontrol)
+{
+	n->builtin = CALL_EVOLVE;
+	if (n->args.n != 2 && n->args.n != 3) {
+		struct diag *g = diag_at(r->diags, DIAG_CALL_ARGUMENTS, n->name_span,
+			"wrong number of arguments for `evolve`");
+		diag_help(g,
+			"write `evolve(h, t);` with an observable and a time, or `evolve(h, t, n);` with a number of steps");
+		return;
+	}
+	for (uint32_t k = 0; k < n->args.n; k++)
+		if (n->args.v[k]->kind == NODE_EACH)
+			diag_help(diag_at(r->diags, DIAG_WRONG_KIND, n->args.v[k]->span,
+					  "`evolve` has no list for `each`"),
+				"write a loop: `for int i in [0:n-1] { evolve(..., t[i]); }`");
+	kinds_require(r, n->args.v[0], KIND_BIT(KIND_OBSERVABLE), "the first argument of `evolve`",
+		"an observable");
+	kinds_require(r, n->args.v[1], KINDS_NUMBER, "a time", "a number");
+	if (n->args.n == 3)
+		kinds_require(r, n->args.v[2], KIND_BIT(KIND_INT), "a number of steps", "an int");
+	if (known || n->a)
+		evolve_operands(r, n, ncontrol);
+}
+
 #define NOISE \
 	"models have no noise: states are pure and gates are unitary; shots are drawn by `--shots` and `run.shots`"
+#define EVOLVE \
+	"write `evolve(z(a)*x(b)*y(c)*y(d), t/2);`, which is exp(-i t/2 zxyy); a sum gives the product over its terms"
 #define MATRIX "a gate cannot be given as a matrix; write a block of gates"
 
 /* What there is instead of that which other languages call by names that begin so. */
@@ -288,8 +326,14 @@ static const char *instead_of(const char *name)
 		{ "qubitunitary", MATRIX },
 		{ "unitary", MATRIX },
 		{ "multirz",
-			"on two and three qubits it is `rzz` and `rzzz`; on more, write cx from each of the others to the last one, `rz` on "
-			"that, and the cx again" },
+			"on two and three qubits it is `rzz` and `rzzz`; on more, write `evolve(z(a)*z(b)*z(c)*z(d), t/2);`" },
+		{ "paulirot", EVOLVE },
+		{ "paulievolution", EVOLVE },
+		{ "trotter", EVOLVE },
+		{ "approxtimeevolution", EVOLVE },
+		{ "commutingevolution", EVOLVE },
+		{ "fermionicdouble", EVOLVE },
+		{ "fermionicsingle", EVOLVE },
 	};
 
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++)
@@ -298,11 +342,12 @@ static const char *instead_of(const char *name)
 	return NULL;
 }
 #undef NOISE
+#undef EVOLVE
 #undef MATRIX
 
 static void unknown_callee(struct resolver *r, struct node *n)
 {
-	static const char *const amplitudes = "amplitudes";      /* called like a gate, but none */
+	static const char *const calls[] = { "amplitudes", "evolve" }; /* called like gates, but none */
 	const char *const *names;
 	size_t nname = gate_names(&names);
 	const char *instead = instead_of(n->name);
@@ -326,8 +371,8 @@ static void unknown_callee(struct resolver *r, struct node *n)
 	}
 	if (instead)
 		diag_help(g, "%s", instead);
-	else if (diag_nearest(n->name, &amplitudes, 1))
-		diag_help(g, "did you mean `%s`?", amplitudes);
+	else if (diag_nearest(n->name, calls, 2))
+		diag_help(g, "did you mean `%s`?", diag_nearest(n->name, calls, 2));
 	else
 		scope_suggest(r, g, SPACE_CALL, n->name, names, nname);
 	if (builtin_find(n->name))
@@ -352,9 +397,11 @@ void calls_call(struct resolver *r, struct node *n)
 		call_gate(r, n, row);
 		return;
 	}
-	count_controls(r, n, &ncontrol);
+	bool known = count_controls(r, n, &ncontrol);
 	if (!strcmp(n->name, "amplitudes"))
 		call_amplitudes(r, n);
+	else if (!strcmp(n->name, "evolve"))
+		call_evolve(r, n, known, ncontrol);
 	else if (!scope_dropped(r, n->name))
 		unknown_callee(r, n);
 }

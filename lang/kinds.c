@@ -408,8 +408,25 @@ static void unknown_function(struct resolver *r, struct node *n)
 		diag_note(g, "`%s` is a value; an element of it is written `%s[...]`", n->name, n->name);
 }
 
+/* A file, then qubits; only this function has a file. */
+static bool file_fits(struct resolver *r, struct node *n, const struct builtin_row *b)
+{
+	bool reads = b->id == BUILTIN_PAULI_SUM;
+
+	if (reads ? n->text && n->args.n == 1 : !n->text)
+		return true;
+	struct diag *g = diag_at(r->diags, DIAG_FUNCTION_ARGUMENTS,
+		n->text && !reads ? n->callee_span : n->span,
+		reads ? "`%s` takes the name of a file and qubits" : "`%s` takes no text", b->name);
+	if (reads)
+		diag_help(g, "write `pauli_sum(\"h2.txt\", q)`");
+	return false;
+}
+
 static bool function_fits(struct resolver *r, struct node *n, const struct builtin_row *b)
 {
+	if (!file_fits(r, n, b))
+		return false;
 	if (n->args.n >= b->min_args && n->args.n <= b->max_args)
 		return true;
 	struct diag *g = diag_at(r->diags, DIAG_FUNCTION_ARGUMENTS, n->span,

@@ -356,6 +356,8 @@ primary:
 | ID                          { $$ = NODE_OF(.kind = NODE_NAME, .name = $1, .name_span = @1, .span = @$); }
 | ID '(' exprs ')'            { $$ = NODE_OF(.kind = NODE_APPLY, .name = $1, .name_span = @1, .args = $3,
                                 .has_args = true, .span = @$); }
+| ID '(' STRING ')'           { $$ = parser_read(p, $1, $3, @3, (struct node_list){ 0 }, @1, @$); }
+| ID '(' STRING ',' exprs ')' { $$ = parser_read(p, $1, $3, @3, $5, @1, @$); }
 | "pow" '(' exprs ')'         { $$ = function(p, "pow", $3, @1, @$); }
 | "int" '(' exprs ')'         { $$ = function(p, "int", $3, @1, @$); }
 | "float" '(' exprs ')'       { $$ = function(p, "float", $3, @1, @$); }

@@ -236,24 +236,43 @@ static void begin_file(struct parser *p, uint32_t id, struct span include_at)
 	scan_push(p, text, len);
 }
 
-static void not_found(struct parser *p, const char *path, struct span at,
+static void not_found(struct parser *p, const char *verb, const char *path, struct span at,
 	const char *const *why, unsigned nwhy)
 {
-	struct diag *g = diag_at(p->diags, DIAG_INCLUDE_NOT_FOUND, at, "cannot include `%s`", path);
+	struct diag *g = diag_at(p->diags, DIAG_INCLUDE_NOT_FOUND, at, "cannot %s `%s`", verb, path);
 
 	for (unsigned i = 0; i < nwhy; i++)
 		if (!i || strcmp(why[i], why[i - 1]))
 			diag_note(g, "%s", why[i]);
 	if (p->file[p->nfile - 1].id == p->first_file && path[0] != '/')
-		diag_help(g, "a relative name is looked for beside the including file, then in the -I folders");
+		diag_help(g, "a relative name is looked for beside %s file, then in the -I folders",
+			strcmp(verb, "read") ? "the including" : "this");
 }
 
-void parser_include(struct parser *p, const char *path, struct span path_at, struct span at)
+/* The file as a source, from the first folder that has it; 0: a message says why not, unless `built_in` needs none. */
+static uint32_t open_named(struct parser *p, const char *verb, const char *path,
+	struct span path_at, bool built_in)
 {
 	unsigned nplace = p->options ? p->options->ninclude_dir + 1 : 1, nwhy = 0;
 	const char **why = arena_alloc(&p->tree->arena, nplace, sizeof *why), *name;
 	struct err e = { 0 };
 	int id = -ERR_NO_INPUT;
+
+	while (id == -ERR_NO_INPUT && *path && (name = candidate(p, path, nwhy))) {
+		if (is_being_read(p, name, path_at))
+			return 0;
+		id = source_open(diags_sources(p->diags), name, SOURCE_BYTES_MAX, &e);
+		if (id < 0)
+			why[nwhy++] = arena_strdup(&p->tree->arena, e.text);
+	}
+	if (id <= 0 && !built_in)
+		not_found(p, verb, path, path_at, why, nwhy);
+	return id > 0 ? (uint32_t)id : 0;
+}
+
+void parser_include(struct parser *p, const char *path, struct span path_at, struct span at)
+{
+	uint32_t id;
 
 	if (p->stop)
 		return;
@@ -262,17 +281,26 @@ void parser_include(struct parser *p, const char *path, struct span path_at, str
 		parser_stop(p);
 		return;
 	}
-	while (id == -ERR_NO_INPUT && *path && (name = candidate(p, path, nwhy))) {
-		if (is_being_read(p, name, path_at))
-			return;
-		id = source_open(diags_sources(p->diags), name, SOURCE_BYTES_MAX, &e);
-		if (id < 0)
-			why[nwhy++] = arena_strdup(&p->tree->arena, e.text);
-	}
-	if (id > 0)
-		begin_file(p, (uint32_t)id, at);
-	else if (!is_built_in(path))
-		not_found(p, path, path_at, why, nwhy);
+	id = open_named(p, "include", path, path_at, is_built_in(path));
+	if (id)
+		begin_file(p, id, at);
+}
+
+struct node *parser_read(struct parser *p, const char *name, const char *path, struct span path_at,
+	struct node_list args, struct span name_span, struct span at)
+{
+	struct node n = { .kind = NODE_APPLY,
+		.name = name,
+		.name_span = name_span,
+		.args = args,
+		.has_args = true,
+		.text = path,
+		.callee_span = path_at,
+		.span = at };
+
+	if (!p->stop && !strcmp(name, "pauli_sum"))
+		n.value.i = open_named(p, "read", path, path_at, false);
+	return parser_node(p, &n);
 }
 
 /* With a bracket open the text as a whole ends: what follows would only confuse. */

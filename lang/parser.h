@@ -64,6 +64,9 @@ void parser_expect_word(struct parser *p, const char *got, struct span at, const
 bool parser_head_layer(struct parser *p, const char *word, struct span at, bool has_units);
 void parser_version(struct parser *p, bool known, struct span word, struct span number);
 
+/* f("path", args): the file becomes a source, whose text the function reads. */
+struct node *parser_read(struct parser *p, const char *name, const char *path, struct span path_at,
+	struct node_list args, struct span name_span, struct span at);
 /* include "path": from now on the scanner reads that file. */
 void parser_include(struct parser *p, const char *path, struct span path_at, struct span at);
 /* The file ended: true when an including one goes on. */

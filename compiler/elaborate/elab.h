@@ -80,6 +80,7 @@ struct value elab_apply(struct elab *e, const struct node *n);
 /* elab_observe.c */
 struct value elab_observable(struct elab *e, int op, struct span at, const struct value *a, const struct value *b);
 struct value elab_pauli(struct elab *e, const struct node *n, uint8_t letter);
+struct value elab_pauli_file(struct elab *e, const struct node *n);
 void elab_observe(struct elab *e, const struct node *n);
 /* elab_index.c */
 struct value elab_index(struct elab *e, const struct node *n);
@@ -103,6 +104,9 @@ void elab_input(struct elab *e, const struct node *n);
 void elab_layer(struct elab *e, const struct node *n);
 /* elab_call.c */
 void elab_call(struct elab *e, const struct node *n);
+/* The operations of a call, whose operands are these different qubits. */
+void elab_emit_on(struct elab *e, const struct node *call, const struct calls *ops,
+	const uint32_t *wire, uint32_t width);
 void elab_emit(struct elab *e, const struct apply *p, struct span at);
 /* Whether the qubits may be acted upon by `at`; reports. */
 bool elab_wires_free(struct elab *e, const uint32_t *wire, uint32_t n, struct span at);
@@ -111,6 +115,8 @@ bool elab_operands(struct elab *e, const struct node *call, struct wire_list *ou
 void elab_discard(struct elab *e, const struct node *n);
 void elab_if_measure(struct elab *e, const struct node *n);
 void elab_amplitudes(struct elab *e, const struct node *n);
+/* elab_evolve.c */
+void elab_evolve(struct elab *e, const struct node *n);
 /* elab_block.c */
 uint32_t elab_count_formals(const struct node *def, bool qubits);
 const struct calls *elab_block(struct elab *e, const struct node *call, const struct node *def,

@@ -314,7 +314,8 @@ static bool callee_ops(struct elab *e, const struct node *call, const struct arg
 
 /* ---- calls ---- */
 
-static void emit_on(struct elab *e, const struct node *call, const struct calls *ops, const uint32_t *wire, uint32_t width)
+void elab_emit_on(struct elab *e, const struct node *call, const struct calls *ops,
+	const uint32_t *wire, uint32_t width)
 {
 	if (!usable(e, call, ops, wire, width))
 		return;
@@ -363,6 +364,10 @@ void elab_call(struct elab *e, const struct node *n)
 		elab_amplitudes(e, n);
 		return;
 	}
+	if (n->builtin == CALL_EVOLVE) {
+		elab_evolve(e, n);
+		return;
+	}
 	if (!elab_operands(e, n, &w) || !right_width(e, n, &w))
 		return;
 	if (eval_args(e, n, w.n, &a)) {
@@ -371,7 +376,7 @@ void elab_call(struct elab *e, const struct node *n)
 			if (k == 0 || a.each)
 				fine = callee_ops(e, n, &a, k, &ops);
 			if (fine)
-				emit_on(e, n, &ops, w.wire + (size_t)k * w.width, w.width);
+				elab_emit_on(e, n, &ops, w.wire + (size_t)k * w.width, w.width);
 		}
 	}
 	calls_release(&ops);

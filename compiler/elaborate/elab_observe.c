@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "compiler/elaborate/pauli_text.h"
+
 struct value elab_pauli(struct elab *e, const struct node *n, uint8_t letter)
 {
 	struct wire_list w;
@@ -21,6 +23,27 @@ static struct value observable(struct elab *e, struct pauli_sum s)
 	struct observables o = { 1, arena_copy(e->arena, &s, 1, sizeof s) };
 
 	return (struct value){ .kind = KIND_OBSERVABLE, .obs = o };
+}
+
+struct value elab_pauli_file(struct elab *e, const struct node *n)
+{
+	uint32_t file = (uint32_t)n->value.i;
+	struct pauli_text_fault fault;
+	struct pauli_sum s;
+	struct wire_list w;
+	size_t len;
+
+	if (!elab_qubits(e, n->args.v[0], &w) || !file)
+		return value_unknown();
+	const char *text = source_text(diags_sources(e->diags), file, &len);
+	if (!elab_work(e, len / 16, n->span))
+		return value_unknown();
+	if (pauli_text_read(e->arena, text, len, &w, &s, &fault))
+		return observable(e, s);
+	const struct span at = { file, (uint32_t)fault.begin, (uint32_t)fault.end };
+	struct diag *g = elab_error(e, DIAG_PAULI_TEXT, at, "%s", fault.why);
+	diag_second(g, n->span, "read here");
+	return value_unknown();
 }
 
 /* A number counts as that multiple of 1. */

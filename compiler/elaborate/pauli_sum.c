@@ -40,6 +40,33 @@ static struct pauli_sum extended(struct arena *a, const struct pauli_sum *s, uin
 	return t;
 }
 
+struct pauli_sum pauli_sum_empty(struct arena *a) { return empty(a, 0); }
+
+bool pauli_sum_append(struct arena *a, struct pauli_sum *s, const struct pauli_term *t)
+{
+	if (s->n == PROGRAM_TERMS_MAX)
+		return false;
+	*s = extended(a, s, 1);
+	s->store->v[s->n++] = *t;
+	s->store->n = s->n;
+	return true;
+}
+
+static int by_wire(const void *x, const void *y)
+{
+	const struct pauli_factor *f = x, *g = y;
+
+	return (f->wire > g->wire) - (f->wire < g->wire);
+}
+
+void pauli_term_place(struct pauli_term *t, const uint32_t *wire)
+{
+	for (uint32_t k = 0; k < t->nfactor; k++)
+		t->factor[k].wire = wire[t->factor[k].wire];
+	if (t->nfactor)
+		qsort(t->factor, t->nfactor, sizeof *t->factor, by_wire);
+}
+
 bool pauli_sum_add(struct arena *a, const struct pauli_sum *left, double scale,
 	const struct pauli_sum *right, struct pauli_sum *out)
 {

@@ -12,6 +12,11 @@ struct pauli_sum { struct term_store *store; uint32_t n; };
 struct observables { uint32_t n; struct pauli_sum *v; };
 
 struct pauli_sum pauli_sum_of(struct arena *a, double coefficient, uint8_t letter, uint32_t wire); /* letter 0: the number */
+struct pauli_sum pauli_sum_empty(struct arena *a);
+/* One more term, whose factors stay the caller's; false where there are PROGRAM_TERMS_MAX. */
+bool pauli_sum_append(struct arena *a, struct pauli_sum *s, const struct pauli_term *t);
+/* Factors on positions of a list become factors on its wires, in their order. */
+void pauli_term_place(struct pauli_term *t, const uint32_t *wire);
 /* left + scale * right; terms beyond PROGRAM_TERMS_MAX: false. */
 bool pauli_sum_add(struct arena *a, const struct pauli_sum *left, double scale,
 	const struct pauli_sum *right, struct pauli_sum *out);

@@ -225,6 +225,21 @@ static const struct {
 		"DoubleExcitation(2*t[0]) q[4], q[1], q[0], q[3];" },
 	{ "ctrl @ DoubleExcitationPlus(t[0]) q[2], q[4], q[1], q[0], q[3]; negctrl @ DoubleExcitationPlus(t[0]) q[2], q[4], q[1], q[0], q[3];",
 		"DoubleExcitationPlus(t[0]) q[4], q[1], q[0], q[3];" },
+	{ "DoubleExcitation(t[0]) q[3], q[1], q[0], q[4];",
+		"let a = q[3]; let b = q[1]; let c = q[0]; let d = q[4];"
+		"evolve((x(a)*y(b)*x(c)*x(d) + y(a)*x(b)*x(c)*x(d) + y(a)*y(b)*x(c)*y(d) + y(a)*y(b)*y(c)*x(d)"
+		" - x(a)*x(b)*x(c)*y(d) - x(a)*x(b)*y(c)*x(d) - x(a)*y(b)*y(c)*y(d) - y(a)*x(b)*y(c)*y(d))/8, t[0]/2);" },
+	{ "evolve(z(q[0])*x(q[2]), t[0]/2);", "rzx(t[0]) q[0], q[2];" },
+	{ "evolve(z(q[0]) - 0.5 - z(q[0]), t[0]);", "gphase(t[0]/2);" },
+	{ "evolve(z(q[4])*z(q[0])*z(q[1])*z(q[3]), t[0]/2);",
+		"cx q[0], q[4]; cx q[1], q[4]; cx q[3], q[4]; rz(t[0]) q[4]; cx q[3], q[4]; cx q[1], q[4]; cx q[0], q[4];" },
+	{ "evolve(x(q[0])*z(q[1])*y(q[2])*y(q[3])*x(q[4]), t[0]/2);",
+		"h q[0]; h q[4]; sdg q[2:3]; h q[2:3]; cx q[0:3], q[4]; rz(t[0]) q[4]; cx q[0:3], q[4]; h q[2:3]; s q[2:3]; h q[0]; h q[4];" },
+	{ "evolve(x(q[0]) + z(q[0]), t[0], 3);",
+		"for int i in [0:2] { rx(2*t[0]/3) q[0]; rz(2*t[0]/3) q[0]; }" },
+	{ "evolve(z(q[0:2]), t[0]);", "rz(2*t[0]) q[0:2];" },
+	{ "negctrl @ evolve(x(q[0])*y(q[1])*y(q[2])*z(q[3]), t[0]) q[4]; ctrl @ evolve(x(q[0])*y(q[1])*y(q[2])*z(q[3]), t[0]) q[4];",
+		"evolve(x(q[0])*y(q[1])*y(q[2])*z(q[3]), t[0]);" },
 	/* passes change nothing */
 	{ "u(t[0]) q[0], q[1]; inv @ u(t[0]) q[0], q[1]; rx(0*t[1]) q[2]; h q[3]; h q[3]; cx q[1], q[2];",
 		"cx q[1], q[2];" },

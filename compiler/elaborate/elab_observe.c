@@ -82,10 +82,13 @@ static struct value multiply(struct elab *e, struct span at, const struct pauli_
 
 	if (a->n > PROGRAM_TERMS_MAX / (b->n + 1))
 		return elab_fail(e, DIAG_LIMIT_OUTPUTS, at, "an observable of more than %d terms", PROGRAM_TERMS_MAX);
-	if (!elab_work(e, (uint64_t)a->n * b->n + count_factors(a) * b->n + count_factors(b) * a->n, at))
+	if (!elab_work(e,
+		    (uint64_t)a->n * b->n + (count_factors(a) * b->n + count_factors(b) * a->n) / 4,
+		    at))
 		return value_unknown();
 	if (!pauli_sum_multiply(e->arena, a, b, &s, &wire))
-		return elab_fail(e, DIAG_OBSERVABLE_QUBIT, at, "both factors act on qubit %s",
+		return elab_fail(e, DIAG_OBSERVABLE_QUBIT, at,
+			"the product is not Hermitian: its factors do not commute on qubit %s",
 			elab_wire_name(e, wire, name, sizeof name));
 	return observable(e, s);
 }

@@ -2,6 +2,7 @@
  * Arithmetic of observables. */
 #include "compiler/elaborate/pauli_sum.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,36 +95,76 @@ struct pauli_sum pauli_sum_scaled(struct arena *a, const struct pauli_sum *s, do
 	return t;
 }
 
-/* Factors of both in order of wires; false when they share one. */
-static bool merge(struct arena *a, const struct pauli_term *l, const struct pauli_term *r,
+/* The product of two letters: *letter and the power of i before it. x y = i z, and so on around. */
+static unsigned multiply_letters(uint8_t l, uint8_t r, uint8_t *letter)
+{
+	*letter = l == r ? 0 : (uint8_t)(6 - l - r);
+	return l == r ? 0 : r == l % 3 + 1 ? 1 : 3;
+}
+
+/* Factors of both in order of wires; returns the power of i before them. *wire: one on which both act, if there is. */
+static unsigned merge(struct arena *a, const struct pauli_term *l, const struct pauli_term *r,
 	struct pauli_term *out, uint32_t *wire)
 {
 	uint32_t i = 0, j = 0, n = 0;
+	unsigned power = 0;
 
 	out->coefficient = l->coefficient * r->coefficient;
 	out->factor = arena_alloc(a, l->nfactor + r->nfactor + 1, sizeof *out->factor);
 	while (i < l->nfactor || j < r->nfactor) {
 		if (i < l->nfactor && j < r->nfactor && l->factor[i].wire == r->factor[j].wire) {
+			uint8_t letter;
+
 			*wire = l->factor[i].wire;
-			return false;
+			power += multiply_letters(l->factor[i++].letter, r->factor[j++].letter,
+				&letter);
+			if (letter)
+				out->factor[n++] = (struct pauli_factor){ *wire, letter };
+			continue;
 		}
 		bool take_left = j == r->nfactor
 			|| (i < l->nfactor && l->factor[i].wire < r->factor[j].wire);
 		out->factor[n++] = take_left ? l->factor[i++] : r->factor[j++];
 	}
 	out->nfactor = n;
+	return power % 4;
+}
+
+/* Is it 0 but for rounding, beside coefficients as large as that? */
+static bool vanishes(struct arena *a, const struct pauli_sum *s, double largest)
+{
+	struct pauli_term *t;
+	uint32_t n = pauli_sum_gather(a, s, &t);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (!(fabs(t[i].coefficient) <= 1e-12 * largest))
+			return false;
 	return true;
 }
 
 bool pauli_sum_multiply(struct arena *a, const struct pauli_sum *left,
 	const struct pauli_sum *right, struct pauli_sum *out, uint32_t *wire)
 {
-	struct pauli_sum s = empty(a, left->n * right->n);
+	struct pauli_sum s = empty(a, left->n * right->n), odd = empty(a, 1);
+	uint32_t shared = UINT32_MAX;
+	double largest = 0;
+
 	for (uint32_t i = 0; i < left->n; i++)
-		for (uint32_t j = 0; j < right->n; j++)
-			if (!merge(a, &left->store->v[i], &right->store->v[j], &s.store->v[s.n++], wire))
-				return false;
-	s.store->n = s.n;
+		for (uint32_t j = 0; j < right->n; j++) {
+			struct pauli_term t = { 0 };
+			unsigned power =
+				merge(a, &left->store->v[i], &right->store->v[j], &t, &shared);
+
+			t.coefficient = power > 1 ? -t.coefficient : t.coefficient;
+			largest = fmax(largest, fabs(t.coefficient));
+			pauli_sum_append(a, power % 2 ? &odd : &s, &t);
+			if (power % 2)
+				*wire = shared;
+		}
+	if (!vanishes(a, &odd, largest))
+		return false;
+	if (shared != UINT32_MAX)
+		s.n = s.store->n = s.store->cap = pauli_sum_gather(a, &s, &s.store->v);
 	*out = s;
 	return true;
 }

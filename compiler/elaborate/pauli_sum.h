@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Sums of products of x, y, z on different qubits, with constant coefficients. */
+ * Sums of products of x, y, z of qubits, with constant real coefficients. */
 #pragma once
 
 #include "runtime/base/arena.h"
@@ -21,7 +21,8 @@ void pauli_term_place(struct pauli_term *t, const uint32_t *wire);
 bool pauli_sum_add(struct arena *a, const struct pauli_sum *left, double scale,
 	const struct pauli_sum *right, struct pauli_sum *out);
 struct pauli_sum pauli_sum_scaled(struct arena *a, const struct pauli_sum *s, double scale);
-/* Product, term by term: at most PROGRAM_TERMS_MAX; false where both factors act on a qubit, *wire. */
+/* Product, term by term: at most PROGRAM_TERMS_MAX; gathered where both factors act on a qubit. False where it is not
+ * Hermitian; *wire: a qubit whose letters do not commute. */
 bool pauli_sum_multiply(struct arena *a, const struct pauli_sum *left,
 	const struct pauli_sum *right, struct pauli_sum *out, uint32_t *wire);
 /* Equal products gathered, in order of wires; terms with coefficient 0 dropped. */

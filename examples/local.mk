@@ -13,6 +13,7 @@ nobase_dist_pkgdata_DATA += examples/README.md \
 	examples/digits/README.md examples/digits/config.yaml examples/digits/digits.qcnn examples/digits/digits01.csv examples/digits/expect \
 	examples/digits-few/README.md examples/digits-few/config.yaml examples/digits-few/expect examples/digits-few/few.qcnn \
 	examples/hydrogen/README.md examples/hydrogen/config.yaml examples/hydrogen/expect examples/hydrogen/hydrogen.qcnn \
+	examples/hydrogen-chain/README.md examples/hydrogen-chain/chain.qcnn examples/hydrogen-chain/config.yaml examples/hydrogen-chain/expect examples/hydrogen-chain/h4.txt \
 	examples/hur/README.md examples/hur/config.yaml examples/hur/expect examples/hur/hur.qcnn \
 	examples/iris/README.md examples/iris/config.yaml examples/iris/expect examples/iris/iris.csv examples/iris/iris.qcnn examples/iris/tutorial.qcnn \
 	examples/quanvolution/README.md examples/quanvolution/config.yaml examples/quanvolution/digits-images-idx3-ubyte.gz examples/quanvolution/digits-labels-idx1-ubyte.gz \

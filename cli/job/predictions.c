@@ -12,10 +12,11 @@ static const double *outputs_of(const struct predictions *p, uint32_t i)
 	return p->output + (size_t)p->noutput * i;
 }
 
-/* How numbers are written: in 6 digits, or in all that they have. */
+/* How numbers are written: in 6 digits, 10 where outputs are what is minimised, or in all that they have. */
 typedef void (*number_fn)(struct buf *out, double v);
 
 static void short_number(struct buf *out, double v) { buf_printf(out, "%.6g", v); }
+static void energy(struct buf *out, double v) { buf_printf(out, "%.10g", v); }
 
 static void numbers(struct buf *out, const double *v, uint32_t n, const char *between, number_fn number)
 {
@@ -151,12 +152,16 @@ static void text_metric(const struct predictions *p, unsigned k, struct buf *out
 
 void predictions_text(const struct predictions *p, bool samples, struct buf *out)
 {
+	struct style style = text_style;
+
+	if (p->measures.loss.row && loss_digits(p->measures.loss.row) > 6)
+		style.number = energy;
 	if (samples)
-		table(p, &text_style, out);
+		table(p, &style, out);
 	if (!p->has_loss)
 		return;
 	buf_str(out, "loss\t");
-	short_number(out, p->loss_value);
+	style.number(out, p->loss_value);
 	buf_char(out, '\n');
 	for (unsigned k = 0; k < p->measures.nmetric; k++)
 		text_metric(p, k, out);

@@ -217,6 +217,7 @@ static struct progress *open_progress(struct training *t)
 		.steps_per_epoch = train_steps_per_epoch(j),
 		.restarts = j->restarts,
 		.loss = j->measures.loss.row->name,
+		.energies = loss_digits(j->measures.loss.row) > 6,
 		.lines = t->workers ? train_workers_lines : NULL,
 		.lines_ctx = t->workers,
 	};

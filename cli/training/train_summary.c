@@ -5,9 +5,10 @@
 #include "cli/job/train_callbacks.h"
 #include "runtime/exec/statevector/split/split.h"
 
-static void say_numbers(struct buf *b, const struct train_words *w, const char *what, double loss, const double *metric)
+static void say_numbers(struct buf *b, const struct train_words *w, const char *what, int digits,
+	double loss, const double *metric)
 {
-	buf_printf(b, "%s: loss %.6g", what, loss);
+	buf_printf(b, "%s: loss %.*g", what, digits, loss);
 	for (unsigned k = 0; k < w->nnumber; k++)
 		buf_printf(b, ", %s %.6g", w->number[k], metric[w->at[k]]);
 }
@@ -33,11 +34,12 @@ void train_summary(const struct cli *c, const struct job *j, const struct train_
 {
 	buf_auto b = BUF_INIT;
 	const char *weights = c->options.value[OPT_WEIGHTS_OUT];
+	int digits = loss_digits(j->train.measures.loss.row);
 
-	say_numbers(&b, w, "training", r->last.loss, r->last.metric);
+	say_numbers(&b, w, "training", digits, r->last.loss, r->last.metric);
 	if (r->last.has_validation) {
 		buf_str(&b, "; ");
-		say_numbers(&b, w, "validation", r->last.val_loss, r->last.val_metric);
+		say_numbers(&b, w, "validation", digits, r->last.val_loss, r->last.val_metric);
 	}
 	cli_note(c, "%s", b.data);
 	buf_clear(&b);

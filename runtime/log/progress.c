@@ -38,9 +38,11 @@ static void draw(struct progress *p, uint32_t restart, uint32_t epoch, uint32_t 
 static bool live(const struct progress *p) { return p->o.live && p->o.terminal && !p->o.quiet; }
 
 /* As many digits as people read; small numbers keep theirs. */
-static void add_value(struct buf *b, const char *name, double v)
+static void add_value(const struct progress *p, struct buf *b, const char *name, double v)
 {
-	buf_printf(b, fabs(v) >= 1e-3 || v == 0 ? "  %s %.4f" : "  %s %.4e", name, v);
+	int decimals = p->o.energies ? 8 : 4;
+
+	buf_printf(b, fabs(v) >= 1e-3 || v == 0 ? "  %s %.*f" : "  %s %.*e", name, decimals, v);
 }
 
 static void add_seconds(struct buf *b, double s)
@@ -76,13 +78,14 @@ static void add_epoch(const struct progress *p, uint32_t restart, uint32_t epoch
 		p->o.epochs);
 }
 
-static void add_values(const struct metrics_line *values, enum metrics_part part, struct buf *b)
+static void add_values(const struct progress *p, const struct metrics_line *values,
+	enum metrics_part part, struct buf *b)
 {
 	for (unsigned k = 0; k < values->n; k++) {
 		const struct metrics_value *v = &values->value[k];
 
 		if (v->part == part && v->given && !v->side)
-			add_value(b, v->name, v->number);
+			add_value(p, b, v->name, v->number);
 	}
 }
 
@@ -211,7 +214,7 @@ static void add_tail(const struct progress *p, uint32_t restart, uint32_t epoch,
 		if (k == 0)
 			buf_printf(&part, "  %*u/%u", digits(p->o.steps_per_epoch), step, p->o.steps_per_epoch);
 		else if (k == 1)
-			add_value(&part, "loss", p->loss_sum / p->loss_count);
+			add_value(p, &part, "loss", p->loss_sum / p->loss_count);
 		else if (k == 2)
 			add_left(&part, per_step * (total - before));
 		else
@@ -343,8 +346,8 @@ static void keep_values(struct progress *p, const struct metrics_line *values)
 {
 	buf_clear(&p->last);
 	buf_clear(&p->last_val);
-	add_values(values, METRICS_TRAINING, &p->last);
-	add_values(values, METRICS_VALIDATION, &p->last_val);
+	add_values(p, values, METRICS_TRAINING, &p->last);
+	add_values(p, values, METRICS_VALIDATION, &p->last_val);
 }
 
 void progress_epoch(struct progress *p, uint32_t restart, uint32_t epoch, double seconds,
@@ -404,7 +407,7 @@ void progress_restart_done(struct progress *p, uint32_t restart, double final_lo
 	}
 	add_restart(p, restart, &line);
 	if (!p->last.len)
-		add_value(&p->last, "loss", final_loss);
+		add_value(p, &p->last, "loss", final_loss);
 	buf_str(&tail, "  ");
 	add_seconds(&tail, p->start_seconds);
 	if (p->remark.len)
@@ -419,7 +422,7 @@ void progress_restart_done(struct progress *p, uint32_t restart, double final_lo
 	if (p->done == p->o.restarts) {
 		buf_clear(&line);
 		buf_printf(&line, "best of %u restarts: restart %u", p->o.restarts, p->o.best + 1);
-		add_value(&line, "loss", p->o.best_loss);
+		add_value(p, &line, "loss", p->o.best_loss);
 		put_line(p, &line);
 	}
 }

@@ -22,6 +22,7 @@ struct progress_options {
 	uint32_t restarts_done, best;
 	double best_loss; /* that ended before a resume; the best of them */
 	const char *loss;
+	bool energies; /* losses are outputs, of which more digits are read */
 	/* More lines above the bar; NULL: none. */
 	void (*lines)(void *ctx, unsigned most, struct buf *out); void *lines_ctx;
 };

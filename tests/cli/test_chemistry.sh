@@ -126,7 +126,11 @@ data: {generate: no-input}
 train: {epochs: 100, loss: output, optimizer: {adam: {learning_rate: 0.1}}}
 run: {seed: 1, precision: double}
 END
-tap_exit 0 "training" "$QCNN" train --quiet -o h2.bin h2.yaml
+tap_exit 0 "training" "$QCNN" train -o h2.bin h2.yaml
+tap_ok "its messages have the digits of an energy" grep -q 'training: loss -1[.]13618[0-9]\{3,5\}$' err
+tap_ok "its lines, too" grep -q 'epoch 100/100  loss -1[.]13618[0-9]\{3\} ' err
+tap_exit 0 "infer" "$QCNN" infer --split=train h2.bin
+tap_ok "infer, too" grep -q '^loss	-1[.]13618[0-9]\{3,5\}$' out
 "$QCNN" run h2.bin >out
 near "the energy of full configuration interaction" -1.1361891625
 

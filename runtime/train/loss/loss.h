@@ -25,6 +25,11 @@ struct loss_row {
 	 * its samples. */
 	double (*value)(const struct loss_sample *s, double *gradient);
 };
+/* Digits of a loss that people read: more where it is an output itself, such as an energy. */
+static inline int loss_digits(const struct loss_row *row)
+{
+	return row->labels == LABELS_NONE ? 10 : 6;
+}
 const struct loss_row *loss_find(const char *name);
 size_t loss_rows(const struct loss_row **rows);
 

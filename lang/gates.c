@@ -254,6 +254,16 @@ static const struct gate_step double_minus_steps[] = {
 	{ .gate = GATE_CX, .wire = { 0, 1 } },
 };
 
+/* Qubits 1 and 2 change places, as fermions do, so that the excitations are those of one spin each. */
+static const struct gate_step orbital_steps[] = {
+	{ .gate = GATE_CZ, .wire = { 1, 2 } },
+	{ .gate = GATE_SWAP, .wire = { 1, 2 } },
+	{ .gate = GATE_SINGLE_EXCITATION, .wire = { 0, 1 }, .angle = 1 },
+	{ .gate = GATE_SINGLE_EXCITATION, .wire = { 2, 3 }, .angle = 1 },
+	{ .gate = GATE_SWAP, .wire = { 1, 2 } },
+	{ .gate = GATE_CZ, .wire = { 1, 2 } },
+};
+
 size_t gate_steps(enum gate g, const struct gate_step **steps)
 {
 	static const struct {
@@ -265,6 +275,7 @@ size_t gate_steps(enum gate g, const struct gate_step **steps)
 		STEPS(DOUBLE_EXCITATION, double_steps),
 		STEPS(DOUBLE_EXCITATION_PLUS, double_plus_steps),
 		STEPS(DOUBLE_EXCITATION_MINUS, double_minus_steps),
+		STEPS(ORBITAL_ROTATION, orbital_steps),
 #undef STEPS
 	};
 

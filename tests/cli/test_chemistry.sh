@@ -39,6 +39,9 @@ echo '{"t": [0.2, -0.3, 1.1]}' >t.json
 near "double excitations" 0.18992298451350428 1.4349532455826264e-05
 jacobians "double excitations" excitations.qcnn t.json -0.014322483932767284 0.00475239337471717 -0.02374473004675839 \
 	-0.05632825503650714 0.04160365642220174 0.013914934818747574
+sed 's/^rx(0.7)/OrbitalRotation(t[0]*t[1]) q[1], q[0], q[2], q[3]; &/' excitations.qcnn >orbital.qcnn
+jacobians "orbital rotations" orbital.qcnn t.json -0.016458670486019428 0.0071336247851554084 -0.023932945008605884 \
+	-0.05386059403047798 0.0392659051394366 0.013768631152586062
 "$QCNN" run -p double --device ref -w t.json excitations.qcnn >out
 near "double excitations, ref" 0.18992298451350428 1.4349532455826264e-05
 

@@ -229,6 +229,8 @@ static const struct {
 		"let a = q[3]; let b = q[1]; let c = q[0]; let d = q[4];"
 		"evolve((x(a)*y(b)*x(c)*x(d) + y(a)*x(b)*x(c)*x(d) + y(a)*y(b)*x(c)*y(d) + y(a)*y(b)*y(c)*x(d)"
 		" - x(a)*x(b)*x(c)*y(d) - x(a)*x(b)*y(c)*x(d) - x(a)*y(b)*y(c)*y(d) - y(a)*x(b)*y(c)*y(d))/8, t[0]/2);" },
+	{ "OrbitalRotation(t[0]) q[3], q[1], q[0], q[4];",
+		"FermionicSWAP(pi) q[1], q[0]; SingleExcitation(t[0]) q[3], q[1]; SingleExcitation(t[0]) q[0], q[4]; FermionicSWAP(pi) q[1], q[0];" },
 	{ "evolve(z(q[0])*x(q[2]), t[0]/2);", "rzx(t[0]) q[0], q[2];" },
 	{ "evolve(z(q[0]) - 0.5 - z(q[0]), t[0]);", "gphase(t[0]/2);" },
 	{ "evolve(z(q[4])*z(q[0])*z(q[1])*z(q[3]), t[0]/2);",

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Elaboration: evolve(h, t), the product of exp(-i t c P) over the terms c P of an observable.
  *
- * A product of up to three letters is a gate.  Of a longer one the further letters are turned into z, and each z is
- * taken into the third letter by a controlled Pauli that anticommutes with it: C M C = Z M. */
+ * A product of up to three letters is a gate.  Of a longer one, three letters are: the pivot M, which is x or y if the
+ * product has one, and two others.  A further letter L is taken out by controlled-L from the pivot, since C M C = M L
+ * where z anticommutes with M; if all are z, by a cx to the pivot.  No gate of these rounds. */
 #include "compiler/circuit_builder.h"
 #include "compiler/elaborate/elab.h"
 
@@ -27,53 +28,55 @@ static void add_gate(struct evolution *v, enum gate g, uint8_t word, uint32_t an
 		p->wire[k] = on[p->wire[k]];
 }
 
-/* To the basis in which the letter is z, or back. */
-static void change_basis(struct evolution *v, uint8_t letter, uint32_t wire, bool back)
+static uint32_t pivot_of(const struct pauli_term *t)
 {
-	if (letter == PAULI_Y && !back)
-		add_gate(v, GATE_SDG, 0, 0, &wire);
-	if (letter != PAULI_Z)
-		add_gate(v, GATE_H, 0, 0, &wire);
-	if (letter == PAULI_Y && back)
-		add_gate(v, GATE_S, 0, 0, &wire);
+	for (uint32_t k = 0; k < t->nfactor; k++)
+		if (t->factor[k].letter != PAULI_Z)
+			return k;
+	return 0;
 }
 
-/* The letters behind the third one into it, or out of it again. */
-static void gather(struct evolution *v, const struct pauli_term *t, bool back)
+/* Is letter k the pivot or one of the first two others? */
+static bool in_gate(uint32_t k, uint32_t pivot)
 {
-	uint32_t n = t->nfactor - GATE_TARGETS_MAX;
-	const struct pauli_factor *f = t->factor + GATE_TARGETS_MAX - 1;
-	enum gate with = f[0].letter == PAULI_Z ? GATE_CX : GATE_CZ;
+	return k == pivot || k < (pivot < GATE_TARGETS_MAX ? GATE_TARGETS_MAX : GATE_TARGETS_MAX - 1);
+}
 
-	for (uint32_t i = 1; i <= n; i++) {
-		const struct pauli_factor *g = &f[back ? n + 1 - i : i];
-		const uint32_t on[] = { v->local[g->wire] - 1, v->local[f[0].wire] - 1 };
+/* The other letters into the pivot, or out of it again. */
+static void gather(struct evolution *v, const struct pauli_term *t, uint32_t pivot, bool back)
+{
+	static const enum gate by_letter[] = {
+		[PAULI_X] = GATE_CX, [PAULI_Y] = GATE_CY, [PAULI_Z] = GATE_CZ
+	};
+	const uint32_t p = v->local[t->factor[pivot].wire] - 1;
+	bool all_z = t->factor[pivot].letter == PAULI_Z;
 
-		if (!back)
-			change_basis(v, g->letter, on[0], false);
-		add_gate(v, with, 0, 0, on);
-		if (back)
-			change_basis(v, g->letter, on[0], true);
+	for (uint32_t i = 0; i < t->nfactor; i++) {
+		uint32_t k = back ? t->nfactor - 1 - i : i, w = v->local[t->factor[k].wire] - 1;
+
+		if (!in_gate(k, pivot))
+			add_gate(v, all_z ? GATE_CX : by_letter[t->factor[k].letter], 0, 0,
+				(const uint32_t[]){ all_z ? w : p, all_z ? p : w });
 	}
 }
 
 static void add_term(struct evolution *v, const struct pauli_term *t)
 {
-	uint32_t on[GATE_TARGETS_MAX] = { 0 },
-		 n = t->nfactor < GATE_TARGETS_MAX ? t->nfactor : GATE_TARGETS_MAX;
+	uint32_t on[GATE_TARGETS_MAX] = { 0 }, n = 0, word = 0, pivot = pivot_of(t);
 	struct exprs *x = &v->e->design.exprs;
 	double factor = t->nfactor ? 2 * t->coefficient : -t->coefficient;
-	uint32_t angle = exprs_folded(x, EXPR_MUL, exprs_const(x, factor), v->time), word = 0;
+	uint32_t angle = exprs_folded(x, EXPR_MUL, exprs_const(x, factor), v->time);
 
-	for (uint32_t k = 0; k < n; k++) {
-		on[k] = v->local[t->factor[k].wire] - 1;
-		word |= (uint32_t)t->factor[k].letter << 2 * k;
-	}
-	if (t->nfactor > n)
-		gather(v, t, false);
+	for (uint32_t k = 0; k < t->nfactor; k++)
+		if (in_gate(k, pivot)) {
+			word |= (uint32_t)t->factor[k].letter << 2 * n;
+			on[n++] = v->local[t->factor[k].wire] - 1;
+		}
+	if (n < t->nfactor)
+		gather(v, t, pivot, false);
 	add_gate(v, n ? GATE_RPAULI : GATE_GPHASE, (uint8_t)word, angle, on);
-	if (t->nfactor > n)
-		gather(v, t, true);
+	if (n < t->nfactor)
+		gather(v, t, pivot, true);
 }
 
 /* ---- all of them ---- */

@@ -163,6 +163,9 @@ Z0 Z1 -0.5|a coefficient stands before X0 Z2; a sign between terms has a blank b
 0.5 Zebra|not a Pauli product: write X0 Z2 or a letter for each qubit
 pauli,coefficient|not a sum of Pauli products
 END
+awk 'BEGIN { for (i = 0; i < 4194305; i++) printf "Z0+" }' >sum.txt
+tap_exit 65 "one product too many" "$QCNN" check sum.qcnn
+tap_ok "says so" grep -q 'error\[Q0230\]: more than 4194304 products' err
 tap_ok "its code is explained" sh -c '"$0" explain Q0230 | grep -q pauli_sum' "$QCNN"
 printf '%s\n' '  (-0.24) [Z2]' '+ (0.17) [Z0 X1]' '+ (1) [I0]' '- 2*Y3 + .5 X0Z1' >sum.txt
 "$QCNN" compile --emit=circuit sum.qcnn >out

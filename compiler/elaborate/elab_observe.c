@@ -3,6 +3,7 @@
 #include "compiler/elaborate/elab.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "compiler/elaborate/pauli_text.h"
 
@@ -25,6 +26,26 @@ static struct value observable(struct elab *e, struct pauli_sum s)
 	return (struct value){ .kind = KIND_OBSERVABLE, .obs = o };
 }
 
+/* What makes Pauli products of operators that people have instead. */
+static void help_operator(struct diag *g, const char *text)
+{
+	static const struct {
+		const char *word, *help;
+	} row[] = {
+		{ "SparsePauliOp", "of Qiskit's SparsePauliOp write `op.to_list()` into the file" },
+		{ "^", "fermionic operators become Pauli products by OpenFermion's `jordan_wigner`" },
+		{ "a\u207a(",
+			"fermionic operators become Pauli products by PennyLane's `jordan_wigner`" },
+		{ "&FCI", "integrals become Pauli products by PennyLane's `qchem.molecular_hamiltonian`, for example" },
+	};
+
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+		if (strstr(text, row[i].word)) {
+			diag_help(g, "%s", row[i].help);
+			return;
+		}
+}
+
 struct value elab_pauli_file(struct elab *e, const struct node *n)
 {
 	uint32_t file = (uint32_t)n->value.i;
@@ -43,6 +64,7 @@ struct value elab_pauli_file(struct elab *e, const struct node *n)
 	const struct span at = { file, (uint32_t)fault.begin, (uint32_t)fault.end };
 	struct diag *g = elab_error(e, DIAG_PAULI_TEXT, at, "%s", fault.why);
 	diag_second(g, n->span, "read here");
+	help_operator(g, text);
 	return value_unknown();
 }
 

@@ -166,6 +166,15 @@ END
 awk 'BEGIN { for (i = 0; i < 4194305; i++) printf "Z0+" }' >sum.txt
 tap_exit 65 "one product too many" "$QCNN" check sum.qcnn
 tap_ok "says so" grep -q 'error\[Q0230\]: more than 4194304 products' err
+while IFS='|' read -r text help; do
+	printf '%b' "$text" >sum.txt
+	tap_exit 65 "another operator: $text" "$QCNN" check sum.qcnn
+	tap_ok "says what makes products of it" grep -qF "$help" err
+done <<'END'
+SparsePauliOp(['IIII', 'IIIZ'],\n              coeffs=[-1.05+0.j,  0.39+0.j])|op.to_list()
+(0.5+0j) [0^ 1]|jordan_wigner
+ &FCI NORB=2,NELEC=2,MS2=0,|qchem.molecular_hamiltonian
+END
 tap_ok "its code is explained" sh -c '"$0" explain Q0230 | grep -q pauli_sum' "$QCNN"
 printf '%s\n' '  (-0.24) [Z2]' '+ (0.17) [Z0 X1]' '+ (1) [I0]' '- 2*Y3 + .5 X0Z1' >sum.txt
 "$QCNN" compile --emit=circuit sum.qcnn >out

@@ -137,6 +137,36 @@ tap_ok "infer, too" grep -q '^loss	-1[.]13618[0-9]\{3,5\}$' out
 "$QCNN" run h2.bin >out
 near "the energy of full configuration interaction" -1.1361891625
 
+# An excited state, by a penalty on the overlap with the ground state: both readouts have the same weights.
+cat >excited.qcnn <<'END'
+const float beta = 3.0;
+const float[3] ground = {0.2236, 0.0, 0.0};
+block ansatz(float[3] t) a, b, c, d {
+  SingleExcitation(t[1]) a, c;
+  DoubleExcitation(t[0]) a, b, c, d;
+  SingleExcitation(t[2]) b, d;
+}
+circuit state(int part) {
+  qubit[4] q;
+  param float[3] t ~ uniform(-1, 1);
+  x q[0:1];
+  ansatz(t) q[0], q[1], q[2], q[3];
+  if (part == 0) {
+    observe pauli_sum("h2.openfermion", q);
+  } else {
+    inv @ ansatz(ground) q[0], q[1], q[2], q[3];
+    x q[0:1];
+    let p = beta;
+    for int i in [0:3] { p *= 0.5 + 0.5*z(q[i]); }
+    observe p;
+  }
+}
+head (state(0) a, state(1) a) { }
+END
+tap_exit 0 "variational deflation" "$QCNN" train -q -o excited.bin --set train.epochs=300 --set model.file=excited.qcnn h2.yaml
+"$QCNN" run excited.bin | sed 's/.*\[\[//; s/\]\].*//' >out
+tap_ok "the lowest triplet, nothing of the ground state" awk -F, '{ exit !($1 > -0.47845 && $1 < -0.47843 && $2 < 1e-4) }' out
+
 # What is no sum: never read as another one.
 echo 'qubit[4] q; observe pauli_sum("sum.txt", q);' >sum.qcnn
 while IFS='|' read -r text why; do

@@ -139,10 +139,17 @@ static void wrong_qubits(struct resolver *r, struct node *n, const struct gate_r
 			n->list.n == 1 ? "is" : "are", n->list.n);
 	if (n->a) {
 		diag_second(g, n->a->span, "a list of qubits");
-		diag_help(g, "pairs are made by `ring(w)`, `chain(w)`, `cycle(w)`, `zip(v, w)`");
-	} else if (want == 1 && n->list.n > 1)
+		if (want == 2)
+			diag_help(g,
+				"pairs are made by `ring(w)`, `chain(w)`, `cycle(w)`, `zip(v, w)`");
+		else if (want > 2)
+			diag_help(g,
+				"tuples are made by `windows(w, %llu, 1)`, or written `{(a, b, ...)}`",
+				(unsigned long long)want);
+	} else if (want == 1 && n->list.n > 1) {
 		diag_help(g,
 			"it acts on each of several qubits where these are written `q[0:2]` or `q[{0,2}]`");
+	}
 	if (own != want)
 		diag_note(g, "%llu of them as controls of the modifiers", (unsigned long long)(want - own));
 	if (n->decl)

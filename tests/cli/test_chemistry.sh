@@ -45,6 +45,10 @@ jacobians "orbital rotations" orbital.qcnn t.json -0.016458670486019428 0.007133
 "$QCNN" run -p double --device ref -w t.json excitations.qcnn >out
 near "double excitations, ref" 0.18992298451350428 1.4349532455826264e-05
 
+echo 'qubit[8] q; DoubleExcitation(0.1) on q; observe z(q);' >tuples.qcnn
+tap_exit 65 "a list of qubits for tuples of four" "$QCNN" check tuples.qcnn
+tap_ok "says how tuples are made" grep -qF 'tuples are made by `windows(w, 4, 1)`, or written `{(a, b, ...)}`' err
+
 # Rotations about products of any length: PauliRot, and ctrl of it.
 cat >evolve.qcnn <<'END'
 qubit[5] q;

@@ -2,8 +2,10 @@
  * qcnn profile: where the time of a training, an inference or a circuit goes. */
 #include "cli/command.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/job/named_model.h"
@@ -13,9 +15,11 @@
 #include "cli/profile/profile_files.h"
 #include "cli/profile/profile_page.h"
 #include "cli/profile/profiling.h"
+#include "cli/signals.h"
 #include "runtime/base/system/clock.h"
 #include "runtime/base/system/cpus.h"
 #include "runtime/base/system/folder.h"
+#include "runtime/base/system/temporary_file.h"
 
 enum { WARMUP_STEPS = 2 };
 static const double SECONDS = 2;
@@ -32,17 +36,23 @@ static void add_list(struct options *o, enum option_id id, const char *value)
 /* A training in a folder that is gone afterwards. */
 static int profile_training(struct cli *c)
 {
-	char folder[] = "/tmp/qcnn-profile-XXXXXX";
-	buf_auto set = BUF_INIT;
+	buf_auto folder = BUF_INIT, set = BUF_INIT;
 
-	if (!mkdtemp(folder))
-		return cli_error(c, -ERR_CANT_CREATE, "%s: cannot create this folder", folder);
-	buf_printf(&set, "log.dir=%s", folder);
+	buf_printf(&folder, "%s/qcnn-profile-XXXXXX", temporary_folder());
+	if (!mkdtemp(folder.data))
+		return cli_error(c, -ERR_CANT_CREATE,
+			"cannot create a temporary folder in %s: %s; TMPDIR names another folder",
+			temporary_folder(), strerror(errno));
+	/* As YAML, in single quotes. */
+	buf_str(&set, "log.dir='");
+	for (const char *s = folder.data; *s; s++)
+		*s == '\'' ? buf_str(&set, "''") : buf_char(&set, *s);
+	buf_char(&set, '\'');
 	add_list(&c->options, OPT_SET, set.data);
 	add_list(&c->options, OPT_SET, LONG_ENOUGH);
 	c->options.given[OPT_FRESH] = true;
 	int status = command_train.run(c);
-	(void)folder_remove(AT_FDCWD, folder, NULL);
+	(void)folder_remove(AT_FDCWD, folder.data, NULL);
 	return status;
 }
 
@@ -204,9 +214,13 @@ static int profile(struct cli *c)
 	c->profiling = NULL;
 	buf_clear(&c->out);
 	if (!status && !(g.result && g.result->steps))
-		status = cli_error(c, -ERR_CONFIG,
-			"%s: it ended before step %u, after which the profile begins",
-			o->operand[0], WARMUP_STEPS + 1);
+		status = stop_asked()
+			? cli_error(c, -ERR_STOPPED,
+				"stopped by %s before step %u, after which the profile begins",
+				stop_asked(), WARMUP_STEPS + 1)
+			: cli_error(c, -ERR_CONFIG,
+				"%s: it ended before step %u, after which the profile begins",
+				o->operand[0], WARMUP_STEPS + 1);
 	if (!status) {
 		profile_advise(g.result);
 		page(c, g.result);

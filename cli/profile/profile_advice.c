@@ -277,7 +277,7 @@ void profile_bound(const struct profile *p, struct buf *out)
 		if (p->process[0].wall_ns[k] > p->process[0].wall_ns[most])
 			most = k;
 	passes(p, &fma, &stream);
-	buf_printf(out, "Most of the time, %.0f %%, is %s",
+	buf_printf(out, "The longest phase takes %.0f %% of the time: %s",
 		100 * share(&a, phase(&a, (enum profile_phase)most)),
 		profile_phase_text((enum profile_phase)most));
 	if (fma > 0 || stream > 0)

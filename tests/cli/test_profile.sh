@@ -15,6 +15,12 @@ for title in Phases Layers 'Matrices that take longest' 'Kinds of matrices' Work
 done
 tap_has out 'conv[0] ' "layers have the names of the model"
 tap_is "$(ls -d runs 2>&1 | grep -c '^runs$') $(ls -d qcnn-profile-* 2>/dev/null)" "0 " "no run is left"
+tap_has out 'The longest phase takes ' "a sentence names the longest phase"
+mkdir "t: 'x'"
+TMPDIR="$PWD/t: 'x'" tap_exit 0 "a folder for temporary files with odd letters" "$QCNN" profile -q --no-limits --steps 2 config.yaml
+tap_is "$(ls -A "t: 'x'")" "" "is empty afterwards"
+TMPDIR="$PWD/none" tap_exit 73 "one that does not exist" "$QCNN" profile --no-limits --steps 2 config.yaml
+tap_has err "cannot create a temporary folder in $PWD/none: No such file or directory; TMPDIR names another folder" "names the variable"
 
 tap_exit 0 "as JSON" "$QCNN" profile --no-limits --json --steps 200 config.yaml
 tap_is "$(number steps)" 200 "steps"
@@ -110,6 +116,11 @@ tap_has err 'train.batch_size' "the key is named"
 tap_exit 66 "no such file" "$QCNN" profile missing.yaml
 tap_exit 78 "a training that ends before it begins" "$QCNN" profile --no-limits --set train.max_steps=1 --set train.restarts=1 config.yaml
 tap_has err 'ended before step 3' "it says why"
+"$QCNN" profile config.yaml >out 2>err &
+sleep 0.3
+kill -TERM $!
+wait $!
+tap_is "$? $(grep -c 'error: stopped ' err)" "75 1" "a signal while the limits are measured, or before"
 
 # ---- advice ----
 advised_first() { grep -q '"advice": \[{"code": "batch_size"' out; }

@@ -59,7 +59,7 @@ int file_read(int fd, const char *path, uint64_t at, void *p, size_t len, struct
 	return 0;
 }
 
-static const char *folder(void)
+const char *temporary_folder(void)
 {
 	const char *wanted = getenv("TMPDIR");
 
@@ -73,7 +73,7 @@ int temporary_file_open(struct temporary_file *s, struct err *e)
 	char name[PATH_MAX];
 	int fd = -1;
 
-	if (snprintf(name, sizeof name, "%s/qcnn-XXXXXX", folder()) < (int)sizeof name) {
+	if (snprintf(name, sizeof name, "%s/qcnn-XXXXXX", temporary_folder()) < (int)sizeof name) {
 		fd = mkostemp(name, O_CLOEXEC);
 		if (fd >= 0)
 			unlink(name);
@@ -81,8 +81,9 @@ int temporary_file_open(struct temporary_file *s, struct err *e)
 		errno = ENAMETOOLONG;
 	}
 	if (fd < 0)
-		return err_set(e, -ERR_CANT_CREATE, "cannot create a temporary file in %s: %s; TMPDIR names another folder", folder(),
-			strerror(errno));
+		return err_set(e, -ERR_CANT_CREATE,
+			"cannot create a temporary file in %s: %s; TMPDIR names another folder",
+			temporary_folder(), strerror(errno));
 	*s = (struct temporary_file){ .fd = fd };
 	return 0;
 }
@@ -92,7 +93,7 @@ static int flush(struct temporary_file *s, struct err *e)
 	if (fd_write(s->fd, s->waiting.data, s->waiting.len))
 		return err_set(e, -ERR_IO,
 			"cannot write a temporary file in %s: %s; TMPDIR names another folder",
-			folder(), strerror(errno));
+			temporary_folder(), strerror(errno));
 	buf_clear(&s->waiting);
 	return 0;
 }

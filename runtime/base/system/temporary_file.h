@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Parts of files, and temporary files that nobody else sees.
  *
- * A temporary file lies in the folder that TMPDIR names, else in /var/tmp, has no name there, and goes with its
+ * A temporary file lies in the folder that TMPDIR names, else in /var/tmp or /tmp, has no name there, and goes with its
  * descriptor or its process. */
 #pragma once
 
@@ -12,6 +12,9 @@
 int file_open(const char *path, uint64_t *size, struct err *e);
 /* Exactly len bytes from `at` on: -ERR_IO naming `path` when the disk fails or the file has become shorter. */
 int file_read(int fd, const char *path, uint64_t at, void *p, size_t len, struct err *e);
+
+/* The folder for temporary files; the environment's or a constant. */
+const char *temporary_folder(void);
 
 struct temporary_file {
 	int fd;

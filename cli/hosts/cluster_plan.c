@@ -2,7 +2,8 @@
  * Prints the hosts and commands of workers, and what happens when one is lost, as text and as JSON. */
 #include "cli/hosts/cluster_plan.h"
 
-static const char none_lost[] = "this process does it all: a checkpoint is what is left of it";
+static const char none_lost[] =
+	"there are no workers; after an end of this process the same command resumes from the last checkpoint";
 static const char rank_lost[] =
 	"the training ends with what was saved before the step, and status 75; the same command goes on";
 static const char mpi_rank_lost[] =

@@ -45,6 +45,11 @@ static void option_item(struct buf *out, const struct option_row *row)
 			buf_printf(&b, "; the default is %s", row->preset);
 		buf_char(&b, '.');
 		mdoc_text(out, b.data);
+	} else if (row->preset) {
+		buf_auto b = BUF_INIT;
+
+		buf_printf(&b, "The default is %s.", row->preset);
+		mdoc_text(out, b.data);
 	}
 }
 

@@ -17,10 +17,27 @@ in_form() {
 	[ "$(wc -l <"$1" | tr -d ' ')" = 1 ] || echo "not one line"
 }
 
+# The pages that describe the fields of a command; what a page names as "as in run.json" is on that of train.
+pages_of() {
+	case $1 in runs) echo runs train ;; weights) echo weights train ;; bench) echo bench info ;; *) echo "$1" ;; esac
+}
+# undocumented FILE COMMAND: fields that the pages do not name. Keys of configurations and names of optimisations are in qcnn-config(5).
+undocumented() {
+	for p in $(pages_of "$2") config; do
+		for f in "$top_builddir/man/qcnn-$p".[15] "$top_srcdir/man/qcnn-$p".[15]; do
+			[ ! -f "$f" ] || cat "$f"
+		done
+	done | sed 's/\\&//g; s/\\-/-/g' | tr -c 'A-Za-z0-9_\n' ' ' | tr ' ' '\n' | sort -u >named
+	grep -o '"[a-z][a-z_0-9]*": ' "$1" | tr -d '": ' | sort -u | sed 's/^val_//' | grep -vx -e x -e sign_accuracy >fields
+	[ -s fields ] || echo "no fields"
+	sort -u fields | comm -23 - named
+}
+
 # prints WORDS...: qcnn WORDS prints one object in this form.
 prints() {
 	"$QCNN" "$@" >out 2>err
 	tap_is "$(in_form out | head -n 3 | cut -c1-200)" "" "qcnn $*"
+	tap_is "$(undocumented out "$1" | tr '\n' ' ')" "" "its fields are in the manual"
 }
 
 prints check --json "$model"
@@ -29,9 +46,13 @@ prints config --json config.yaml
 prints draw --json "$model"
 prints run --format=json plain.qcnn
 prints train --dry-run --json config.yaml
+prints train --dry-run --json --hosts local:2 config.yaml
+prints train --dry-run --json --const n=8 --set run.split=2 --ranks 2 --link 10 config.yaml
 prints infer --json runs/latest/weights.bin
 prints weights show --json runs/latest/weights.bin
 prints weights diff --json "$first/weights.bin" runs/latest/weights.bin
+prints profile --json --no-limits --steps 4 --level=matrices config.yaml
+prints profile --json --no-limits --steps 4 --hosts local:1 config.yaml
 prints runs --json list
 prints runs --json show latest
 prints runs --json compare latest "$first"
@@ -41,6 +62,14 @@ prints explain --json Q0101
 "$QCNN" bench --json --qubits 4 >out
 tap_is "$(sed -n 1p out >line; in_form line)" "" "qcnn bench --json, its first line"
 tap_is "$(sed -e 's/"\([^"\\]\|\\.\)*"/S/g' out | grep -E '[:,][^ ]')" "" "all lines"
+tap_is "$(undocumented out bench | tr '\n' ' ')" "" "its fields are in the manual"
+"$QCNN" bench --json --no-limits --qubits 17 --gradient --runs 1 --parts >out
+tap_is "$(undocumented out bench | tr '\n' ' ')" "" "also those of --parts"
 tap_is "$(in_form runs/latest/run.json)" "" "run.json"
+"$QCNN" train -q --set train.epochs=3 --set 'train.callbacks={early_stopping: {monitor: loss}}' --hosts local:2 config.yaml
+tap_is "$(undocumented runs/latest/run.json train | tr '\n' ' ')" "" "its fields are in the manual"
+tap_is "$(undocumented runs/latest/metrics.jsonl train | tr '\n' ' ')" "" "and those of metrics.jsonl"
+"$QCNN" infer -q -o out.jsonl runs/latest
+tap_is "$(undocumented out.jsonl infer | tr '\n' ' ')" "" "and those of predictions"
 tap_is "$(sed -n 1p runs/latest/metrics.jsonl | sed -e 's/"\([^"\\]\|\\.\)*"/S/g' | grep -E '[:,][^ ]')" "" "metrics.jsonl"
 tap_done

@@ -59,6 +59,27 @@ while read -r name; do
 done <named >missing
 tap_is "$(cat missing)" "" "the tests that SECURITY names exist"
 
+# A default of options.def is in the page of each command that has the option.
+sed 's/\t/ /g' "$top_srcdir/cli/options.def" | tr '\n' ' ' | sed 's/OPTION(/\n&/g' |
+	sed -n 's/^OPTION([A-Z_]*, \([A-Z_| ]*\), "\([a-z-]*\)", [^,]*, "[^"]*", [A-Z]*, .*, "\([^", ]*\)", *"[A-Z].*/\1:\2:\3/p' >defaults
+tap_ok "options have defaults" [ "$(wc -l <defaults)" -gt 15 ]
+while IFS=: read -r who name value; do
+	for page in $pages; do
+		c=$(basename "$page" .1 | sed 's/^qcnn-//' | tr a-z A-Z)
+		case " $who " in *" $c "*) ;; *) continue ;; esac
+		sed -n "/^\.It .*Fl Fl $name\$/,/^\.It/p; /^\.It .*Fl Fl $name /,/^\.It/p" "$page" | tr '\n' ' ' | sed 's/\\&//g' |
+			grep -qi -e "the default is $value\." || echo "$c --$name: $value"
+	done
+done <defaults >missing
+tap_is "$(cat missing)" "" "every default"
+
+# Every environment variable that the sources read, but for those by which Slurm and ssh tell a process where it is.
+(cd "$top_srcdir" && grep -rhoE --include='*.c' 'getenv\("[A-Z_]*"\)' cli runtime compiler lang) | sed 's/getenv("\(.*\)")/\1/' | sort -u |
+	grep -vx -e SLURMD_NODENAME -e SSH_CONNECTION >variables
+tap_ok "variables are read" [ "$(wc -l <variables)" -gt 8 ]
+while read -r name; do grep -q "^\.\(It \)*Ev .*$name\b\|Ev $name\b" all || echo "$name"; done <variables >missing
+tap_is "$(cat missing)" "" "every environment variable"
+
 version=$(sed -n 's/.*WIRE_VERSION = \([0-9]*\),.*/\1/p' "$top_srcdir/runtime/net/protocol/wire.h")
 tap_is "$(sed -n 's/^The version of the protocol is \([0-9]*\)\./\1/p; s/^\.It version Ta u16 Ta \([0-9]*\).*/\1/p' \
 	"$top_srcdir/man/qcnn-wire.7.in" | tr '\n' ' ')" "$version $version $version " "qcnn-wire(7) describes this version of the protocol"

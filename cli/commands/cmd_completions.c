@@ -56,8 +56,83 @@ static void keys(struct buf *out)
 		buf_printf(out, "%s%s=", i ? " " : "", schema_row((enum key_id)i)->path);
 }
 
-/* Prints the names of runs, one a line; for all three shells. */
+/* The options of the rows that keys choose from, as --set takes them. */
+static void key_options(struct buf *out)
+{
+	for (int i = 0; i < KEY_COUNT; i++) {
+		const struct schema_row *key = schema_row((enum key_id)i);
+		const char *name[SCHEMA_NAMES_MAX];
+		size_t n = schema_has_rows(key->type) || key->type == TYPE_CALLBACKS
+			? schema_names(key, name)
+			: 0;
+		struct table_row row;
+
+		for (size_t k = 0; k < n; k++)
+			for (unsigned o = 0;
+				schema_table_row(key->type, name[k], &row) && o < row.noption; o++)
+				buf_printf(out, "%s%s.%s.%s=", out->len ? " " : "", key->path,
+					row.name, row.option[o].name);
+	}
+}
+
+/* Words that the value of a key may be, each behind `before`; how many. */
+static size_t key_words(const struct schema_row *key, const char *before, struct buf *out)
+{
+	static const char *const flags[] = { "true", "false" };
+	const char *name[SCHEMA_NAMES_MAX];
+	size_t n = key->type == TYPE_BOOL ? 2 : schema_names(key, name), words = 0;
+
+	for (size_t k = 0; k < n; k++) {
+		const char *word = key->type == TYPE_BOOL ? flags[k] : name[k];
+
+		if (!strchr(word, ':')) /* one that stands for several is left to the user */
+			buf_printf(out, "%s%s%s", words++ ? " " : "", before, word);
+	}
+	return words;
+}
+
+/* Keys with their words, for shells that do not split at `=`. */
+static void key_values(struct buf *out)
+{
+	for (int i = 0; i < KEY_COUNT; i++) {
+		buf_auto before = BUF_INIT, words = BUF_INIT;
+
+		buf_printf(&before, "%s=", schema_row((enum key_id)i)->path);
+		if (key_words(schema_row((enum key_id)i), before.data, &words))
+			buf_printf(out, " %s", words.data);
+	}
+}
+
+/* Commands that print words, one a line; for all three shells. */
 static const char run_names[] = "(echo latest; qcnn runs list 2>/dev/null | sed '1d;s/ .*//')";
+static const char codes[] = "(qcnn explain | sed 's/ .*//')";
+
+/* The command that prints what a command's operands, or the argument of an option, may be; NULL: none. */
+static const char *printed_by(const char *operands)
+{
+	return strstr(operands, "RUN") || strstr(operands, "WEIGHTS") ? run_names
+		: strstr(operands, "CODE")                            ? codes
+								      : NULL;
+}
+
+/* May operands of this command be files, too? */
+static bool takes_files(const struct command *c)
+{
+	return c != &command_runs && printed_by(c->operands) != codes;
+}
+
+static bool is_run(const struct option_row *r)
+{
+	return r->argument && !strcmp(r->argument, "RUN");
+}
+static bool sets(const struct option_row *r)
+{
+	return r == &option_rows()[OPT_SET] || r == &option_rows()[OPT_SET_INFER];
+}
+static bool has_words(const struct option_row *r)
+{
+	return r->kind == OPTION_CHOICE || (r->kind == OPTION_OPTIONAL && r->values);
+}
 
 /* ---- bash ---- */
 
@@ -76,14 +151,36 @@ static void bash_choices(const char *command, unsigned bit, struct buf *out)
 	const struct option_row *rows = option_rows();
 
 	for (int i = 0; i < OPT_IDS; i++)
-		if ((rows[i].commands & bit) && rows[i].kind == OPTION_CHOICE) {
-			buf_printf(out, "    %s:--%s) words='", command, rows[i].name);
+		if ((rows[i].commands & bit) && has_words(&rows[i])) {
+			/* An optional argument is there only behind `=`. */
+			buf_printf(out, "    %s:--%s) %swords='", command, rows[i].name,
+				rows[i].kind == OPTION_OPTIONAL ? "[[ $sign ]] && " : "");
 			words_of(rows[i].values, out);
 			buf_str(out, "' ;;\n");
+		} else if ((rows[i].commands & bit) && is_run(&rows[i])) {
+			buf_printf(out, "    %s:--%s) words=$%s ;;\n", command, rows[i].name,
+				run_names);
 		}
 }
 
-/* Behind a command: its verbs, then names of runs where it is about runs, else files. */
+static void bash_keys(struct buf *out)
+{
+	buf_str(out, "    *:--set | *:-s) words='");
+	keys(out);
+	buf_str(out, "'\n      [[ $cur == *.*.* ]] && words='");
+	buf_auto deep = BUF_INIT;
+	key_options(&deep);
+	buf_printf(out, "%s' ;;\n", deep.data);
+	for (int i = 0; i < KEY_COUNT; i++) {
+		buf_auto words = BUF_INIT;
+
+		if (key_words(schema_row((enum key_id)i), "", &words))
+			buf_printf(out, "    *:%s) words='%s' ;;\n",
+				schema_row((enum key_id)i)->path, words.data);
+	}
+}
+
+/* Behind a command: its verbs, then what a command prints, and files. */
 static void bash_operands(struct buf *out)
 {
 	for (const struct command *const *c = commands; *c; c++) {
@@ -93,22 +190,25 @@ static void bash_operands(struct buf *out)
 		if (b.len)
 			buf_printf(out, "    %s:1) words='%s' ;;\n", (*c)->name, b.data);
 	}
-	buf_printf(out, "    runs:*) words=$%s ;;\n", run_names);
+	for (const struct command *const *c = commands; *c; c++)
+		if (printed_by((*c)->operands))
+			buf_printf(out, "    %s:*) %s=$%s ;;\n", (*c)->name,
+				takes_files(*c) ? "more" : "words", printed_by((*c)->operands));
 }
 
 static void bash(struct buf *out)
 {
-	buf_str(out, "# bash completion for qcnn; use: eval \"$(qcnn completions bash)\"\n"
-		"_qcnn() {\n  local cur=${COMP_WORDS[COMP_CWORD]} cmd= i words= name= sign= nth=0\n"
+	buf_str(out,
+		"# bash completion for qcnn; use: eval \"$(qcnn completions bash)\"\n"
+		"_qcnn() {\n  local cur=${COMP_WORDS[COMP_CWORD]} cmd= i words= name= sign= nth=0 more=\n"
 		"  # `--name=value` may come as three words.\n"
 		"  if [[ $cur == = ]]; then name=${COMP_WORDS[COMP_CWORD-1]} cur= sign==\n"
 		"  elif (( COMP_CWORD > 1 )) && [[ ${COMP_WORDS[COMP_CWORD-1]} == = ]]; then name=${COMP_WORDS[COMP_CWORD-2]} sign==\n"
 		"  else name=${COMP_WORDS[COMP_CWORD-1]}; fi\n"
 		"  for (( i = 1; i < COMP_CWORD; i++ )); do\n    case ${COMP_WORDS[i]} in -*) ;; *) cmd=${COMP_WORDS[i]}; break ;; esac\n  done\n"
 		"  for (( ; i < COMP_CWORD; i++ )); do [[ ${COMP_WORDS[i]} == -* ]] || (( ++nth )); done\n"
-		"  case $cmd:$name in\n    *:--set | *:-s) words='");
-	keys(out);
-	buf_str(out, "' ;;\n");
+		"  case $cmd:$name in\n");
+	bash_keys(out);
 	bash_choices("", COMMAND_TOP, out);
 	for (const struct command *const *c = commands; *c; c++)
 		bash_choices((*c)->name, (*c)->bit, out);
@@ -131,10 +231,11 @@ static void bash(struct buf *out)
 		bash_options((*c)->bit, out);
 		buf_str(out, "' ;;\n");
 	}
-	buf_str(out, "  esac\n  if [[ $cur == -* || -z $cmd || $cmd == help ]]; then\n"
+	buf_str(out,
+		"  esac\n  if [[ $cur == -* || -z $cmd || $cmd == help ]]; then\n"
 		"    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
 		"    [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace\n"
-		"  else\n    COMPREPLY=($(compgen -f -- \"$cur\"))\n  fi\n}\n"
+		"  else\n    COMPREPLY=($(compgen -W \"$more\" -- \"$cur\") $(compgen -f -- \"$cur\"))\n  fi\n}\n"
 		"complete -o filenames -F _qcnn qcnn\n");
 }
 
@@ -149,13 +250,20 @@ static void zsh_option(const struct option_row *r, struct buf *out)
 	hint(r->text, text, sizeof text);
 	for (char *c = text; *c; c++)
 		*c = *c == '[' ? '(' : *c == ']' ? ')' : *c;
-	buf_printf(&b, "%s--%s%s[%s]", r->kind == OPTION_LIST ? "*" : "", r->name, r->argument && r->kind != OPTION_OPTIONAL ? "=" : "", text);
-	if (r->kind == OPTION_CHOICE) {
+	buf_printf(&b, "%s--%s%s[%s]", r->kind == OPTION_LIST ? "*" : "", r->name,
+		!r->argument                         ? ""
+			: r->kind != OPTION_OPTIONAL ? "="
+			: r->values                  ? "=-"
+						     : "",
+		text);
+	if (has_words(r)) {
 		buf_printf(&b, ":%s:(", r->argument);
 		words_of(r->values, &b);
 		buf_char(&b, ')');
-	} else if (r == &option_rows()[OPT_SET] || r == &option_rows()[OPT_SET_INFER]) {
-		buf_printf(&b, ":%s:{compadd -S '' -a keys}", r->argument);
+	} else if (sets(r)) {
+		buf_printf(&b, ":%s:_qcnn_keys", r->argument);
+	} else if (is_run(r)) {
+		buf_printf(&b, ":%s:_qcnn_runs", r->argument);
 	} else if (r->argument && r->kind != OPTION_OPTIONAL) {
 		buf_printf(&b, ":%s:_files", r->argument);
 	}
@@ -177,16 +285,27 @@ static void zsh_operands(const struct command *c, struct buf *out)
 	verbs_of(c, &b);
 	if (b.len)
 		buf_printf(out, " \\\n        '1:what:(%s)'", b.data);
-	if (c == &command_runs)
-		buf_printf(out, " \\\n        \"*:run:($%s)\" ;;\n", run_names);
+	if (printed_by(c->operands) && !takes_files(c))
+		buf_printf(out, " \\\n        \"*:%s:($%s)\" ;;\n",
+			printed_by(c->operands) == codes ? "code" : "run", printed_by(c->operands));
 	else
-		buf_str(out, " \\\n        '*:file:_files' ;;\n");
+		buf_printf(out, " \\\n        '*:file:%s' ;;\n",
+			printed_by(c->operands) ? "_qcnn_files" : "_files");
 }
 
 static void zsh(struct buf *out)
 {
-	buf_str(out, "#compdef qcnn\n# zsh completion; put it into a file _qcnn in a folder of $fpath, or eval it.\n"
-		"_qcnn() {\n  local state\n  local -a commands=(");
+	buf_auto deep = BUF_INIT;
+
+	key_options(&deep);
+	key_values(&deep);
+	buf_printf(out,
+		"#compdef qcnn\n# zsh completion; put it into a file _qcnn in a folder of $fpath, or eval it.\n"
+		"_qcnn_keys() { if [[ $PREFIX == *(.*.|=)* ]]; then compadd -S '' -a deep; else compadd -S '' -a keys; fi }\n"
+		"_qcnn_runs() { compadd -- $%s }\n"
+		"_qcnn_files() { _qcnn_runs; _files }\n",
+		run_names);
+	buf_str(out, "_qcnn() {\n  local state\n  local -a commands=(");
 	for (const struct command *const *c = commands; *c; c++) {
 		buf_auto b = BUF_INIT;
 
@@ -196,7 +315,7 @@ static void zsh(struct buf *out)
 	}
 	buf_str(out, "\n  )\n  local -a keys=(");
 	keys(out);
-	buf_str(out, ")\n  _arguments -C");
+	buf_printf(out, ")\n  local -a deep=(%s)\n  _arguments -C", deep.data);
 	zsh_options(COMMAND_TOP, out);
 	buf_str(out, " \\\n        '1:command:->command' '*::argument:->argument'\n  case $state in\n"
 		"  command) _describe command commands ;;\n  argument)\n    case $words[1] in\n");
@@ -223,9 +342,10 @@ static void fish_option(const struct option_row *r, const char *command, struct 
 	if (r->kind == OPTION_CHOICE) {
 		words_of(r->values, &words);
 		buf_printf(out, " -x -a '%s'", words.data);
-	} else if (r == &option_rows()[OPT_SET] || r == &option_rows()[OPT_SET_INFER]) {
-		keys(&words);
-		buf_printf(out, " -x -a '%s'", words.data);
+	} else if (sets(r)) {
+		buf_str(out, " -x -a '(__qcnn_keys)'");
+	} else if (is_run(r)) {
+		buf_printf(out, " -x -a \"%s\"", run_names);
 	} else if (r->argument && r->kind != OPTION_OPTIONAL) {
 		buf_str(out, " -r");
 	}
@@ -242,15 +362,27 @@ static void fish_operands(const struct command *c, struct buf *out)
 	if (b.len)
 		buf_printf(out, "complete -c qcnn -f -n '__fish_seen_subcommand_from %s; and not __fish_seen_subcommand_from %s' -a '%s'\n", c->name,
 			b.data, b.data);
-	if (c == &command_runs)
+	if (printed_by(c->operands))
 		buf_printf(out,
-			"complete -c qcnn -f -n '__fish_seen_subcommand_from runs; and __fish_seen_subcommand_from %s' -a \"%s\"\n",
-			b.data, run_names);
+			"complete -c qcnn %s-n '__fish_seen_subcommand_from %s%s%s' -a \"%s\"\n",
+			takes_files(c) ? "" : "-f ", c->name,
+			b.len ? "; and __fish_seen_subcommand_from " : "", b.len ? b.data : "",
+			printed_by(c->operands));
 }
 
 static void fish(struct buf *out)
 {
-	buf_str(out, "# fish completion for qcnn; use: qcnn completions fish > ~/.config/fish/completions/qcnn.fish\n");
+	buf_auto deep = BUF_INIT;
+
+	key_options(&deep);
+	key_values(&deep);
+	buf_printf(out,
+		"# fish completion for qcnn; use: qcnn completions fish > ~/.config/fish/completions/qcnn.fish\n"
+		"function __qcnn_keys\n  if string match -qr '[.].*[.]|[a-z]=' -- (commandline -ct | string replace -r '^--set=' '')\n"
+		"    string split ' ' -- '%s'\n  else\n    string split ' ' -- '",
+		deep.data);
+	keys(out);
+	buf_str(out, "'\n  end\nend\n");
 	for (const struct command *const *c = commands; *c; c++) {
 		buf_printf(out, "complete -c qcnn -f -n __fish_use_subcommand -a %s -d ", (*c)->name);
 		quoted((*c)->summary, true, out);

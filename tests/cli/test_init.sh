@@ -71,9 +71,27 @@ if command -v bash >/dev/null; then
 	tap_is "$(bash ask.sh qcnn train --dry-run mine/conf)" "mine/config.yaml" "a file behind an option without a value"
 	tap_is "$(bash ask.sh qcnn train --set train.ep)" "train.epochs=" "a key of the configuration"
 	tap_is "$(bash ask.sh qcnn train --set = run.se)" "run.seed=" "behind = too"
+	tap_is "$(bash ask.sh qcnn train --set train.optimizer.adam.l)" "train.optimizer.adam.learning_rate=" "an option of what a key chooses"
+	tap_is "$(bash ask.sh qcnn train --set train.loss = h)" "huber hinge" "a value of a key"
+	tap_is "$(bash ask.sh qcnn train --set log.report =)" "true false" "one that is true or false"
+	tap_is "$(bash ask.sh qcnn train --encrypt =)" "on off" "an optional value"
+	tap_is "$(PATH=$(dirname "$QCNN"):$PATH bash ask.sh qcnn explain Q010)" "Q0101 Q0102 Q0103 Q0104 Q0105 Q0107 Q0108 Q0109" "a code"
+	tap_is "$(PATH=$(dirname "$QCNN"):$PATH bash ask.sh qcnn infer lat)" "latest" "a run to evaluate"
+	tap_is "$(PATH=$(dirname "$QCNN"):$PATH bash ask.sh qcnn draw m)" "$(ls runs | grep mine) mine" "runs and files"
+	tap_is "$(PATH=$(dirname "$QCNN"):$PATH bash ask.sh qcnn train --resume = lat)" "latest" "a run to resume"
 	tap_is "$(bash ask.sh qcnn weights '')" "show convert diff" "what a command does"
 	tap_is "$(PATH=$(dirname "$QCNN"):$PATH bash ask.sh qcnn runs show m)" "$(ls runs | grep mine)" "a run"
 else
 	tap_skip "bash is not installed"
+fi
+if command -v fish >/dev/null; then
+	ask() { HOME=$PWD PATH=$(dirname "$QCNN"):$PATH fish -N -c "source complete.fish; complete -C '$1'" | cut -f 1 | paste -s -d ' ' -; }
+	tap_is "$(ask 'qcnn train --set train.ep')" "train.epochs=" "fish completes a key"
+	tap_is "$(ask 'qcnn train --set train.optimizer.adam.l')" "train.optimizer.adam.learning_rate=" "an option of what it chooses"
+	tap_is "$(ask 'qcnn train --set log.report=')" "log.report=false log.report=true" "its values"
+	tap_is "$(ask 'qcnn infer lat')" "latest" "a run"
+	tap_is "$(ask 'qcnn explain Q0109')" "Q0109" "a code"
+else
+	tap_skip "fish is not installed"
 fi
 tap_done

@@ -32,15 +32,18 @@ static const char *const pass_name[] = { "stage, forward", "stage, backward", "s
 
 static void put_axes(const struct axes *a, struct buf *out)
 {
-	for (int d = 0; d <= DECADES; d++)
-		buf_printf(out, "<text class=\"p-label\" x=\"%.1f\" y=\"%u\">%g</text>",
-			LEFT + W * d / DECADES - 8, H - 20, pow(10, a->x0 + d));
-	for (int d = 0; d <= DECADES; d++)
-		buf_printf(out, "<text class=\"p-label\" x=\"4\" y=\"%.1f\">%g</text>",
-			14 + PLOT_H * (1 - (double)d / DECADES), pow(10, a->y0 + d));
+	for (int d = 0; d <= DECADES; d++) {
+		double x = LEFT + W * d / DECADES, y = 10 + PLOT_H * (1 - (double)d / DECADES);
+
+		buf_printf(out, "<path class=\"p-grid\" d=\"M%.1f 10V%.1fM%d %.1fH%.1f\"/>", x,
+			10 + PLOT_H, LEFT, y, LEFT + W);
+		buf_printf(out,
+			"<text class=\"p-label p-middle\" x=\"%.1f\" y=\"%u\">%g</text><text class=\"p-label p-end\" x=\"%d\" y=\"%.1f\">%g</text>\n",
+			x, H - 20, pow(10, a->x0 + d), LEFT - 6, y + 4, pow(10, a->y0 + d));
+	}
 	buf_printf(out,
-		"<text class=\"p-label\" x=\"%u\" y=\"%u\">operations a byte of memory</text><text class=\"p-label\" x=\"%u\" y=\"%u\">GFLOP/s</text>\n",
-		WIDTH / 2 - 90, H - 3, LEFT + 6, 22);
+		"<text class=\"p-label p-middle\" x=\"%.1f\" y=\"%u\">floating-point operations per byte of memory traffic</text><text class=\"p-label\" x=\"%u\" y=\"%u\">GFLOP/s</text>\n",
+		LEFT + W / 2, H - 3, LEFT + 6, 24);
 }
 
 /* Memory up to where it meets the multiply-add limit, and that limit. */
@@ -65,6 +68,9 @@ static void put_legend(struct buf *out)
 			"<circle class=\"p-dot p-c%u\" cx=\"%.1f\" cy=\"%.1f\" r=\"6\"/><text class=\"p-label\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
 			k, LEFT + W - 150, PLOT_H - 40 + 18. * k, LEFT + W - 138,
 			PLOT_H - 36 + 18. * k, pass_name[k]);
+	buf_printf(out,
+		"<text class=\"p-label\" x=\"%.1f\" y=\"%.1f\">numbers: of the stages</text>\n",
+		LEFT + W - 156, PLOT_H - 58);
 }
 
 /* A point for the stage, at the edge where it lies outside. */

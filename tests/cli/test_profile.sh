@@ -87,6 +87,7 @@ tap_has out '"precision": "double"' "double precision"
 "$QCNN" bench --show --circuit qcnn --qubits 18 >large.qcnn
 tap_exit 0 "a state in stages" "$QCNN" profile --gradient --steps 2 -o large --json large.qcnn
 tap_is "$(grep -c 'both passes</text>' large/roofline.svg large/profile.html | tr '\n' ' ')" 'large/roofline.svg:1 large/profile.html:1 ' "the roofline as a file and on the page"
+tap_is "$(grep -c 'class="p-grid"' large/roofline.svg) $(grep -c 'per byte of memory traffic</text>' large/roofline.svg)" "6 1" "it has a grid and names its axes"
 tap_has out '"name": "states"' "memory by what it is used for"
 tap_exit 0 "with two threads" "$QCNN" profile --no-limits --gradient --threads 2 --steps 2 -o shared large.qcnn
 tap_is "$(gunzip -c shared/trace.json.gz | tr '{' '\n' | grep '"ph": *"X"' | grep -E '"name": *"(for|back)ward (conv|pool)' | grep -o '"tid": *[0-9]*' | sort -u | wc -l)" 2 "stages are on the timeline of each thread"

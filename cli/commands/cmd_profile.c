@@ -25,12 +25,12 @@ enum { WARMUP_STEPS = 2 };
 static const double SECONDS = 2;
 static const char LONG_ENOUGH[] = "train.epochs=1000000"; /* the profile ends it */
 
+enum { ADDED = 2 }; /* options, at most */
+
 static void add_list(struct options *o, enum option_id id, const char *value)
 {
-	if (o->nlist < OPTIONS_LIST_MAX) {
-		o->list[o->nlist].id = id;
-		o->list[o->nlist++].value = value;
-	}
+	o->list[o->nlist].id = id;
+	o->list[o->nlist++].value = value;
 }
 
 /* A training in a folder that is gone afterwards. */
@@ -203,6 +203,9 @@ static int profile(struct cli *c)
 			.bytes_max = options_count(o, OPT_MAX_BYTES) } };
 	int status = check_options(c);
 
+	if (!status && o->nlist > OPTIONS_LIST_MAX - ADDED)
+		return cli_usage(c, "more than %d options that may be repeated",
+			OPTIONS_LIST_MAX - ADDED);
 	if (!status && o->given[OPT_PROFILE_ATTACH])
 		return attach(c, &g.order);
 	if (status)

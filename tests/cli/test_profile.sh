@@ -117,6 +117,10 @@ tap_has err 'train.batch_size' "the key is named"
 tap_exit 66 "no such file" "$QCNN" profile missing.yaml
 tap_exit 78 "a training that ends before it begins" "$QCNN" profile --no-limits --set train.max_steps=1 --set train.restarts=1 config.yaml
 tap_has err 'ended before step 3' "it says why"
+many=$(yes -- '--set run.seed=1' | head -n 62)
+tap_exit 0 "62 options that may be repeated" "$QCNN" profile --no-limits --steps 2 $many config.yaml
+tap_exit 2 "one more" "$QCNN" profile --no-limits --steps 2 $many --set run.seed=2 config.yaml
+tap_has err 'more than 62 options that may be repeated' "they are too many"
 "$QCNN" profile config.yaml >out 2>err &
 sleep 0.3
 kill -TERM $!

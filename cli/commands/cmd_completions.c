@@ -107,18 +107,21 @@ static void key_values(struct buf *out)
 static const char run_names[] = "(echo latest; qcnn runs list 2>/dev/null | sed '1d;s/ .*//')";
 static const char codes[] = "(qcnn explain | sed 's/ .*//')";
 
-/* The command that prints what a command's operands, or the argument of an option, may be; NULL: none. */
-static const char *printed_by(const char *operands)
+/* The command that prints what a command's operands may be; NULL: none. */
+static const char *printed_by(const struct command *c)
 {
-	return strstr(operands, "RUN") || strstr(operands, "WEIGHTS") ? run_names
-		: strstr(operands, "CODE")                            ? codes
-								      : NULL;
+	const char *operands = c->operands;
+
+	return strstr(operands, "RUN") || strstr(operands, "WEIGHTS") || c == &command_weights
+		? run_names
+		: strstr(operands, "CODE") ? codes
+					   : NULL;
 }
 
 /* May operands of this command be files, too? */
 static bool takes_files(const struct command *c)
 {
-	return c != &command_runs && printed_by(c->operands) != codes;
+	return c != &command_runs && printed_by(c) != codes;
 }
 
 static bool is_run(const struct option_row *r)
@@ -191,9 +194,9 @@ static void bash_operands(struct buf *out)
 			buf_printf(out, "    %s:1) words='%s' ;;\n", (*c)->name, b.data);
 	}
 	for (const struct command *const *c = commands; *c; c++)
-		if (printed_by((*c)->operands))
+		if (printed_by(*c))
 			buf_printf(out, "    %s:*) %s=$%s ;;\n", (*c)->name,
-				takes_files(*c) ? "more" : "words", printed_by((*c)->operands));
+				takes_files(*c) ? "more" : "words", printed_by(*c));
 }
 
 static void bash(struct buf *out)
@@ -285,12 +288,12 @@ static void zsh_operands(const struct command *c, struct buf *out)
 	verbs_of(c, &b);
 	if (b.len)
 		buf_printf(out, " \\\n        '1:what:(%s)'", b.data);
-	if (printed_by(c->operands) && !takes_files(c))
+	if (printed_by(c) && !takes_files(c))
 		buf_printf(out, " \\\n        \"*:%s:($%s)\" ;;\n",
-			printed_by(c->operands) == codes ? "code" : "run", printed_by(c->operands));
+			printed_by(c) == codes ? "code" : "run", printed_by(c));
 	else
 		buf_printf(out, " \\\n        '*:file:%s' ;;\n",
-			printed_by(c->operands) ? "_qcnn_files" : "_files");
+			printed_by(c) ? "_qcnn_files" : "_files");
 }
 
 static void zsh(struct buf *out)
@@ -362,12 +365,12 @@ static void fish_operands(const struct command *c, struct buf *out)
 	if (b.len)
 		buf_printf(out, "complete -c qcnn -f -n '__fish_seen_subcommand_from %s; and not __fish_seen_subcommand_from %s' -a '%s'\n", c->name,
 			b.data, b.data);
-	if (printed_by(c->operands))
+	if (printed_by(c))
 		buf_printf(out,
 			"complete -c qcnn %s-n '__fish_seen_subcommand_from %s%s%s' -a \"%s\"\n",
 			takes_files(c) ? "" : "-f ", c->name,
 			b.len ? "; and __fish_seen_subcommand_from " : "", b.len ? b.data : "",
-			printed_by(c->operands));
+			printed_by(c));
 }
 
 static void fish(struct buf *out)

@@ -79,6 +79,7 @@ if command -v bash >/dev/null; then
 	tap_is "$(PATH=$(dirname "$QCNN"):$PATH bash ask.sh qcnn infer lat)" "latest" "a run to evaluate"
 	tap_is "$(PATH=$(dirname "$QCNN"):$PATH bash ask.sh qcnn draw m)" "$(ls runs | grep mine) mine" "runs and files"
 	tap_is "$(PATH=$(dirname "$QCNN"):$PATH bash ask.sh qcnn train --resume = lat)" "latest" "a run to resume"
+	tap_is "$(PATH=$(dirname "$QCNN"):$PATH bash ask.sh qcnn weights show lat)" "latest" "one whose weights are shown"
 	tap_is "$(bash ask.sh qcnn weights '')" "show convert diff" "what a command does"
 	tap_is "$(PATH=$(dirname "$QCNN"):$PATH bash ask.sh qcnn runs show m)" "$(ls runs | grep mine)" "a run"
 else

@@ -66,6 +66,12 @@ tap_is "$(undocumented out bench | tr '\n' ' ')" "" "its fields are in the manua
 "$QCNN" bench --json --no-limits --qubits 17 --gradient --runs 1 --parts >out
 tap_is "$(undocumented out bench | tr '\n' ' ')" "" "also those of --parts"
 tap_is "$(in_form runs/latest/run.json)" "" "run.json"
+cp "$top_builddir/man/qcnn.1" ./qcnn-main.1 2>/dev/null || cp "$top_srcdir/man/qcnn.1" ./qcnn-main.1
+printf 'qubit q; x q; int q = 1; observe z(q);\n' >twice.qcnn
+"$QCNN" check --error-format=json twice.qcnn 2>messages
+"$QCNN" check --error-format=json nothing.qcnn 2>>messages
+tap_is "$(grep -o '"[a-z_]*": ' messages | tr -d '": ' | sort -u | while read -r f; do grep -qw "$f" qcnn-main.1 || echo "$f"; done)" "" \
+	"the fields of messages are in qcnn(1)"
 "$QCNN" train -q --set train.epochs=3 --set 'train.callbacks={early_stopping: {monitor: loss}}' --hosts local:2 config.yaml
 tap_is "$(undocumented runs/latest/run.json train | tr '\n' ' ')" "" "its fields are in the manual"
 tap_is "$(undocumented runs/latest/metrics.jsonl train | tr '\n' ' ')" "" "and those of metrics.jsonl"

@@ -21,12 +21,14 @@ static void note_signal(int number)
 		stopped_by = number;
 }
 
-static char early_line[512];
+static char early_line[512], early_folder[4096];
 
 static void leave(int number)
 {
 	ssize_t ignored = write(STDERR_FILENO, early_line, strlen(early_line));
 
+	if (*early_folder)
+		ignored = rmdir(early_folder);
 	(void)ignored;
 	(void)number;
 	_exit(err_exit_status(-ERR_STOPPED));
@@ -49,6 +51,12 @@ void stop_at_once(const char *line)
 {
 	strncpy(early_line, line, sizeof early_line - 1);
 	install(leave);
+}
+
+void stop_removes(const char *folder)
+{
+	if (strlen(folder) < sizeof early_folder)
+		memcpy(early_folder, folder, strlen(folder) + 1);
 }
 
 void stop_catch(void) { install(note_signal); }

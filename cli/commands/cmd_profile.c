@@ -43,6 +43,7 @@ static int profile_training(struct cli *c)
 		return cli_error(c, -ERR_CANT_CREATE,
 			"cannot create a temporary folder in %s: %s; TMPDIR names another folder",
 			temporary_folder(), strerror(errno));
+	stop_removes(folder.data);
 	/* As YAML, in single quotes. */
 	buf_str(&set, "log.dir='");
 	for (const char *s = folder.data; *s; s++)

@@ -127,6 +127,17 @@ kill -TERM $!
 wait $!
 tap_is "$? $(grep -c 'error: stopped ' err)" "75 1" "a signal while the limits are measured, or before"
 
+# Data that do not come: the signal is received before there is a run.
+mkfifo slow.csv && mkdir waiting
+sed 's/generate: .*/train: slow.csv/; /rounds:/d' config.yaml >slow.yaml
+TMPDIR=$PWD/waiting "$QCNN" profile slow.yaml >out 2>err &
+pid=$!
+tap_until "grep -q '^SigCgt.*[4-7c-f]...\$' /proc/$pid/status"   # TERM is handled
+tap_ok "it has made its folder" test -d waiting/qcnn-profile-*
+kill -TERM $pid
+wait $pid
+tap_is "$? $(ls waiting)" "75 " "a signal before the training leaves no folder"
+
 # ---- advice ----
 advised_first() { grep -q '"advice": \[{"code": "batch_size"' out; }
 tap_once_of_ten advised_first "$QCNN" profile --no-limits --json --seconds 1 --set train.batch_size=2 --set train.restarts=1 config.yaml

@@ -305,12 +305,12 @@ static void check_samples(struct job *j)
 
 int job_open(struct cli *c, const char *path, struct job *j)
 {
-	struct config_change change[OPTIONS_LIST_MAX];
+	struct config_change change[OPTIONS_LIST_MAX + 1]; /* and --device */
 	unsigned nchange = config_changes(&c->options, change);
 	struct err e;
 
 	memset(j, 0, sizeof *j);
-	if (c->options.given[OPT_DEVICE] && nchange < OPTIONS_LIST_MAX) {
+	if (c->options.given[OPT_DEVICE]) {
 		snprintf(j->device_change, sizeof j->device_change, "run.device=%s",
 			c->options.value[OPT_DEVICE]);
 		change[nchange++] = (struct config_change){ j->device_change, false };

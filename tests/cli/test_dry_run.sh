@@ -68,4 +68,6 @@ tap_exit 65 "a fault in the data" "$QCNN" train --dry-run --set data.train=two.q
 printf 'a,b,label\n0.1,0.2,1e200\n0.1,0.3,1\n' >far.csv
 tap_exit 1 "a fault that training meets" "$QCNN" train --dry-run --set data.train=far.csv --set data.label_map=null --set data.split=null table.yaml
 tap_has err 'not finite' "is met"
+tap_exit 0 "--device behind as many --set as there may be" "$QCNN" train --dry-run --json --device ref $(yes -- '--set run.seed=1' | head -n 64) config.yaml
+tap_has out '"device": "ref"' "counts"
 tap_done

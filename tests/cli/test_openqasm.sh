@@ -71,6 +71,9 @@ CPhaseShift10(a[0])|q[0], q[1]
 fsim(a[0], a[1])|q[2], q[0]
 rccx|q[0], q[1], q[2]
 rc3x|q[0], q[1], q[2], q[3]
+DoubleExcitation(t)|q[3], q[1], q[0], q[2]
+DoubleExcitationMinus(a[0])|q[0], q[1], q[2], q[3]
+OrbitalRotation(a[1])|q[0], q[1], q[2], q[3]
 END
 	echo 'ctrl @ gphase(t) q[1]; negctrl @ ctrl @ gphase(a[2]) q[0], q[4]; gphase(a[1]);'
 	# Controls on all qubits that there are.

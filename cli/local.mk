@@ -173,6 +173,8 @@ libcli_a_SOURCES = \
 	cli/stack.h \
 	cli/training/backup.c \
 	cli/training/backup.h \
+	cli/training/extend.c \
+	cli/training/extend.h \
 	cli/training/resume.c \
 	cli/training/resume.h \
 	cli/training/resume_target.c \

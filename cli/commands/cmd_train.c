@@ -140,10 +140,11 @@ const struct command command_train = {
 	.text = "Trains the model of a configuration with its data. All results are written to a new folder, runs/NAME-TIME: the "
 		"resolved configuration, the model, the weights, one line of metrics per epoch, and a record of the run. "
 		"runs/latest links to the files of the newest finished run. The same command resumes an interrupted run from its "
-		"last checkpoint, with the same bits as an uninterrupted run.",
+		"last checkpoint, with the same bits as an uninterrupted run; --resume=RUN with more epochs extends a finished one.",
 	.example = (const char *const[]){ "qcnn train config.yaml",
 		"qcnn train --set train.epochs=5 --set run.seed=2 config.yaml",
 		"qcnn train -o weights.bin config.yaml", "qcnn train --fresh config.yaml",
+		"qcnn train --resume=latest --set train.epochs=100 config.yaml",
 		"qcnn train --live config.yaml", "qcnn train --dry-run config.yaml",
 		"qcnn train --hosts local:2 config.yaml", "qcnn train --device cpu config.yaml",
 		NULL },

@@ -20,7 +20,7 @@
 #include "runtime/log/latest.h"
 #include "runtime/log/run.h"
 
-const char *const backup_file[BACKUP_SLOTS] = { "checkpoint/0.bin", "checkpoint/1.bin" };
+const char *const backup_file[BACKUP_FILES] = { "checkpoint/0.bin", "checkpoint/1.bin", "state.bin" };
 
 /* The record of a folder, or NULL when it is no run's. */
 static json_t *read_record(const char *path)

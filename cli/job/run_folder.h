@@ -40,6 +40,7 @@ int run_file(const char *dir, const char *word, struct buf *own, const char **ou
  * `latest` leads to another run, or when other runs have names that begin with the word.  false: the word itself is. */
 bool run_lasting_name(const char *dir, const char *word, const char *path, struct buf *out);
 
-/* Checkpoints are written alternately to these files of a run's folder, so that one of them is always complete. */
-enum { BACKUP_SLOTS = 2 };
-extern const char *const backup_file[BACKUP_SLOTS];
+/* Checkpoints are written alternately to the first two of these files of a run's folder, so that one of them is always
+ * complete.  The last one has the state after the last epoch of a run that has finished, from which more epochs go on. */
+enum { BACKUP_SLOTS = 2, BACKUP_END = BACKUP_SLOTS, BACKUP_FILES };
+extern const char *const backup_file[BACKUP_FILES];

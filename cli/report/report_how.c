@@ -29,6 +29,17 @@ static void shell_word(const char *word, struct buf *out)
 	buf_xml_str(out, b.data);
 }
 
+/* --resume=RUN: that run exists. */
+static bool names_run(const struct train_report *p, int i)
+{
+	static const char resume[] = "--resume";
+	const char *word = job_word(p->cli, p->job, i),
+		   *before = i ? job_word(p->cli, p->job, i - 1) : "";
+
+	return !strcmp(before, resume) || !strcmp(word, resume)
+		|| !strncmp(word, "--resume=", sizeof resume);
+}
+
 static void again(const struct train_report *p, struct buf *out)
 {
 	mem_auto char *here = getcwd(NULL, 0);
@@ -42,6 +53,8 @@ static void again(const struct train_report *p, struct buf *out)
 		buf_char(out, '\n');
 	}
 	for (int i = 0; (word = job_word(p->cli, p->job, i)); i++) {
+		if (names_run(p, i))
+			continue;
 		buf_str(out, i ? " " : "");
 		shell_word(word, out);
 	}

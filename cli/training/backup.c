@@ -9,6 +9,8 @@
 #include "runtime/base/system/clock.h"
 #include "runtime/base/system/folder.h"
 
+static const char end_written[] = "checkpoint/end.bin";
+
 int backup_open(struct backup *b, struct write_errors *t, const struct job *j, struct run *run, double begin, uint64_t count,
 	struct err *e)
 {
@@ -48,14 +50,16 @@ static int make_image(struct backup *b, const struct train_state *s, struct trai
 	json_object_set_new(v, "count", json_integer((json_int_t)b->count + 1));
 	json_object_set_new(v, "seconds", json_real(clock_seconds() - b->begin));
 	json_object_set_new(v, "version", json_string(PACKAGE_VERSION));
+	if (b->ended_by)
+		json_object_set_new(v, "ended_by", json_string(b->ended_by));
 	json_write(v, &note);
 	int code = checkpoint_image(&b->job->train, s, all, n, meta,
 		record_metadata(b->job, &b->texts, "checkpoint", note.data, meta), out);
 	return record_too_long(code, e);
 }
 
-static int write_slot(struct backup *b, const struct train_state *s, struct train_log *log,
-	const struct weights_vector *own, unsigned nown, struct err *e)
+static int write_file(struct backup *b, const char *file, const struct train_state *s,
+	struct train_log *log, const struct weights_vector *own, unsigned nown, struct err *e)
 {
 	struct checkpoint_image image;
 	int code = make_image(b, s, log, own, nown, &image, e);
@@ -63,8 +67,7 @@ static int write_slot(struct backup *b, const struct train_state *s, struct trai
 	if (!code)
 		sync_others(b);
 	if (!code)
-		code = run_write_parts(b->run, backup_file[b->count % BACKUP_SLOTS],
-			&image.weights.file, e);
+		code = run_write_parts(b->run, file, &image.weights.file, e);
 	if (!code)
 		b->count++;
 	checkpoint_image_release(&image);
@@ -99,7 +102,7 @@ int backup_save(struct backup *b, const struct train_state *s, struct train_log 
 {
 	const char *signal = stop_asked();
 	struct err why;
-	int code = write_slot(b, s, log, own, nown, &why);
+	int code = write_file(b, backup_file[b->count % BACKUP_SLOTS], s, log, own, nown, &why);
 
 	if (!code)
 		return signal ? stopped(b, s, signal, e) : 0;
@@ -107,4 +110,36 @@ int backup_save(struct backup *b, const struct train_state *s, struct train_log 
 		return err_set(e, -ERR_IO, "stopped by %s, and what was done since the last checkpoint is lost: %s", signal, why.text);
 	write_errors_note(b->write_errors, code, &why);
 	return 0;
+}
+
+/* ---- the state after the last epoch ---- */
+
+/* What would end a training of more epochs there, too. */
+static const char *ended_by(const struct train_job *j, const struct restart_state *at)
+{
+	if (at->over)
+		return "optimizer";
+	if (callbacks_stopped(at->callbacks))
+		return "early_stopping";
+	return j->max_steps && at->step >= j->max_steps ? "max_steps" : NULL;
+}
+
+void backup_save_end(struct backup *b, const struct train_state *s, struct train_log *log,
+	const struct weights_vector *own, unsigned nown)
+{
+	struct err e;
+
+	b->ended_by = ended_by(&b->job->train, s->running);
+	b->has_end = !write_file(b, end_written, s, log, own, nown, &e);
+	if (!b->has_end)
+		cli_note(b->write_errors->cli, "%s; the run cannot be extended by more epochs",
+			e.text);
+}
+
+void backup_keep_end(const struct backup *b)
+{
+	int folder = run_folder(b->run);
+
+	if (b->has_end && !folder_rename(folder, end_written, backup_file[BACKUP_END]))
+		folder_sync(folder, backup_file[BACKUP_END]);
 }

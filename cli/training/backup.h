@@ -20,6 +20,8 @@ struct backup {
 		begin; /* time of the last one; start of the run, as if it had not been interrupted */
 	uint64_t nstep, count;       /* updates since the last one; checkpoints so far */
 	struct train_log_waiting waiting;    /* while one is written */
+	const char *ended_by; /* of the state after the last epoch; NULL: all epochs were trained */
+	bool has_end;
 };
 
 /* count: number of the checkpoint that the run is resumed from, else 0. */
@@ -31,4 +33,9 @@ bool backup_is_due(struct backup *b);
  * not be saved. Without a signal a failure is reported, and saving is tried again at the next checkpoint. */
 int backup_save(struct backup *b, const struct train_state *s, struct train_log *log,
 	const struct weights_vector *own, unsigned nown, struct err *e);
+/* The state after the last epoch, with what ended the training in the metadata; kept by backup_keep_end() once the run has finished,
+ * so that the state of a run that is extended stays until then. */
+void backup_save_end(struct backup *b, const struct train_state *s, struct train_log *log,
+	const struct weights_vector *own, unsigned nown);
+void backup_keep_end(const struct backup *b);
 void backup_close(struct backup *b);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/job/run_config.h"
+#include "cli/training/extend.h"
 #include "runtime/base/numerical_version.h"
 #include "runtime/base/system/folder.h"
 
@@ -20,6 +21,7 @@ struct search {
 	bool named;                  /* by --resume */
 	const char *file;            /* the checkpoint of the run that is read */
 	char device[16];             /* of the run, where --device names another; "": none */
+	struct extension more;       /* epochs than the run was begun with */
 	struct record_texts texts;
 };
 
@@ -54,6 +56,7 @@ static bool first_difference(const json_t *ours, const json_t *theirs, struct bu
 
 static int other_configuration(struct search *s, const json_t *ours, const json_t *theirs)
 {
+	const char *weights = s->more.finished ? "weights.bin" : s->file;
 	buf_auto path = BUF_INIT, text = BUF_INIT;
 
 	if (!first_difference(ours, theirs, &path, &text))
@@ -61,7 +64,7 @@ static int other_configuration(struct search *s, const json_t *ours, const json_
 	return cli_error(s->cli, -ERR_CONFIG,
 		"%s has another configuration: %s; it is resumed with its own, or, in place of --resume, `--set train.init.from=%s/%s` begins a new run "
 		"with its weights and with a new optimizer state",
-		run_path(s->r->run), text.data, run_path(s->r->run), s->file);
+		run_path(s->r->run), text.data, run_path(s->r->run), weights);
 }
 
 /* Which part of the data, and where it is from. */
@@ -111,6 +114,17 @@ static bool moves_to_device(struct search *s, json_t *ours, json_t *theirs)
 	return moves;
 }
 
+/* More epochs are no other configuration: `ours` gets as many as theirs. */
+static void take_epochs(struct search *s, json_t *ours, const json_t *theirs)
+{
+	uint32_t epochs = extend_epochs(theirs);
+
+	if (!epochs || epochs >= extend_epochs(ours))
+		return;
+	s->more.epochs = epochs;
+	json_object_set_new(json_object_get(ours, "train"), "epochs", json_integer(epochs));
+}
+
 /* By the schema of this program: a key that the program of the checkpoint did not know has its default. */
 static int check_config(struct search *s)
 {
@@ -121,7 +135,8 @@ static int check_config(struct search *s)
 	run_config_complete(meta_of(s->r, "config"), &text);
 	json_auto_t *ours = json_read(s->texts.config.data, s->texts.config.len, NULL);
 	json_auto_t *theirs = json_read(text.data, text.len, NULL);
-	return !strcmp(text.data, s->texts.config.data) || moves_to_device(s, ours, theirs)
+	take_epochs(s, ours, theirs);
+	return json_equal(ours, theirs) || moves_to_device(s, ours, theirs)
 		? 0
 		: other_configuration(s, ours, theirs);
 }
@@ -191,7 +206,7 @@ static int open_newest(struct search *s)
 	struct err e, bad = { 0 };
 	json_t *note;
 
-	for (unsigned k = 0; k < BACKUP_SLOTS; k++) {
+	for (unsigned k = 0; k < BACKUP_FILES; k++) {
 		if (open_slot(r->run, k, &w, &note, &e))
 			bad = e;
 		if (w && (!r->weights || count_of(note) > count_of(r->note))) {
@@ -217,10 +232,12 @@ static int open_newest(struct search *s)
 
 /* ---- one run ---- */
 
-static void leave(struct resume *r)
+static void leave(struct search *s)
 {
-	run_close(r->run);
-	resume_release(r);
+	if (s->more.finished && s->r->run)
+		folder_remove(run_folder(s->r->run), "checkpoint", NULL); /* as it was */
+	run_close(s->r->run);
+	resume_release(s->r);
 }
 
 /* Of a run that was killed before its first checkpoint nothing can be continued: it is reported once. */
@@ -251,8 +268,11 @@ static void say(const struct search *s)
 
 	if (s->job->train.restarts > 1)
 		snprintf(restart, sizeof restart, "restart %u, ", at->restart + 1);
-	cli_note(s->cli, "resuming %s after %sstep %llu (epoch %u); --fresh begins a new run",
-		run_path(s->r->run), restart, (unsigned long long)at->step, at->epoch);
+	if (s->more.epochs)
+		extend_say(s->cli, s->job, &s->more, at->epoch - 1);
+	else
+		cli_note(s->cli, "resuming %s after %sstep %llu (epoch %u); --fresh begins a new run",
+			run_path(s->r->run), restart, (unsigned long long)at->step, at->epoch);
 	if (*s->device)
 		cli_note(s->cli,
 			"warning: the run was begun with the device %s and goes on with %s: the last digits may differ from those of a run "
@@ -261,6 +281,20 @@ static void say(const struct search *s)
 	if (version != NUMERICAL_VERSION)
 		cli_note(s->cli, "warning: its checkpoint has numerical version %d, this program has %d: the last digits may differ from "
 			"those of a run without interruption", version, NUMERICAL_VERSION);
+}
+
+/* The event file of the run itself has the configuration, which is another now, and is made anew. */
+static void note_extension(struct resume *r)
+{
+	json_t *events = json_object_get(r->note, "events"), *size;
+	const char *name;
+	void *next;
+
+	json_object_foreach_safe(events, next, name, size)
+		if (!strchr(name, '/'))
+			json_object_del(events, name);
+	json_object_set_new(r->note, "extended", json_integer(r->checkpoint.running->epoch - 1));
+	r->extended = true;
 }
 
 /* Lines and events of the checkpoint's time. */
@@ -292,6 +326,9 @@ static int read_run(struct search *s, bool *usable)
 	if (!s->named && other_version(s, numerical_version_of(weights_meta(r->weights, "numerical_version")), run_path(r->run)))
 		return 0;
 	status = check_same(s);
+	s->more.ended_by = json_string_value(json_object_get(r->note, "ended_by"));
+	if (!status && s->more.epochs)
+		status = extend_check(s->cli, s->job, &s->more);
 	if (status)
 		return status;
 	if (checkpoint_read(&s->job->train, r->weights, &r->checkpoint, &e)) {
@@ -300,6 +337,8 @@ static int read_run(struct search *s, bool *usable)
 		return cli_fail(s->cli, &e);
 	}
 	s->job->train.resume = &r->checkpoint.state;
+	if (s->more.epochs)
+		note_extension(r);
 	status = cut_files(s);
 	if (!status) {
 		*usable = true;
@@ -315,6 +354,7 @@ static int try_run(struct search *s, const struct run_folder *f, bool *usable)
 	struct err e;
 
 	*usable = false;
+	s->more = (struct extension){ .run = f, .finished = !strcmp(run_state(f), "finished") };
 	if (run_reopen(f->path, s->named ? NULL : &foreign, &s->r->run, &e)) {
 		if (s->named && access(f->path, W_OK))
 			err_prefix(&e,
@@ -349,13 +389,12 @@ static int named_run(struct search *s, const char *word)
 	if (run_list_find(config_text(s->job->config, KEY_LOG_DIR), word, &l, &e))
 		status = cli_fail(s->cli, &e);
 	else if (!strcmp(run_state(&l.run[0]), "finished"))
-		status = cli_error(s->cli, -ERR_USAGE,
-			"%s has finished and cannot be resumed; `--set train.init.from=%s` begins "
-			"a new run with its weights",
-			l.run[0].path, l.run[0].name);
-	else
+		status = extend_more(s->cli, s->job, &l.run[0]);
+	if (!status)
 		status = try_run(s, &l.run[0], &usable);
-	if (!status && !usable)
+	if (!status && !usable && s->more.finished)
+		status = extend_no_state(s->cli, &l.run[0]);
+	else if (!status && !usable)
 		status = cli_error(s->cli, -ERR_NO_INPUT,
 			"%s has no checkpoint: it ended before the "
 			"first one; begin a new run with --fresh",
@@ -393,7 +432,7 @@ static int newest_run(struct search *s)
 			continue;
 		status = try_run(s, &l.run[i], &usable);
 		if (!status && !usable)
-			leave(s->r);
+			leave(s);
 	}
 	run_list_release(&l);
 	return status;
@@ -419,7 +458,7 @@ int resume_find(struct cli *c, struct job *j, struct resume *r)
 	record_texts_release(&s.texts);
 	if (status) {
 		j->train.resume = NULL;
-		leave(r);
+		leave(&s);
 	}
 	return status;
 }

@@ -8,7 +8,10 @@ struct resume {
 	struct run *run;         /* locked; NULL: begin a new run */
 	struct weights *weights; /* the checkpoint borrows from it */
 	struct checkpoint checkpoint;
-	json_t *note;                /* metadata "checkpoint": {"count", "events", "lines", "seconds", "version"} */
+	/* Metadata "checkpoint": {"count", "events", "lines", "seconds", "version"}, "ended_by" of the state after the last
+	 * epoch, and "extended" where the training has more epochs now: after which one that was begun. */
+	json_t *note;
+	bool extended;
 };
 
 /* Find the run by --resume and --fresh, and set j->resume if it has a state. Prints notes and errors: 0, or the exit

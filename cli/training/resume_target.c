@@ -32,7 +32,7 @@ static bool may_resume(const struct run_folder *f, bool any)
 	bool found = false;
 	struct stat st;
 
-	for (unsigned slot = 0; folder >= 0 && !found && slot < BACKUP_SLOTS; slot++)
+	for (unsigned slot = 0; folder >= 0 && !found && slot < BACKUP_FILES; slot++)
 		found = !folder_stat(folder, backup_file[slot], &st);
 	if (found && any)
 		found = run_number(f, NULL, "numerical_version") == NUMERICAL_VERSION

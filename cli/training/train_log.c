@@ -27,6 +27,7 @@ struct train_log {
 	json_t *kept;     /* event files of an earlier process, of the run and of that restart */
 	const struct weights *from;  /* the checkpoint that the run goes on from, else NULL */
 	json_t *taken;               /* what waited in it and has been taken over */
+	uint32_t extended; /* after this epoch, so that the configuration is another from there on; 0: it is not */
 };
 
 /* ---- failures ---- */
@@ -98,7 +99,7 @@ static bool open_in(struct train_log *l, const char *folder, struct tfevents **f
 }
 
 /* Indented by four, so that it is shown as it is. */
-static void add_text(struct tfevents *f, const char *tag, const char *text, size_t len)
+static void add_text(struct tfevents *f, const char *tag, uint64_t step, const char *text, size_t len)
 {
 	buf_auto b = BUF_INIT;
 	bool fresh = true;
@@ -108,7 +109,15 @@ static void add_text(struct tfevents *f, const char *tag, const char *text, size
 		buf_char(&b, text[i]);
 		fresh = text[i] == '\n';
 	}
-	tfevents_text(f, tag, 0, b.data ? b.data : "");
+	tfevents_text(f, tag, step, b.data ? b.data : "");
+}
+
+static void add_config(struct train_log *l, struct tfevents *f, uint64_t epoch)
+{
+	buf_auto b = BUF_INIT;
+
+	config_print(l->job->config, &b);
+	add_text(f, "config", epoch, b.data, b.len);
 }
 
 static void add_texts(struct train_log *l, struct tfevents *f)
@@ -116,13 +125,11 @@ static void add_texts(struct train_log *l, struct tfevents *f)
 	struct draw_options o = { .width = 0 };
 	buf_auto b = BUF_INIT;
 
-	config_print(l->job->config, &b);
-	add_text(f, "config", b.data, b.len);
+	add_config(l, f, 0);
 	if (l->job->model.text)
-		add_text(f, "model", l->job->model.text, l->job->model.len);
-	buf_clear(&b);
+		add_text(f, "model", 0, l->job->model.text, l->job->model.len);
 	if (!draw_text(l->job->model.program, &o, &b, &(struct err){ 0 }) && b.len <= TEXT_MAX)
-		add_text(f, "circuit", b.data, b.len);
+		add_text(f, "circuit", 0, b.data, b.len);
 	buf_clear(&b);
 	train_graph(l->job->model.program, &b);
 	if (b.len)
@@ -191,6 +198,7 @@ struct train_log *train_log_new(struct write_errors *t, const struct job *j, str
 		.restart = UINT32_MAX,
 		.from = from,
 		.taken = json_object(),
+		.extended = (uint32_t)json_integer_value(json_object_get(resumed, "extended")),
 		.tensorboard = config_bool(j->config, KEY_LOG_TENSORBOARD),
 		.update_freq = (uint64_t)config_int(j->config, KEY_LOG_UPDATE_FREQ),
 		.histograms = (uint32_t)config_int(j->config, KEY_LOG_HISTOGRAMS) };
@@ -229,6 +237,8 @@ static void open_restart(struct train_log *l, uint32_t restart)
 	event_folder_path(l->job->train.restarts > 1, restart, EVENTS_TRAIN, &folder);
 	if (open_in(l, folder.data, &l->train) && !restart)
 		add_texts(l, l->train);
+	else if (l->train && l->extended)
+		add_config(l, l->train, l->extended);
 	buf_clear(&folder);
 	event_folder_path(l->job->train.restarts > 1, restart, EVENTS_VALIDATION, &folder);
 	if (l->job->train.validation.nrow)

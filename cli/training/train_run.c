@@ -128,6 +128,20 @@ static int on_between(void *ctx, const struct train_state *s, struct err *e)
 	return code;
 }
 
+/* Of several restarts the best was chosen after these epochs: more might choose another. */
+static void on_complete(void *ctx, const struct train_state *s)
+{
+	struct training *t = ctx;
+	struct weights_vector norms = { REPORT_NORMS_NAME, NULL, 0 };
+
+	if (t->job->train.restarts > 1)
+		return;
+	if (t->report)
+		norms.value = train_report_norms(t->report, &norms.n);
+	backup_save_end(&t->backup, s, t->log, &norms, norms.value != NULL);
+	recorder_mark(PHASE_CHECKPOINT);
+}
+
 static void on_epoch(void *ctx, const struct epoch_record *r)
 {
 	struct training *t = ctx;
@@ -277,18 +291,32 @@ static int keep_weights(const struct training *t, const struct train_result *r, 
 	return code ? code : code_path;
 }
 
-/* The files that say what is going to be done. */
-static int begin_folder(struct training *t, struct err *e)
+static int write_config(struct training *t, struct err *e)
 {
 	buf_auto b = BUF_INIT;
 
 	config_print(t->job->config, &b);
-	int code = run_write(t->run, "config.yaml", &b, 0, e);
-	buf_clear(&b);
+	return run_write(t->run, "config.yaml", &b, 0, e);
+}
+
+/* The files that say what is going to be done. */
+static int begin_folder(struct training *t, struct err *e)
+{
+	buf_auto b = BUF_INIT;
+	int code = write_config(t, e);
+
 	buf_add(&b, t->job->model.text ? t->job->model.text : "", t->job->model.len);
 	if (!code && t->job->model.text)
 		code = run_write(t->run, "model.qcnn", &b, 0, e);
 	return code ? code : record_run(t->run, t->cli, t->job, "running", 0, NULL, e);
+}
+
+/* Of an extended run the record is first: with it, the run is found again by its new configuration. */
+static int resume_folder(struct training *t, struct err *e)
+{
+	int code = record_run(t->run, t->cli, t->job, "running", resume_seconds(&t->resume), NULL, e);
+
+	return code || !t->resume.extended ? code : write_config(t, e);
 }
 
 /* The weights are safe by now: what fails here is noted. */
@@ -316,7 +344,7 @@ static int open_writers(struct training *t, struct err *e)
 	int code = 0;
 
 	if (resumed)
-		write_errors_note(&t->write_errors, record_run(t->run, t->cli, t->job, "running", resume_seconds(&t->resume), NULL, e), e);
+		write_errors_note(&t->write_errors, resume_folder(t, e), e);
 	else
 		code = begin_folder(t, e);
 	if (!code)
@@ -367,6 +395,7 @@ static int end_folder(struct training *t, int code, const struct train_result *r
 		record_run(t->run, t->cli, t->job, ending_of(code), clock_seconds() - t->begin, NULL, &ignored);
 	}
 	if (!code) {
+		backup_keep_end(&t->backup);
 		run_finish(t->run);
 		t->words.folder = run_path(t->run);
 		train_summary(t->cli, t->job, &t->words, r);
@@ -425,8 +454,15 @@ static void close_captures(struct training *t)
 
 static int train_and_keep(struct training *t)
 {
-	const struct train_observer o = { .ctx = t, .step = on_step, .between = on_between, .epoch = on_epoch,
-		.state = on_state, .event = on_event, .ended = on_ended, .work = on_work };
+	const struct train_observer o = { .ctx = t,
+		.step = on_step,
+		.between = on_between,
+		.epoch = on_epoch,
+		.state = on_state,
+		.event = on_event,
+		.complete = on_complete,
+		.ended = on_ended,
+		.work = on_work };
 	struct train_result r = { .weight = NULL };
 	struct err e;
 

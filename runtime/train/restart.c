@@ -250,32 +250,57 @@ static bool updates_left(const struct trainer *t)
 	return steps_done(t) < t->steps_per_epoch && !t->probe.over && (!t->job->max_steps || t->step < t->job->max_steps);
 }
 
-/* Reports the state of the run. failed: the next update could not be made. */
-static int between(struct trainer *t, bool failed, struct err *e)
+/* The state of the run; *at is that of the restart. failed: the next update could not be made. */
+static struct train_state state_now(struct trainer *t, bool failed, struct restart_state *at)
 {
-	const struct train_observer *o = t->observer;
 	bool last = !updates_left(t);
-	struct restart_state s = { .restart = t->restart, .epoch = t->epoch, .step = t->step, .at = t->at, .loss_sum = t->loss_sum,
-		.seconds = clock_seconds() - t->epoch_begin, .weight = t->weight,
+
+	*at = (struct restart_state){ .restart = t->restart,
+		.epoch = t->epoch,
+		.step = t->step,
+		.at = t->at,
+		.loss_sum = t->loss_sum,
+		.seconds = clock_seconds() - t->epoch_begin,
+		.weight = t->weight,
+		.record = t->record.value,
+		.nrecord = t->record.n,
+		.over = t->probe.over,
 		.output = t->job->measures.nmetric ? t->output : NULL,
-		.gradient = last ? t->gradient : NULL, .readout = last ? t->readout : NULL, .nbatch = last ? t->last_batch : 0,
+		.gradient = last ? t->gradient : NULL,
+		.readout = last ? t->readout : NULL,
+		.nbatch = last ? t->last_batch : 0,
 		.callbacks = t->callbacks };
-	const struct train_state state = { .failed = failed,
+	for (unsigned k = 0; k < optimizer_slots(t->job->optimizer, t->job->option); k++)
+		at->slot[k] = t->slot[k];
+	return (struct train_state){ .failed = failed,
 		.nrunning = 1,
-		.running = &s,
+		.running = at,
 		.ndone = t->restart,
 		.restart_loss = t->restart_loss,
 		.end = t->end,
 		.best = t->best };
+}
+
+static int between(struct trainer *t, bool failed, struct err *e)
+{
+	const struct train_observer *o = t->observer;
+	struct restart_state at;
 
 	if (!o->between)
 		return 0;
-	for (unsigned k = 0; k < optimizer_slots(t->job->optimizer, t->job->option); k++)
-		s.slot[k] = t->slot[k];
-	s.record = t->record.value;
-	s.nrecord = t->record.n;
-	s.over = t->probe.over;
+	const struct train_state state = state_now(t, failed, &at);
 	return o->between(o->ctx, &state, e);
+}
+
+static void report_complete(struct trainer *t)
+{
+	const struct train_observer *o = t->observer;
+	struct restart_state at;
+
+	if (!o->complete)
+		return;
+	const struct train_state state = state_now(t, false, &at);
+	o->complete(o->ctx, &state);
 }
 
 /* The labels of the epoch's samples so far, in their order. */
@@ -510,6 +535,7 @@ int trainer_run(struct trainer *t, uint32_t restart, const struct restart_state 
 	struct update u = update_of(t);
 	if (code)
 		return code;
+	report_complete(t);
 	optimizer_finish(j->optimizer, &u);
 	callbacks_finish(t->callbacks, t->observer, last, t->weight);
 	return 0;

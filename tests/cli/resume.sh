@@ -24,7 +24,7 @@ whole_checkpoints() {
 # before its checkpoints are removed.)
 other_files() {
 	(cd "$1" && find . -type f ! -name 'events.out.*' ! -name run.json ! -name config.yaml ! -name report.html ! -name metrics.jsonl \
-		! -name history.csv ! -path './checkpoint/?.bin' ! -path ./checkpoint/lock \
+		! -name history.csv ! -name state.bin ! -path './checkpoint/?.bin' ! -path ./checkpoint/lock \
 		-exec cksum {} + | sort -k 3)
 }
 

@@ -85,7 +85,7 @@ tap_is "$(grep '^weights ' out | tr -s ' ')" "weights 5 -" "which is left open"
 
 # TensorBoard follows links between folders: event files may have one path only.
 tap_is "$(find -L runs -name '*tfevents*' | wc -l | tr -d ' ')" "$(find runs -name '*tfevents*' | wc -l | tr -d ' ')" "event files are found once"
-tap_is "$(cd runs/latest && ls | tr '\n' ' ')" "config.yaml history.csv metrics.jsonl model.qcnn report.html run.json weights.bin " "latest has the other files"
+tap_is "$(cd runs/latest && ls | tr '\n' ' ')" "config.yaml history.csv metrics.jsonl model.qcnn report.html run.json state.bin weights.bin " "latest has the other files"
 tap_exit 0 "infer runs/latest" "$QCNN" infer -q runs/latest
 newest=$(basename "$(tap_run runs)")
 tap_exit 0 "remove" "$QCNN" runs remove latest

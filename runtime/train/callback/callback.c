@@ -152,8 +152,9 @@ static void plain_path(const char *path, struct buf *out)
 /* Does the plain path, relative to the run's folder, lead to what the run itself writes there? */
 static bool is_of_run(const char *path)
 {
-	static const char *const file[] = { "config.yaml", "model.qcnn", "weights.bin", "metrics.jsonl", "history.csv", "run.json",
-		"report.html", "command.log" };
+	static const char *const file[] = { "config.yaml", "model.qcnn", "weights.bin",
+		"metrics.jsonl", "history.csv", "run.json", "report.html", "command.log",
+		"state.bin" };
 	const char *const folder[] = { "checkpoint", event_folder_name(EVENTS_TRAIN),
 		event_folder_name(EVENTS_VALIDATION) };
 

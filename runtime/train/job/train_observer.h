@@ -46,6 +46,9 @@ struct train_observer {
 	void (*state)(void *ctx, const struct epoch_record *r, const struct epoch_state *s);
 	/* The result is used for SAVE alone. */
 	int (*event)(void *ctx, const struct train_event *v);
+	/* A restart has made its last epoch, and its best or averaged weights have not replaced those of that epoch yet: the
+	 * state from which more epochs go on, borrowed for the call.  Not of concurrent restarts. */
+	void (*complete)(void *ctx, const struct train_state *s);
 	/* A restart has ended. */
 	void (*ended)(void *ctx, uint32_t restart, double final_loss, const double *weight);
 	/* At the end of training, also of one that fails: the work of this process, in parts to be added. */

@@ -128,16 +128,29 @@ int schedule_check(const struct schedule *s, struct err *e)
 	return 0;
 }
 
+/* Is it the number of updates of the whole training? */
+static bool is_length(const struct schedule *s, unsigned k)
+{
+	return s->row->option[k].kind == VALUE_COUNT && !value_given(s->option[k]);
+}
+
+const char *schedule_length(const struct schedule *s)
+{
+	for (unsigned k = 0; s->row && k < s->row->noption; k++)
+		if (is_length(s, k))
+			return s->row->option[k].name;
+	return NULL;
+}
+
 void schedule_resolve(struct schedule *s, double learning_rate, uint64_t nstep)
 {
 	s->learning_rate = learning_rate;
 	for (unsigned k = 0; s->row && k < s->row->noption; k++) {
-		if (value_given(s->option[k]))
-			continue;
-		if (!strcmp(s->row->option[k].name, "initial_learning_rate"))
-			s->option[k] = learning_rate;
-		else if (s->row->option[k].kind == VALUE_COUNT)
+		if (is_length(s, k))
 			s->option[k] = (double)nstep;
+		else if (!value_given(s->option[k])
+			&& !strcmp(s->row->option[k].name, "initial_learning_rate"))
+			s->option[k] = learning_rate;
 	}
 }
 

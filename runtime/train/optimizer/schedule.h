@@ -33,6 +33,9 @@ size_t schedule_rows(const struct schedule_row **rows);
 
 /* Do the options go together?  0 or -ERR_CONFIG. */
 int schedule_check(const struct schedule *s, struct err *e);
+/* The option that stands for the updates of the whole training, since it was left out: other rates for another number of
+ * epochs.  NULL: none. */
+const char *schedule_length(const struct schedule *s);
 /* Fill in what was left out: the optimiser's rate, and the updates of the whole training. */
 void schedule_resolve(struct schedule *s, double learning_rate, uint64_t nstep);
 double schedule_rate(const struct schedule *s, uint64_t step);

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+# A training that has finished is extended by more epochs: the bits, the lines and the events of one that had them from the beginning.
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
+. "$top_srcdir/tests/cli/files.sh"
+. "$top_srcdir/tests/cli/resume.sh"
+make_files
+make_learner
+
+train() { "$QCNN" train "$@" "${config:-config.yaml}"; }
+no_places() { sed 's/^  dir: .*//; s/^  checkpoint_steps: .*//; s/ *# .*//' "$1/latest/config.yaml"; }
+no_workers() { no_times "$1/latest/metrics.jsonl" | sed 's/, "workers".*//'; }
+
+# same_runs NAME A B: two folders of runs have the same results and records.
+same_runs() {
+	tap_same "$2/latest/weights.bin" "$3/latest/weights.bin" "$1: the same weights"
+	tap_is "$(no_workers "$2")" "$(no_workers "$3")" "$1: the same metrics"
+	tap_is "$(sed 's/,[^,]*,[^,]*$//' "$2/latest/history.csv")" "$(sed 's/,[^,]*,[^,]*$//' "$3/latest/history.csv")" "$1: the same history"
+	tap_is "$(other_files "$(tap_run "$2")"/)" "$(other_files "$(tap_run "$3")"/)" "$1: the same of all other files"
+	for tag in batch_loss epoch_loss /histogram epoch_gradient_norm session_start_info session_end_info 'rx(each s)'; do
+		tap_is "$(tags "$(tap_run "$2")"/ "$tag")" "$(tags "$(tap_run "$3")"/ "$tag")" "$1: $tag, none twice, none lost"
+	done
+	tap_is "$(no_places "$2")" "$(no_places "$3")" "$1: the same configuration"
+	tap_is "$(grep -c Gradient "$2/latest/report.html")" "$(grep -c Gradient "$3/latest/report.html")" "$1: the report has all its figures"
+}
+
+# extended NAME OPTIONS...: 12 epochs from the beginning, and 5, extended to 8 and to 12.
+extended() {
+	name=$1
+	shift
+	rm -rf long short
+	train -q "$@" --set=train.epochs=12 --set=log.dir=long
+	train -q "$@" --set=train.epochs=5 --set=log.dir=short
+	train -q "$@" --set=train.epochs=8 --set=log.dir=short --resume=latest
+	tap_exit 0 "$name: is extended twice" "$QCNN" train "$@" --set=train.epochs=12 --set=log.dir=short --resume=latest "${config:-config.yaml}"
+	tap_is "$(ls -d short/cluster-* | wc -l | tr -d ' ')" 1 "$name: all in one folder"
+	same_runs "$name" short long
+}
+extended adam --set=log.histograms=2
+tap_has err "extending short/cluster-" "and says so"
+tap_has err "from 8 to 12 epochs" "from where to where"
+tap_is "$(grep -c 'epoch *[0-9]*/' err)" 4 "only the further epochs are trained"
+tap_is "$("$QCNN" runs --dir=short | grep -c finished)" 1 "qcnn runs lists one run"
+extended momentum '--set=train.optimizer={sgd: {momentum: 0.9, nesterov: true}}' --set=train.batch_size=4
+extended average '--set=train.optimizer={adam: {learning_rate: 0.05, use_ema: true, amsgrad: true}}' --set=train.initial_epoch=2
+extended spsa '--set=train.optimizer={spsa: {}}' --set=run.shots=100
+extended exponential '--set=train.schedule={exponential: {decay_steps: 20, decay_rate: 0.5}}' --set=train.validation_freq=2
+extended piecewise '--set=train.schedule={piecewise: {boundaries: [30], values: [0.05, 0.01]}}'
+extended cosine '--set=train.schedule={cosine: {decay_steps: 100}}' --set=run.threads=2
+extended callbacks '--set=train.callbacks.early_stopping={patience: 10, restore_best_weights: true}' \
+	'--set=train.callbacks.reduce_lr_on_plateau={monitor: loss, patience: 1, min_delta: 0.1}' \
+	'--set=train.callbacks.checkpoint={keep: 3}' '--set=train.callbacks.csv={}'
+tap_has short/latest/run.json '"epochs": ' "with an epoch whose weights are kept"
+extended workers --hosts=local:2
+config=table.yaml
+extended streaming --set=data.streaming=on --set=log.name=cluster
+sed 's/^head.*//; s/observe z(q)/observe z(q[0])*z(q[1])/' two.qcnn >angles.qcnn
+extended rotosolve '--set=train.optimizer={rotosolve: {}}' --set=model.file=angles.qcnn --set=log.name=cluster
+config=
+
+# With the best weights in weights.bin, the last ones go on.
+best="--set=train.callbacks.early_stopping={patience: 10, restore_best_weights: true, mode: max}"
+rm -rf short
+train -q "$best" --set=train.epochs=4 --set=log.dir=short
+tap_exit 0 "the best epoch is not the last" "$QCNN" train "$best" --set=train.epochs=6 --set=log.dir=short --resume=latest config.yaml
+tap_has err "goes on from the weights of epoch 4, not from those of its best epoch 1," "the last one goes on"
+
+# What the number of epochs decides from the first one on: refused, and nothing of the run is changed.
+files() { (cd "$1" && find . -type f -exec cksum {} + | sort -k 3); }
+refused() {
+	status=$1
+	name=$2
+	why=$3
+	shift 3
+	rm -rf short
+	train -q "$@" --set=train.epochs=5 --set=log.dir=short 2>/dev/null
+	before=$(files "$(tap_run short)")
+	tap_exit "$status" "$name" "$QCNN" train -q "$@" --set=train.epochs=9 --set=log.dir=short --resume=latest $other config.yaml
+	tap_has err "$why" "$name: why"
+	tap_has err "train.init.from=" "$name: what to do instead"
+	tap_is "$(files "$(tap_run short)")" "$before" "$name: the run is as it was"
+}
+other=
+refused 2 "a schedule as long as the training" "without train.schedule.cosine.decay_steps" '--set=train.schedule={cosine: {}}'
+refused 2 "restarts" "it has 2 restarts" --set=train.restarts=2
+refused 2 "stopped early" "its callback early_stopping has ended it" '--set=train.callbacks.early_stopping={monitor: loss, min_delta: 10}'
+refused 2 "max_steps" "train.max_steps has ended it" --set=train.max_steps=7
+other=--set=train.optimizer.adam.learning_rate=0.5
+refused 78 "another configuration" "train.optimizer.adam.learning_rate is 0.5 here"
+other=--set=train.epochs=5
+refused 2 "no more epochs" "has finished its 5 epochs; with more of them, as \`--set train.epochs=10\`, it goes on"
+other=--set=train.epochs=4
+refused 2 "fewer epochs" "has finished its 5 epochs"
+other=
+rm "$(tap_run short)/state.bin"
+tap_exit 2 "a run without a state" "$QCNN" train -q --set=train.epochs=9 --set=log.dir=short --resume=latest config.yaml
+tap_has err "has no state.bin" "is said"
+tap_ok "and has no lock" test ! -e "$(tap_run short)/checkpoint"
+
+# Stopped while it is extended: the finished weights stay, and the same command goes on, by itself too.
+rm -rf long short
+make_gate
+gate="--set=train.callbacks.command={run: [./gate], on: epoch}"
+: >open
+train -q "$gate" --set=train.epochs=40 --set=log.dir=long
+train -q "$gate" --set=train.epochs=5 --set=log.dir=short
+cp short/latest/weights.bin kept.bin
+killed_while() {
+	rm -f open
+	: >err
+	"$QCNN" train --no-progress "$gate" --set=train.epochs=40 --set=log.dir=short "$@" config.yaml 2>err &
+	pid=$!
+	tap_until 'grep -q "ing short/cluster" err && [ "$(grep -c . short/latest/metrics.jsonl)" = 9 ]'
+	"$QCNN" runs --dir=short >list 2>&1
+	kill -s KILL $pid
+	wait $pid 2>/dev/null
+	tap_has list running "it is listed as running"
+	: >open
+}
+killed_while --resume=latest
+tap_has err "from 5 to 40 epochs" "it is extended"
+tap_same short/latest/weights.bin kept.bin "killed without a checkpoint: the weights stay"
+tap_exit 0 "they can be used" "$QCNN" infer -q "$(tap_run short)"
+killed_while
+tap_has err "from 5 to 40 epochs" "without a checkpoint, it is extended again"
+killed_while "--set=log.checkpoint_steps=1"
+tap_exit 0 "the same command goes on" "$QCNN" train --no-progress "$gate" --set=train.epochs=40 --set=log.dir=short config.yaml
+tap_has err "resuming short/cluster-" "from its checkpoint"
+same_runs "killed while extended" short long
+tap_is "$(ls -d short/cluster-* | wc -l | tr -d ' ')" 1 "killed while extended: all in one folder"
+
+# A signal while it is extended leaves the weights; and one that has not finished gets more epochs, too.
+printf '#!/bin/sh\n[ "$QCNN_EPOCH" != 7 ] || [ -e open ] || kill -s USR1 $PPID\n' >stop
+chmod +x stop
+stop="--set=train.callbacks.command={run: [./stop], on: epoch}"
+rm -rf short long open
+train -q "$stop" --set=train.epochs=5 --set=log.dir=short
+tap_exit 75 "a signal while it is extended" "$QCNN" train -q "$stop" --set=train.epochs=99 --set=log.dir=short --resume=latest config.yaml
+tap_ok "the weights are there" test -s "$(tap_run short)/weights.bin"
+: >open
+tap_exit 0 "more epochs for an interrupted run" "$QCNN" train --no-progress "$stop" --set=train.epochs=120 --set=log.dir=short --resume=latest config.yaml
+tap_has err "for 120 epochs in place of 99" "it says so"
+train -q "$stop" --set=train.epochs=120 --set=log.dir=long
+same_runs "more epochs for an interrupted run" short long
+
+# How to repeat it.
+tap_is "$(grep -c -e '--resume' short/latest/report.html)" 0 "the report repeats the whole training"
+tap_done

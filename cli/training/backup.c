@@ -11,10 +11,16 @@
 
 static const char end_written[] = "checkpoint/end.bin";
 
-int backup_open(struct backup *b, struct write_errors *t, const struct job *j, struct run *run, double begin, uint64_t count,
-	struct err *e)
+int backup_open(struct backup *b, struct write_errors *t, const struct job *j, struct run *run,
+	double begin, uint64_t count, struct end_states *ends, struct err *e)
 {
-	*b = (struct backup){ .write_errors = t, .job = j, .run = run, .begin = begin, .count = count, .last = clock_seconds(),
+	*b = (struct backup){ .write_errors = t,
+		.job = j,
+		.run = run,
+		.begin = begin,
+		.count = count,
+		.ends = ends,
+		.last = clock_seconds(),
 		.every_seconds = (double)config_int(j->config, KEY_LOG_CHECKPOINT_SECONDS),
 		.every_steps = (uint64_t)config_int(j->config, KEY_LOG_CHECKPOINT_STEPS) };
 	return record_texts(j, &b->texts, e);
@@ -39,7 +45,8 @@ static int make_image(struct backup *b, const struct train_state *s, struct trai
 {
 	struct metadata meta[RECORD_METADATA];
 	buf_auto note = BUF_INIT;
-	json_auto_t *v = train_log_files(log, &b->waiting);
+	json_auto_t *v = log ? train_log_files(log, &b->waiting)
+			     : train_log_closed_files(b->run, &b->job->train);
 	mem_auto struct weights_vector *all = mem_alloc(nown + TRAIN_LOG_WAITING_MAX, sizeof *all);
 	unsigned n = 0;
 
@@ -101,8 +108,11 @@ int backup_save(struct backup *b, const struct train_state *s, struct train_log 
 	const struct weights_vector *own, unsigned nown, struct err *e)
 {
 	const char *signal = stop_asked();
+	struct train_state all = *s;
 	struct err why;
-	int code = write_file(b, backup_file[b->count % BACKUP_SLOTS], s, log, own, nown, &why);
+
+	all.ends = b->ends;
+	int code = write_file(b, backup_file[b->count % BACKUP_SLOTS], &all, log, own, nown, &why);
 
 	if (!code)
 		return signal ? stopped(b, s, signal, e) : 0;
@@ -115,22 +125,31 @@ int backup_save(struct backup *b, const struct train_state *s, struct train_log 
 /* ---- the state after the last epoch ---- */
 
 /* What would end a training of more epochs there, too. */
-static const char *ended_by(const struct train_job *j, const struct restart_state *at)
+static const char *ended_by(const struct train_job *j, const struct end_states *ends)
 {
-	if (at->over)
-		return "optimizer";
-	if (callbacks_stopped(at->callbacks))
-		return "early_stopping";
-	return j->max_steps && at->step >= j->max_steps ? "max_steps" : NULL;
+	for (uint32_t i = 0; i < j->restarts; i++) {
+		const struct restart_state *at = end_states_of(ends, i);
+
+		if (at->over)
+			return j->max_steps && at->step >= j->max_steps           ? "max_steps"
+				: callback_next(j, CALLBACK_early_stopping, NULL) ? "early_stopping"
+										  : "optimizer";
+	}
+	return NULL;
 }
 
-void backup_save_end(struct backup *b, const struct train_state *s, struct train_log *log,
-	const struct weights_vector *own, unsigned nown)
+void backup_save_end(struct backup *b, const struct weights_vector *own, unsigned nown)
 {
+	struct train_state s = { .nrunning = 1,
+		.running = end_states_of(b->ends, 0),
+		.others = end_states_others,
+		.other_context = b->ends };
 	struct err e;
 
-	b->ended_by = ended_by(&b->job->train, s->running);
-	b->has_end = !write_file(b, end_written, s, log, own, nown, &e);
+	if (!end_states_complete(b->ends))
+		return;
+	b->ended_by = ended_by(&b->job->train, b->ends);
+	b->has_end = !write_file(b, end_written, &s, NULL, own, nown, &e);
 	if (!b->has_end)
 		cli_note(b->write_errors->cli, "%s; the run cannot be extended by more epochs",
 			e.text);

@@ -8,6 +8,7 @@
 #include "cli/output/write_error.h"
 #include "cli/training/train_log.h"
 #include "runtime/train/checkpoint/checkpoint.h"
+#include "runtime/train/checkpoint/end_states.h"
 
 struct backup {
 	struct write_errors *write_errors;
@@ -20,22 +21,22 @@ struct backup {
 		begin; /* time of the last one; start of the run, as if it had not been interrupted */
 	uint64_t nstep, count;       /* updates since the last one; checkpoints so far */
 	struct train_log_waiting waiting;    /* while one is written */
+	struct end_states *ends;             /* of restarts; borrowed */
 	const char *ended_by; /* of the state after the last epoch; NULL: all epochs were trained */
 	bool has_end;
 };
 
-/* count: number of the checkpoint that the run is resumed from, else 0. */
-int backup_open(struct backup *b, struct write_errors *t, const struct job *j, struct run *run, double begin, uint64_t count,
-	struct err *e);
+/* count: number of the checkpoint that the run is resumed from, else 0; ends: filled while it trains. */
+int backup_open(struct backup *b, struct write_errors *t, const struct job *j, struct run *run,
+	double begin, uint64_t count, struct end_states *ends, struct err *e);
 /* Call it after every update: whether a checkpoint is due or a signal was received. */
 bool backup_is_due(struct backup *b);
 /* Save; own: further vectors. 0, or after a signal the code to stop with: -ERR_STOPPED, or -ERR_IO if the state could
  * not be saved. Without a signal a failure is reported, and saving is tried again at the next checkpoint. */
 int backup_save(struct backup *b, const struct train_state *s, struct train_log *log,
 	const struct weights_vector *own, unsigned nown, struct err *e);
-/* The state after the last epoch, with what ended the training in the metadata; kept by backup_keep_end() once the run has finished,
- * so that the state of a run that is extended stays until then. */
-void backup_save_end(struct backup *b, const struct train_state *s, struct train_log *log,
-	const struct weights_vector *own, unsigned nown);
+/* The states after the last epochs of all restarts, with what ended the training in the metadata, when the log is closed; kept
+ * by backup_keep_end() once the run has finished, so that those of a run that is extended stay until then. */
+void backup_save_end(struct backup *b, const struct weights_vector *own, unsigned nown);
 void backup_keep_end(const struct backup *b);
 void backup_close(struct backup *b);

@@ -10,26 +10,18 @@
 
 uint32_t extend_epochs(const json_t *config)
 {
-	json_int_t n = json_integer_value(json_object_get(json_object_get(config, "train"), "epochs"));
+	json_int_t n =
+		json_integer_value(json_object_get(json_object_get(config, "train"), "epochs"));
 
 	return n > 0 && n <= UINT32_MAX ? (uint32_t)n : 0;
 }
 
 /* With the weights alone every training can go on. */
-static int refuse(struct cli *c, const struct run_folder *f, const char *why, const char *also)
+static int refuse(struct cli *c, const struct run_folder *f, const char *why)
 {
 	return cli_error(c, -ERR_USAGE,
-		"%s cannot be extended: %s. In place of --resume, `%s--set train.init.from=%s` begins a new run with its weights",
-		f->path, why, also, f->name);
-}
-
-static int refuse_restarts(struct cli *c, const struct job *j, const struct run_folder *f, uint32_t epochs)
-{
-	buf_auto why = BUF_INIT;
-
-	buf_printf(&why, "it has %u restarts, of which the best after %u epochs need not be the best after %u", j->train.restarts, epochs,
-		j->train.epochs);
-	return refuse(c, f, why.data, "--set train.restarts=1 ");
+		"%s cannot be extended: %s. In place of --resume, `--set train.init.from=%s` begins a new run with its weights",
+		f->path, why, f->name);
 }
 
 int extend_more(struct cli *c, const struct job *j, const struct run_folder *f)
@@ -37,8 +29,6 @@ int extend_more(struct cli *c, const struct job *j, const struct run_folder *f)
 	json_auto_t *config = run_config(f, "", "");
 	uint32_t epochs = extend_epochs(config);
 
-	if (epochs && j->train.epochs > epochs && j->train.restarts > 1)
-		return refuse_restarts(c, j, f, epochs);
 	if (!epochs || j->train.epochs > epochs)
 		return 0;
 	return cli_error(c, -ERR_USAGE,
@@ -49,16 +39,19 @@ int extend_more(struct cli *c, const struct job *j, const struct run_folder *f)
 
 int extend_no_state(struct cli *c, const struct run_folder *f)
 {
-	return refuse(c, f, "it has finished, and has no state.bin with the state of its optimizer", "");
+	return refuse(c, f, "it has finished, and has no state.bin with the state of its optimizer");
 }
 
 /* What ended it, as backup.c records it. */
 static const char *end_text(const char *ended_by)
 {
 	static const char *const end[][2] = {
-		{ "early_stopping", "its callback early_stopping has ended it, and would end a training of more epochs at the same one" },
-		{ "max_steps", "train.max_steps has ended it, and would end a training of more epochs at the same update" },
-		{ "optimizer", "the search of its optimizer has ended, as it would in a training of more epochs" },
+		{ "early_stopping",
+			"its callback early_stopping has ended it, and would end a training of more epochs at the same one" },
+		{ "max_steps",
+			"train.max_steps has ended it, and would end a training of more epochs at the same update" },
+		{ "optimizer",
+			"the search of its optimizer has ended, as it would in a training of more epochs" },
 	};
 
 	for (size_t k = 0; k < sizeof end / sizeof *end; k++)
@@ -73,17 +66,28 @@ int extend_check(struct cli *c, const struct job *j, const struct extension *x)
 	const char *length = schedule_length(schedule);
 	buf_auto why = BUF_INIT;
 
-	if (j->train.restarts > 1)
-		return refuse_restarts(c, j, x->run, x->epochs);
 	if (x->ended_by)
-		return refuse(c, x->run, end_text(x->ended_by), "");
+		return refuse(c, x->run, end_text(x->ended_by));
 	if (!length)
 		return 0;
 	buf_printf(&why,
 		"without train.schedule.%s.%s, its schedule is as long as the training, so that the learning rates of %u epochs are "
 		"others from the first update on",
 		schedule->row->name, length, j->train.epochs);
-	return refuse(c, x->run, why.data, "");
+	return refuse(c, x->run, why.data);
+}
+
+int extend_check_restarts(struct cli *c, const struct train_state *s, const struct extension *x)
+{
+	bool ended = s->ndone > 0;
+
+	for (uint32_t k = 0; k < s->nrunning; k++)
+		ended |= s->running[k].last != NULL;
+	return !ended
+		? 0
+		: cli_error(c, -ERR_USAGE,
+			"some restarts of %s have ended after %u epochs; resume it with train.epochs=%u, and extend it when it has finished",
+			x->run->path, x->epochs, x->epochs);
 }
 
 void extend_say(struct cli *c, const struct job *j, const struct extension *x, uint32_t epochs)
@@ -91,8 +95,9 @@ void extend_say(struct cli *c, const struct job *j, const struct extension *x, u
 	double kept = run_number(x->run, "metrics", "epochs");
 
 	if (epochs < x->epochs) {
-		cli_note(c, "resuming %s behind epoch %u, for %u epochs in place of %u; --fresh begins a new run", x->run->path, epochs,
-			j->train.epochs, x->epochs);
+		cli_note(c,
+			"resuming %s behind epoch %u, for %u epochs in place of %u; --fresh begins a new run",
+			x->run->path, epochs, j->train.epochs, x->epochs);
 		return;
 	}
 	cli_note(c,
@@ -100,6 +105,7 @@ void extend_say(struct cli *c, const struct job *j, const struct extension *x, u
 		"weights.bin stays",
 		x->run->path, epochs, j->train.epochs, j->train.epochs);
 	if (kept < epochs)
-		cli_note(c, "it goes on from the weights of epoch %u, not from those of its best epoch %.0f, which are in weights.bin", epochs,
-			kept);
+		cli_note(c,
+			"it goes on from the weights of epoch %u, not from those of its best epoch %.0f, which are in weights.bin",
+			epochs, kept);
 }

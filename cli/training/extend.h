@@ -5,12 +5,13 @@
 
 #include "cli/job/job.h"
 #include "cli/job/run_folder.h"
+#include "runtime/train/checkpoint/train_state.h"
 
 struct extension {
 	const struct run_folder *run;
-	bool finished;         /* until now */
-	uint32_t epochs;       /* that the training of its checkpoint was to have; 0: as many as now */
-	const char *ended_by;  /* before all of them; NULL: nothing did, or it has not ended */
+	bool finished;   /* until now */
+	uint32_t epochs; /* that the training of its checkpoint was to have; 0: as many as now */
+	const char *ended_by; /* before all of them; NULL: nothing did, or it has not ended */
 };
 
 /* The epochs of a configuration as config_json has it; 0: it has none. */
@@ -19,6 +20,8 @@ uint32_t extend_epochs(const json_t *config);
 int extend_more(struct cli *c, const struct job *j, const struct run_folder *f);
 /* Are the updates up to there those of a training of the job's epochs?  0, or said and the exit status. */
 int extend_check(struct cli *c, const struct job *j, const struct extension *x);
+/* Does none of its restarts have to be begun again?  0, or said and the exit status. */
+int extend_check_restarts(struct cli *c, const struct train_state *s, const struct extension *x);
 /* The state after the last epoch is missing.  Said; the exit status. */
 int extend_no_state(struct cli *c, const struct run_folder *f);
 /* What happens now: the training goes on behind `epochs` epochs. */

@@ -336,6 +336,10 @@ static int read_run(struct search *s, bool *usable)
 			run_path(r->run));
 		return cli_fail(s->cli, &e);
 	}
+	if (s->more.epochs)
+		status = extend_check_restarts(s->cli, &r->checkpoint.state, &s->more);
+	if (status)
+		return status;
 	s->job->train.resume = &r->checkpoint.state;
 	if (s->more.epochs)
 		note_extension(r);

@@ -212,16 +212,19 @@ struct train_log *train_log_new(struct write_errors *t, const struct job *j, str
 	return l;
 }
 
-/* Files in folders are those of a restart that has ended now. */
-static void forget(struct train_log *l)
+/* The files of restarts that have ended. */
+static void forget(struct train_log *l, uint32_t restart)
 {
 	const char *name;
 	json_t *size;
 	void *next;
 
-	json_object_foreach_safe(l->kept, next, name, size)
-		if (strchr(name, '/'))
-			json_object_del(l->kept, name);
+	for (buf_auto folder = BUF_INIT; restart-- > l->restart; buf_clear(&folder)) {
+		event_folder_restart(restart, &folder);
+		json_object_foreach_safe(l->kept, next, name, size)
+			if (!strncmp(name, folder.data, folder.len))
+				json_object_del(l->kept, name);
+	}
 }
 
 /* The files of a restart; those of the one before are complete. */
@@ -232,12 +235,12 @@ static void open_restart(struct train_log *l, uint32_t restart)
 	finish(l, &l->train);
 	finish(l, &l->validation);
 	if (l->restart != UINT32_MAX)
-		forget(l);
+		forget(l, restart);
 	l->restart = restart;
 	event_folder_path(l->job->train.restarts > 1, restart, EVENTS_TRAIN, &folder);
 	if (open_in(l, folder.data, &l->train) && !restart)
 		add_texts(l, l->train);
-	else if (l->train && l->extended)
+	else if (l->train && l->extended && !restart)
 		add_config(l, l->train, l->extended);
 	buf_clear(&folder);
 	event_folder_path(l->job->train.restarts > 1, restart, EVENTS_VALIDATION, &folder);

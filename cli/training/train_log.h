@@ -24,6 +24,8 @@ struct train_log *train_log_new(struct write_errors *t, const struct job *j, str
 enum { TRAIN_LOG_WAITING_MAX = RUN_LINES_MAX + 3 };
 struct train_log_waiting { struct weights_vector vector[TRAIN_LOG_WAITING_MAX]; unsigned n; };     /* owned */
 json_t *train_log_files(struct train_log *l, struct train_log_waiting *w);
+/* The same of a closed log, with the event files of all restarts. */
+json_t *train_log_closed_files(struct run *run, const struct train_job *j);
 void train_log_step(struct train_log *l, uint32_t restart, uint64_t step, double batch_loss);
 void train_log_epoch(struct train_log *l, const struct epoch_record *r, const struct metrics_line *m);
 void train_log_state(struct train_log *l, const struct epoch_record *r, const struct epoch_state *s);

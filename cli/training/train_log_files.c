@@ -55,19 +55,29 @@ static int cut_events_file(struct run *run, const char *file, json_int_t want, s
 	return code;
 }
 
+struct cutting {
+	const json_t *events;
+	struct buf *lost;
+};
+
 /* One that the checkpoint does not know is removed. */
-static int keep_or_remove(struct run *run, const char *file, const json_t *size, struct buf *lost, struct err *e)
+static int keep_or_remove(struct run *run, const char *file, void *ctx, struct err *e)
 {
+	const struct cutting *c = ctx;
+	const json_t *size = json_object_get(c->events, file);
 	json_int_t want = json_integer_value(size);
 
 	if (size)
-		return cut_events_file(run, file, want > 0 ? want : 0, lost, e);
+		return cut_events_file(run, file, want > 0 ? want : 0, c->lost, e);
 	return folder_unlink(run_folder(run), file)
 		? err_set(e, -ERR_IO, "cannot remove %s/%s: %s", run_path(run), file, strerror(errno)) : 0;
 }
 
+typedef int (*event_file_fn)(struct run *run, const char *file, void *ctx, struct err *e);
+
 /* The event files of a folder of the run ("": its own, else ending in a slash); no folder, no files. */
-static int cut_events(struct run *run, const char *folder, const json_t *events, struct buf *lost, struct err *e)
+static int each_event_file(struct run *run, const char *folder, event_file_fn visit, void *ctx,
+	struct err *e)
 {
 	buf_auto path = BUF_INIT;
 	int fd, code = 0;
@@ -81,7 +91,7 @@ static int cut_events(struct run *run, const char *folder, const json_t *events,
 		buf_clear(&path);
 		buf_printf(&path, "%s%s", folder, f->d_name);
 		if (!strncmp(f->d_name, "events.out.", strlen("events.out.")))
-			code = keep_or_remove(run, path.data, json_object_get(events, path.data), lost, e);
+			code = visit(run, path.data, ctx, e);
 	}
 	if (d)
 		closedir(d);
@@ -90,9 +100,9 @@ static int cut_events(struct run *run, const char *folder, const json_t *events,
 	return code;
 }
 
-/* Those of restart `restart`; all is removed when it has not begun. */
-static int cut_restart(struct run *run, const struct train_job *j, uint32_t restart,
-	const json_t *events, struct buf *lost, struct err *e)
+/* Those of a restart. */
+static int each_of_restart(struct run *run, const struct train_job *j, uint32_t restart,
+	event_file_fn visit, void *ctx, struct err *e)
 {
 	buf_auto folder = BUF_INIT;
 	int code = 0;
@@ -101,7 +111,7 @@ static int cut_restart(struct run *run, const struct train_job *j, uint32_t rest
 		buf_clear(&folder);
 		event_folder_path(j->restarts > 1, restart, k, &folder);
 		buf_char(&folder, '/');
-		code = cut_events(run, folder.data, events, lost, e);
+		code = each_event_file(run, folder.data, visit, ctx, e);
 	}
 	return code;
 }
@@ -122,13 +132,37 @@ int train_log_cut(struct run *run, const struct train_job *j, const json_t *resu
 	struct err *e)
 {
 	const json_t *events = json_object_get(resumed, "events");
+	struct cutting cutting = { events, lost };
 	int code = cut_lines(run, resumed, from, lost, e);
 
 	if (!code)
-		code = cut_events(run, "", events, lost, e);
+		code = each_event_file(run, "", keep_or_remove, &cutting, e);
 	for (uint32_t i = j->resume->ndone; !code && i < j->restarts; i++)
-		code = cut_restart(run, j, i, events, lost, e);
+		code = each_of_restart(run, j, i, keep_or_remove, &cutting, e);
 	if (!code)
 		note_missing(run, events, lost);
 	return code;
+}
+
+static int note_size(struct run *run, const char *file, void *ctx, struct err *e)
+{
+	struct stat st;
+
+	(void)e;
+	if (!folder_stat(run_folder(run), file, &st))
+		json_object_set_new(ctx, file, json_integer((json_int_t)st.st_size));
+	return 0;
+}
+
+json_t *train_log_closed_files(struct run *run, const struct train_job *j)
+{
+	json_t *lines = json_object(), *events = json_object();
+	const char *file, *waiting;
+	uint64_t size;
+
+	for (unsigned k = 0; run_lines(run, k, &file, &size, &waiting); k++)
+		json_object_set_new(lines, file, json_integer((json_int_t)size));
+	for (uint32_t i = 0; i < j->restarts; i++)
+		each_of_restart(run, j, i, note_size, events, NULL);
+	return json_pack("{s:o,s:o}", "lines", lines, "events", events);
 }

@@ -41,6 +41,7 @@ struct training {
 	struct train_workers *workers;       /* NULL: there are none elsewhere */
 	struct resume resume;
 	struct backup backup;
+	struct end_states *ends;
 	bool stepped;                /* there is something in the folder */
 	struct write_errors write_errors;
 	double begin;
@@ -128,18 +129,11 @@ static int on_between(void *ctx, const struct train_state *s, struct err *e)
 	return code;
 }
 
-/* Of several restarts the best was chosen after these epochs: more might choose another. */
-static void on_complete(void *ctx, const struct train_state *s)
+static void on_complete(void *ctx, const struct restart_state *at)
 {
 	struct training *t = ctx;
-	struct weights_vector norms = { REPORT_NORMS_NAME, NULL, 0 };
 
-	if (t->job->train.restarts > 1)
-		return;
-	if (t->report)
-		norms.value = train_report_norms(t->report, &norms.n);
-	backup_save_end(&t->backup, s, t->log, &norms, norms.value != NULL);
-	recorder_mark(PHASE_CHECKPOINT);
+	end_states_add(t->ends, at);
 }
 
 static void on_epoch(void *ctx, const struct epoch_record *r)
@@ -348,7 +342,8 @@ static int open_writers(struct training *t, struct err *e)
 	else
 		code = begin_folder(t, e);
 	if (!code)
-		code = backup_open(&t->backup, &t->write_errors, t->job, t->run, t->begin, resume_count(&t->resume), e);
+		code = backup_open(&t->backup, &t->write_errors, t->job, t->run, t->begin,
+			resume_count(&t->resume), t->ends, e);
 	if (code)
 		return code;
 	t->progress = open_progress(t);
@@ -364,6 +359,15 @@ static int open_writers(struct training *t, struct err *e)
 	return 0;
 }
 
+static void save_end(struct training *t)
+{
+	struct weights_vector norms = { REPORT_NORMS_NAME, NULL, 0 };
+
+	if (t->report)
+		norms.value = train_report_norms(t->report, &norms.n);
+	backup_save_end(&t->backup, &norms, norms.value != NULL);
+}
+
 static void close_writers(struct training *t, bool well)
 {
 	struct err e;
@@ -373,6 +377,8 @@ static void close_writers(struct training *t, bool well)
 	t->cli->before_talk = NULL;
 	train_log_close(t->log, well);
 	write_errors_lost(&t->write_errors, run_flush(t->run, &e), &e);
+	if (well)
+		save_end(t);
 	backup_close(&t->backup);
 }
 
@@ -534,6 +540,8 @@ int train_run_job(struct cli *c, struct job *j)
 		return status;
 	t.run = t.resume.run;
 	t.begin -= resume_seconds(&t.resume);
+	t.ends = t.resume.checkpoint.ends ? t.resume.checkpoint.ends : end_states_new(&j->train);
+	t.resume.checkpoint.ends = NULL;
 	run_name(j->config, &name);
 	if (!t.run && run_open(config_text(j->config, KEY_LOG_DIR), name.data, &t.run, &e))
 		status = cli_fail(c, &e);
@@ -542,6 +550,7 @@ int train_run_job(struct cli *c, struct job *j)
 		status = train_and_keep(&t);
 	}
 	run_close(t.run);
+	end_states_free(t.ends);
 	resume_release(&t.resume);
 	return status;
 }

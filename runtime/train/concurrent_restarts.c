@@ -124,6 +124,13 @@ static int on_event(void *ctx, const struct train_event *v)
 	return o->event ? o->event(o->ctx, v) : 0;
 }
 
+static void on_complete(void *ctx, const struct restart_state *at)
+{
+	const struct train_observer *o = ((struct runner *)ctx)->run->observer;
+
+	o->complete(o->ctx, at);
+}
+
 static void end_all(struct concurrent_run *run, int code, const struct err *e)
 {
 	pthread_mutex_lock(&run->lock);
@@ -199,6 +206,8 @@ static uint32_t hold_others(void *other_context, struct restart_state *out)
 	for (uint32_t i = atomic_load(&run->head) + 1; i < run->job->restarts && n < STATE_RESTARTS_MAX - 1; i++)
 		if (run->ended[i] && !run->ended[i]->code)
 			out[n++] = state_of_ended(i, run->ended[i]);
+	n += train_state_from(run->job->resume, run->next, false, out + n,
+		STATE_RESTARTS_MAX - 1 - n); /* begun by an earlier process */
 	pthread_mutex_unlock(&run->lock);
 	qsort(out, n, sizeof *out, by_number);
 	return n;
@@ -383,8 +392,16 @@ static int open_runner(struct concurrent_run *run, struct err *e)
 {
 	struct runner *runner = &run->runner[run->nrunner];
 
-	*runner = (struct runner){ .run = run, .queue = { .job = run->job }, .queued = event_queue_observer(&runner->queue), .observer = { .ctx = runner, .step = on_step, .between = on_between, .epoch = on_epoch,
-		.state = run->observer->state ? on_state : NULL, .event = on_event } };
+	*runner = (struct runner){ .run = run,
+		.queue = { .job = run->job },
+		.queued = event_queue_observer(&runner->queue),
+		.observer = { .ctx = runner,
+			.step = on_step,
+			.between = on_between,
+			.epoch = on_epoch,
+			.state = run->observer->state ? on_state : NULL,
+			.event = on_event,
+			.complete = run->observer->complete ? on_complete : NULL } };
 	int code = trainer_open(&runner->trainer, &run->own, &runner->observer, e);
 	if (code)
 		return code;

@@ -14,6 +14,8 @@ libtrain_a_SOURCES = \
 	runtime/train/callback/callback_state.c \
 	runtime/train/checkpoint/checkpoint.c \
 	runtime/train/checkpoint/checkpoint.h \
+	runtime/train/checkpoint/end_states.c \
+	runtime/train/checkpoint/end_states.h \
 	runtime/train/checkpoint/event_queue.c \
 	runtime/train/checkpoint/event_queue.h \
 	runtime/train/checkpoint/train_state.c \

@@ -8,13 +8,15 @@ make_learner
 
 train() { "$QCNN" train "$@" "${config:-config.yaml}"; }
 no_places() { sed 's/^  dir: .*//; s/^  checkpoint_steps: .*//; s/ *# .*//' "$1/latest/config.yaml"; }
-no_workers() { no_times "$1/latest/metrics.jsonl" | sed 's/, "workers".*//'; }
+# Of several restarts, the further epochs of all follow those of before.
+no_workers() { no_times "$1/latest/metrics.jsonl" | sed 's/, "workers".*//' | sort -s -t, -k1,1; }
+no_csv_times() { sed 's/,[^,]*,[^,]*$//' "$1/latest/history.csv" | sort -s -t, -k1,1; }
 
 # same_runs NAME A B: two folders of runs have the same results and records.
 same_runs() {
 	tap_same "$2/latest/weights.bin" "$3/latest/weights.bin" "$1: the same weights"
 	tap_is "$(no_workers "$2")" "$(no_workers "$3")" "$1: the same metrics"
-	tap_is "$(sed 's/,[^,]*,[^,]*$//' "$2/latest/history.csv")" "$(sed 's/,[^,]*,[^,]*$//' "$3/latest/history.csv")" "$1: the same history"
+	tap_is "$(no_csv_times "$2")" "$(no_csv_times "$3")" "$1: the same history"
 	tap_is "$(other_files "$(tap_run "$2")"/)" "$(other_files "$(tap_run "$3")"/)" "$1: the same of all other files"
 	for tag in batch_loss epoch_loss /histogram epoch_gradient_norm session_start_info session_end_info 'rx(each s)'; do
 		tap_is "$(tags "$(tap_run "$2")"/ "$tag")" "$(tags "$(tap_run "$3")"/ "$tag")" "$1: $tag, none twice, none lost"
@@ -51,6 +53,8 @@ extended callbacks '--set=train.callbacks.early_stopping={patience: 10, restore_
 	'--set=train.callbacks.checkpoint={keep: 3}' '--set=train.callbacks.csv={}'
 tap_has short/latest/run.json '"epochs": ' "with an epoch whose weights are kept"
 extended workers --hosts=local:2
+extended restarts --set=train.restarts=3 '--set=train.callbacks.csv={}'
+extended 'concurrent restarts' --set=train.restarts=5 --set=run.threads=2 --set=log.histograms=1
 config=table.yaml
 extended streaming --set=data.streaming=on --set=log.name=cluster
 sed 's/^head.*//; s/observe z(q)/observe z(q[0])*z(q[1])/' two.qcnn >angles.qcnn
@@ -81,7 +85,7 @@ refused() {
 }
 other=
 refused 2 "a schedule as long as the training" "without train.schedule.cosine.decay_steps" '--set=train.schedule={cosine: {}}'
-refused 2 "restarts" "it has 2 restarts" --set=train.restarts=2
+refused 2 "many restarts" "has no state.bin" --set=train.restarts=257 --set=log.tensorboard=false
 refused 2 "stopped early" "its callback early_stopping has ended it" '--set=train.callbacks.early_stopping={monitor: loss, min_delta: 10}'
 refused 2 "max_steps" "train.max_steps has ended it" --set=train.max_steps=7
 other=--set=train.optimizer.adam.learning_rate=0.5
@@ -96,43 +100,86 @@ tap_exit 2 "a run without a state" "$QCNN" train -q --set=train.epochs=9 --set=l
 tap_has err "has no state.bin" "is said"
 tap_ok "and has no lock" test ! -e "$(tap_run short)/checkpoint"
 
-# Stopped while it is extended: the finished weights stay, and the same command goes on, by itself too.
-rm -rf long short
-make_gate
+# Stopped while it is extended: the finished weights stay, and the same command goes on, by itself too. A program keeps each restart
+# at its ninth epoch until a file exists.
+printf '#!/bin/sh\nwhile [ $QCNN_EPOCH -ge 9 ] && [ ! -e open$QCNN_START ] && kill -0 $PPID 2>/dev/null; do sleep 0.05; done\n' >gate
+chmod +x gate
 gate="--set=train.callbacks.command={run: [./gate], on: epoch}"
-: >open
-train -q "$gate" --set=train.epochs=40 --set=log.dir=long
-train -q "$gate" --set=train.epochs=5 --set=log.dir=short
-cp short/latest/weights.bin kept.bin
+# killed_while EPOCHS OPTIONS...: killed when so many epochs are recorded.
 killed_while() {
-	rm -f open
+	epochs=$1
+	shift
 	: >err
 	"$QCNN" train --no-progress "$gate" --set=train.epochs=40 --set=log.dir=short "$@" config.yaml 2>err &
 	pid=$!
-	tap_until 'grep -q "ing short/cluster" err && [ "$(grep -c . short/latest/metrics.jsonl)" = 9 ]'
+	tap_until 'grep -q "ing short/cluster" err && [ "$(grep -c . short/latest/metrics.jsonl)" = $epochs ]'
 	"$QCNN" runs --dir=short >list 2>&1
 	kill -s KILL $pid
 	wait $pid 2>/dev/null
 	tap_has list running "it is listed as running"
-	: >open
 }
-killed_while --resume=latest
-tap_has err "from 5 to 40 epochs" "it is extended"
-tap_same short/latest/weights.bin kept.bin "killed without a checkpoint: the weights stay"
-tap_exit 0 "they can be used" "$QCNN" infer -q "$(tap_run short)"
-killed_while
-tap_has err "from 5 to 40 epochs" "without a checkpoint, it is extended again"
-killed_while "--set=log.checkpoint_steps=1"
-tap_exit 0 "the same command goes on" "$QCNN" train --no-progress "$gate" --set=train.epochs=40 --set=log.dir=short config.yaml
-tap_has err "resuming short/cluster-" "from its checkpoint"
-same_runs "killed while extended" short long
-tap_is "$(ls -d short/cluster-* | wc -l | tr -d ' ')" 1 "killed while extended: all in one folder"
+for several in 1 3; do
+	name="killed while extended, $several"
+	rm -rf long short open?
+	for k in 1 2 3; do : >open$k; done
+	set -- --set=train.restarts=$several
+	train -q "$@" "$gate" --set=train.epochs=40 --set=log.dir=long
+	train -q "$@" "$gate" --set=train.epochs=5 --set=log.dir=short
+	cp short/latest/weights.bin kept.bin
+	rm open?
+	killed_while $((5 * several + 4)) "$@" --resume=latest
+	tap_has err "from 5 to 40 epochs" "$name: it is extended"
+	tap_same short/latest/weights.bin kept.bin "$name: without a checkpoint the weights stay"
+	tap_exit 0 "$name: they can be used" "$QCNN" infer -q "$(tap_run short)"
+	killed_while $((5 * several + 4)) "$@"
+	tap_has err "from 5 to 40 epochs" "$name: without a checkpoint, it is extended again"
+	killed_while $((5 * several + 4)) "$@" --set=log.checkpoint_steps=1
+	: >open1
+	[ "$several" = 1 ] || killed_while $((5 * several + 35 + 4)) "$@" --set=log.checkpoint_steps=1
+	: >open2
+	[ "$several" = 1 ] || killed_while $((5 * several + 70 + 4)) "$@" --set=log.checkpoint_steps=1
+	: >open3
+	tap_exit 0 "$name: the same command goes on" "$QCNN" train --no-progress "$@" "$gate" --set=train.epochs=40 --set=log.dir=short config.yaml
+	tap_has err "resuming short/cluster-" "$name: from its checkpoint"
+	same_runs "$name" short long
+	tap_is "$(ls -d short/cluster-* | wc -l | tr -d ' ')" 1 "$name: all in one folder"
+	tap_exit 0 "$name: and is extended again" "$QCNN" train -q "$@" "$gate" --set=train.epochs=41 --set=log.dir=short --resume=latest config.yaml
+done
+
+# Restarts side by side, of which some are in a checkpoint that have not begun again.
+name="side by side"
+set -- --set=train.restarts=5 --set=run.threads=2 --set=log.update_freq=0 --set=log.checkpoint_steps=20
+rm -rf long short
+train -q "$@" --set=train.epochs=300 --set=log.dir=long
+train -q "$@" --set=train.epochs=5 --set=log.dir=short
+seen=0
+for turn in 1 2 3; do
+	old=$(cksum short/cluster-*/checkpoint/?.bin 2>/dev/null)
+	named=--resume=latest
+	[ "$turn" = 1 ] || named=--resume=auto
+	"$QCNN" train -q "$@" $named --set=train.epochs=300 --set=log.dir=short config.yaml 2>err &
+	pid=$!
+	tap_until '[ "$(cksum short/cluster-*/checkpoint/?.bin 2>/dev/null)" != "$old" ] || [ -z "$(tap_left $pid)" ]'
+	kill -s KILL $pid 2>/dev/null
+	wait $pid 2>/dev/null
+	[ $? -ne 137 ] || seen=$((seen + 1))
+done
+tap_ok "$name: killed $seen times" test $seen -gt 0
+tap_exit 0 "$name: the same command goes on, on one thread" "$QCNN" train --no-progress "$@" --set=train.epochs=300 --set=log.dir=short --set=run.threads=1 config.yaml
+tap_has err "resuming short/cluster-" "$name: from its checkpoint"
+tap_is "$(grep -c 'resuming from the other' err)" 0 "$name: which is whole"
+sed -i 's/threads: 1 /threads: 2 /' "$(tap_run short)/config.yaml"
+same_runs "$name" short long
+tap_is "$(ls -d short/cluster-* | wc -l | tr -d ' ')" 1 "$name: all in one folder"
+train -q "$@" --set=train.epochs=310 --set=log.dir=long --resume=latest
+train -q "$@" --set=train.epochs=310 --set=log.dir=short --resume=latest
+same_runs "$name, extended again" short long
 
 # A signal while it is extended leaves the weights; and one that has not finished gets more epochs, too.
 printf '#!/bin/sh\n[ "$QCNN_EPOCH" != 7 ] || [ -e open ] || kill -s USR1 $PPID\n' >stop
 chmod +x stop
 stop="--set=train.callbacks.command={run: [./stop], on: epoch}"
-rm -rf short long open
+rm -rf short long open?
 train -q "$stop" --set=train.epochs=5 --set=log.dir=short
 tap_exit 75 "a signal while it is extended" "$QCNN" train -q "$stop" --set=train.epochs=99 --set=log.dir=short --resume=latest config.yaml
 tap_ok "the weights are there" test -s "$(tap_run short)/weights.bin"

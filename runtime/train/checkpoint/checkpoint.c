@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/train/checkpoint/end_states.h"
 
 /* training/counters */
 enum counter { COUNT_START, COUNT_EPOCH, COUNT_STEP, COUNT_AT, COUNT_LOSS_SUM, COUNT_SECONDS, COUNT_BATCH, COUNT_OVER, COUNTERS };
@@ -281,6 +282,24 @@ static void write_others(struct walk *w, const struct train_state *s)
 	w->prefix = "";
 }
 
+/* Those after the last epochs of restarts. */
+static void write_ends(struct walk *w, const struct end_states *ends)
+{
+	char prefix[64];
+
+	for (uint32_t i = 0; i < w->job->restarts && i < STATE_RESTARTS_MAX; i++) {
+		const struct restart_state *at = end_states_of(ends, i);
+
+		if (!at)
+			continue;
+		struct restart_state copy = *at;
+		snprintf(prefix, sizeof prefix, "ends/%u/", i + 1);
+		w->prefix = prefix;
+		running(w, &copy);
+	}
+	w->prefix = "";
+}
+
 int checkpoint_image(const struct train_job *j, const struct train_state *s,
 	const struct weights_vector *own, unsigned nown, const struct metadata *meta,
 	unsigned nmeta, struct checkpoint_image *out)
@@ -291,6 +310,7 @@ int checkpoint_image(const struct train_job *j, const struct train_state *s,
 
 	running(&w, &first);
 	write_others(&w, s);
+	write_ends(&w, s->ends);
 	reported(&w, &all, (struct train_result *)s->best);
 	for (unsigned k = 0; k < nown; k++)
 		vector(&w, own[k].name, own[k].n, (const double **)&own[k].value);
@@ -337,6 +357,28 @@ static int read_others(struct walk *w, struct checkpoint *c)
 	return code;
 }
 
+static int read_ends(struct walk *w, struct end_states *ends)
+{
+	char prefix[64];
+	int code = 0;
+
+	w->prefix = prefix;
+	for (uint32_t i = 0; !code && i < w->job->restarts && i < STATE_RESTARTS_MAX; i++) {
+		struct restart_state at = { .restart = 0 };
+
+		snprintf(prefix, sizeof prefix, "ends/%u/", i + 1);
+		if (!find(w, "training/counters"))
+			continue;
+		code = running(w, &at);
+		if (!code && (at.restart != i || at.at))
+			code = bad(w, prefix, "another restart");
+		if (!code)
+			end_states_add(ends, &at);
+	}
+	w->prefix = "";
+	return code;
+}
+
 int checkpoint_read(const struct train_job *j, const struct weights *w, struct checkpoint *c, struct err *e)
 {
 	struct walk walk = { .job = j, .file = w, .prefix = "", .e = e };
@@ -344,6 +386,7 @@ int checkpoint_read(const struct train_job *j, const struct weights *w, struct c
 	memset(&c->state, 0, sizeof c->state);
 	memset(&c->best, 0, sizeof c->best);
 	memset(c->running, 0, sizeof c->running);
+	c->ends = end_states_new(j);
 	c->last = mem_try(j->restarts < STATE_RESTARTS_MAX ? j->restarts : STATE_RESTARTS_MAX, sizeof *c->last);
 	if (!c->last)
 		return err_set(e, -ERR_CONFIG, "no memory for the results of %u restarts",
@@ -356,6 +399,8 @@ int checkpoint_read(const struct train_job *j, const struct weights *w, struct c
 	if (!code)
 		code = read_others(&walk, c);
 	if (!code)
+		code = read_ends(&walk, c->ends);
+	if (!code)
 		code = reported(&walk, &c->state, &c->best);
 	return code ? code : train_state_check(j, &c->state, e);
 }
@@ -364,4 +409,6 @@ void checkpoint_release(struct checkpoint *c)
 {
 	free(c->last);
 	c->last = NULL;
+	end_states_free(c->ends);
+	c->ends = NULL;
 }

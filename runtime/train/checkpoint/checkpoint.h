@@ -6,7 +6,8 @@
  * the weights that may be restored.  Of concurrent restarts behind it the same below starts/<number>/, with
  * starts/<number>/weights, and training/tape with the events that were not reported yet; of one that has ended, result
  * and end in place of the counters.  Of the restarts that have ended and were reported: training/start_losses,
- * training/start_ends, and best/ (weights, optimizer/<slot>, result).  A result is an epoch record. */
+ * training/start_ends, and best/ (weights, optimizer/<slot>, result).  Of all that have ended, the states after their last epochs
+ * as of concurrent ones, below ends/<number>/.  A result is an epoch record. */
 #pragma once
 
 #include "runtime/train/checkpoint/train_state.h"
@@ -25,6 +26,7 @@ struct checkpoint {
 	struct restart_state running[STATE_RESTARTS_MAX];
 	struct epoch_record *last;           /* (STATE_RESTARTS_MAX) of restarts that have ended; owned */
 	struct train_result best;
+	struct end_states *ends; /* owned */
 };
 /* 0, or -ERR_BAD_DATA when it is no state of this job; release in any case. */
 void checkpoint_release(struct checkpoint *c);

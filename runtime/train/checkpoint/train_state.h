@@ -33,6 +33,8 @@ struct restart_state {
 	const struct epoch_record *last; struct restart_end end;
 };
 
+struct end_states;
+
 enum { STATE_RESTARTS_MAX = 256 };  /* that run at once, and those that have ended since the first of them began */
 
 struct train_state {
@@ -46,6 +48,8 @@ struct train_state {
 	const double *restart_loss;  /* (ndone) */
 	const struct restart_end *end;       /* (ndone) */
 	const struct train_result *best;     /* of those, but for restart_loss */
+	/* Of restarts that have ended, also of those behind the first that runs; NULL: not kept. Read when the others are held. */
+	const struct end_states *ends;
 };
 
 /* Is it a state of this job?  0 or -ERR_BAD_DATA, for damaged and forged files. */
@@ -53,3 +57,7 @@ int train_state_check(const struct train_job *j, const struct train_state *s, st
 
 /* The restart of that number, or NULL: it has not begun.  s may be NULL. */
 const struct restart_state *train_state_restart(const struct train_state *s, uint32_t restart);
+/* The states of the restarts from that number on to out[], in order, at most max; ended: also of those that have ended.  How
+ * many; s may be NULL. */
+uint32_t train_state_from(const struct train_state *s, uint32_t restart, bool ended,
+	struct restart_state *out, uint32_t max);

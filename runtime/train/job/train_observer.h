@@ -6,6 +6,7 @@
 #include "runtime/train/job/epoch_record.h"
 
 struct train_state;
+struct restart_state;
 
 /* A restart at the end of an epoch; borrowed for the call. */
 struct epoch_state {
@@ -47,8 +48,8 @@ struct train_observer {
 	/* The result is used for SAVE alone. */
 	int (*event)(void *ctx, const struct train_event *v);
 	/* A restart has made its last epoch, and its best or averaged weights have not replaced those of that epoch yet: the
-	 * state from which more epochs go on, borrowed for the call.  Not of concurrent restarts. */
-	void (*complete)(void *ctx, const struct train_state *s);
+	 * state from which more epochs go on, borrowed for the call.  Concurrent restarts call it from their threads. */
+	void (*complete)(void *ctx, const struct restart_state *at);
 	/* A restart has ended. */
 	void (*ended)(void *ctx, uint32_t restart, double final_loss, const double *weight);
 	/* At the end of training, also of one that fails: the work of this process, in parts to be added. */

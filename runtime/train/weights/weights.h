@@ -21,7 +21,8 @@ struct metadata { const char *key, *value; };
 /* Beside the weights: a tensor (F64, one dimension) of a checkpoint. Its name begins with one of
  * WEIGHTS_STATES; values need not be finite. */
 struct weights_vector { const char *name; const double *value; size_t n; };
-#define WEIGHTS_STATES "optimizer/", "training/", "callbacks/", "starts/", "best/", "report/", "log/"
+#define WEIGHTS_STATES \
+	"optimizer/", "training/", "callbacks/", "starts/", "ends/", "best/", "report/", "log/"
 
 struct weights {
 	struct program *program;     /* owned */

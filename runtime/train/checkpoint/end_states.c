@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copies of restarts' last states, in one piece of memory each. */
+#include "runtime/train/checkpoint/end_states.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/arena.h"
+
+struct end_state {
+	struct restart_state at;
+	double *memory;
+};
+
+struct end_states {
+	const struct train_job *job;
+	pthread_mutex_t lock;
+	struct end_state *of[STATE_RESTARTS_MAX]; /* NULL: that restart has not ended */
+};
+
+struct end_states *end_states_new(const struct train_job *j)
+{
+	struct end_states *s = mem_alloc(1, sizeof *s);
+
+	*s = (struct end_states){ .job = j };
+	pthread_mutex_init(&s->lock, NULL);
+	return s;
+}
+
+static void end_state_free(struct end_state *d)
+{
+	if (d)
+		free(d->memory);
+	free(d);
+}
+
+void end_states_free(struct end_states *s)
+{
+	if (!s)
+		return;
+	for (uint32_t i = 0; i < STATE_RESTARTS_MAX; i++)
+		end_state_free(s->of[i]);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+/* n numbers at *to, which moves on. */
+static const double *put(double **to, const double *v, size_t n)
+{
+	double *at = *to;
+
+	if (n)
+		memcpy(at, v, n * sizeof *at);
+	*to += n;
+	return at;
+}
+
+static bool has_ended(const struct train_job *j, const struct restart_state *at)
+{
+	return at->over || (at->callbacks && callbacks_stopped(at->callbacks))
+		|| (j->max_steps && at->step >= j->max_steps);
+}
+
+static struct end_state *copy(const struct train_job *j, const struct restart_state *at)
+{
+	unsigned nslot = optimizer_slots(j->optimizer, j->option);
+	size_t n = j->program->nweight,
+	       ncallback = at->callbacks ? callbacks_state(at->callbacks, NULL, 0) : at->ncallback;
+	const double *best = at->callbacks ? callbacks_best((struct callbacks *)at->callbacks)
+					   : at->callback_best;
+	struct end_state *d = mem_alloc(1, sizeof *d);
+	double *to = d->memory = mem_alloc(n * (2 + nslot) + at->nrecord + ncallback + 1, sizeof *to);
+
+	d->at = (struct restart_state){ .restart = at->restart,
+		.epoch = at->epoch,
+		.step = at->step,
+		.over = has_ended(j, at),
+		.nrecord = at->nrecord,
+		.ncallback = ncallback,
+		.output = at->output ? to : NULL };
+	d->at.weight = put(&to, at->weight, n);
+	for (unsigned k = 0; k < nslot; k++)
+		d->at.slot[k] = put(&to, at->slot[k], n);
+	d->at.record = put(&to, at->record, at->nrecord);
+	if (best)
+		d->at.callback_best = put(&to, best, n);
+	d->at.callback_list = to;
+	if (at->callbacks)
+		callbacks_state(at->callbacks, to, ncallback);
+	else
+		put(&to, at->callback_list, ncallback);
+	return d;
+}
+
+void end_states_add(struct end_states *s, const struct restart_state *at)
+{
+	if (s->job->restarts > STATE_RESTARTS_MAX)
+		return;
+	struct end_state *d = copy(s->job, at);
+	pthread_mutex_lock(&s->lock);
+	end_state_free(s->of[at->restart]);
+	s->of[at->restart] = d;
+	pthread_mutex_unlock(&s->lock);
+}
+
+const struct restart_state *end_states_of(const struct end_states *s, uint32_t restart)
+{
+	return s && restart < STATE_RESTARTS_MAX && s->of[restart] ? &s->of[restart]->at : NULL;
+}
+
+bool end_states_complete(const struct end_states *s)
+{
+	for (uint32_t i = 0; i < s->job->restarts; i++)
+		if (!end_states_of(s, i))
+			return false;
+	return true;
+}
+
+uint32_t end_states_others(void *other_context, struct restart_state *out)
+{
+	const struct end_states *s = other_context;
+	uint32_t n = 0;
+
+	for (uint32_t i = 1; i < s->job->restarts; i++)
+		out[n++] = *end_states_of(s, i);
+	return n;
+}

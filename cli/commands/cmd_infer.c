@@ -172,20 +172,39 @@ static void say_version(const struct inference *f, int version)
 			version, NUMERICAL_VERSION);
 }
 
+/* Those of --weights, in place of the run's, whose model, configuration and samples stay. */
+static int take_weights(struct inference *f)
+{
+	const char *file = f->cli->options.value[OPT_WEIGHTS_INFER];
+	buf_auto path = BUF_INIT;
+	struct err e;
+	int status = weights_named(f->cli, &file, &path);
+
+	if (!file || status)
+		return status;
+	if (weights_import(f->weights->program, file, false, f->weights->weight, &e))
+		return cli_fail(f->cli, &e);
+	weights_file_say_orders(f->cli, file, f->weights->program);
+	return 0;
+}
+
 static int open_weights(struct inference *f)
 {
 	const char *path = f->cli->options.operand[0];
 	struct err e;
 
 	if (!weights_file_is_bin(path))
-		return cli_usage(f->cli, "%s has weights without a model; `qcnn weights convert --model=MODEL` makes a weights.bin of it",
-			path);
+		return cli_usage(f->cli,
+			"%s has weights without a model; `qcnn infer --weights=%s RUN` evaluates them on the samples of a run, and `qcnn weights "
+			"convert --model=MODEL` makes a weights.bin of them",
+			path, path);
 	if (weights_open(path, &f->weights, &e))
 		return cli_fail(f->cli, &e);
 	f->want = input_wants(f->weights->program);
 	say_version(f, numerical_version_of(weights_meta(f->weights, "numerical_version")));
 	f->run_folder = noted_folder(path);
-	return open_config(f);
+	int status = open_config(f);
+	return status ? status : take_weights(f);
 }
 
 /* ---- the data ---- */
@@ -583,11 +602,12 @@ const struct command command_infer = {
 	.text = "Evaluates the test part of the data that the weights were trained with (or, where there was none, the "
 		"validation part), as the file of weights describes it, and prints the outputs, the classes that they choose with "
 		"their probabilities or scores, labels, loss and metrics. Data files that are missing or have changed are named, never replaced. --data and --set "
-		"give other data, and --set train.metrics other metrics.",
+		"give other data, --set train.metrics other metrics, and --weights other weights.",
 	.example = (const char *const[]){ "qcnn infer runs/latest/weights.bin",
 		"qcnn infer --hosts local:2 weights.bin", "qcnn infer --split=train --json weights.bin",
 		"qcnn infer --data new.csv --output=predictions.csv weights.bin",
 		"qcnn infer --set train.metrics=[accuracy,confusion] weights.bin",
+		"qcnn infer --weights=w.npz runs/latest",
 		"qcnn infer --set data.rounds=50 --set run.seed=8 runs/latest/weights.bin", NULL },
 	.exit_1 = "an output or the loss is not finite",
 	.run = infer,

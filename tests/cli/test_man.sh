@@ -89,6 +89,7 @@ tap_is "$(sed -n 's/^The version of the protocol is \([0-9]*\)\./\1/p; s/^\.It v
 make_files
 cp config.yaml plain.yaml
 "$QCNN" train -q -o weights.bin config.yaml
+"$QCNN" weights convert weights.bin w.npz
 { printf 'a,b,c,d\n'; printf '0,0.5,0,0\n'; } >new4.csv
 
 # The pages of commands that can exit with status 1 say when, and they do; no other page of a command has it. A worker has the
@@ -123,7 +124,7 @@ for page in $pages; do
 	while read -r line; do
 		rm -rf work
 		mkdir work
-		cp ./*.qcnn config.yaml samples.csv weights.bin work/
+		cp ./*.qcnn config.yaml samples.csv weights.bin w.npz work/
 		cp new4.csv work/new.csv
 		(
 			cd work || exit 1

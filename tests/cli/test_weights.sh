@@ -85,7 +85,26 @@ tap_exit 78 "a constant that is none" "$QCNN" weights convert --model cluster.qc
 tap_exit 78 "a configuration that learns from data" "$QCNN" weights convert --model learns.yaml w.npz learns.bin
 
 tap_exit 2 "infer wants a model too" "$QCNN" infer w.npz
-tap_has err "w.npz has weights without a model" "and says what to do"
+tap_has err "w.npz has weights without a model; \`qcnn infer --weights=w.npz RUN\` evaluates them" "and says what to do"
+
+# Other weights on the samples of a run.
+"$QCNN" train -q --fresh --set 'train.callbacks.checkpoint={}' --set log.dir=runs table.yaml
+"$QCNN" infer latest >own
+for file in runs/latest/weights.bin w.npz w.json w.bin $(tap_run runs)/saved/epoch-0001.bin latest; do
+	case $file in w.*) "$QCNN" weights convert runs/latest/weights.bin $file 2>/dev/null ;; esac
+	tap_exit 0 "infer --weights=$file" "$QCNN" infer --weights="$file" latest
+	case $file in *epoch-0001*) continue ;; esac
+	tap_same out own "with the same results"
+done
+"$QCNN" infer --split=validation -j --weights="$(tap_run runs)/saved/epoch-0001.bin" latest >first
+loss=$(sed -n '1s/.*"val_loss": *\([-0-9.e]*\).*/\1/p' runs/latest/metrics.jsonl)
+tap_ok "of the first epoch: the loss of its validation" awk -v a="$(tr -d ' \n' <first | sed 's/.*"loss":\([-0-9.e]*\).*/\1/')" -v b="$loss" \
+	'BEGIN { exit !(a != "" && b != "" && (a - b) ^ 2 < 1e-20) }'
+printf '[1, 2]\n' >few.json
+tap_exit 65 "weights of another model" "$QCNN" infer --weights=few.json latest
+tap_has err "few.json" "are named"
+tap_exit 66 "weights that are missing" "$QCNN" infer --weights=none.npz latest
+tap_exit 66 "a run that is missing" "$QCNN" infer --weights=none latest
 
 got=0
 "$QCNN" weights diff w.bin other.bin >&- 2>err || got=$?

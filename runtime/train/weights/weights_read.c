@@ -176,7 +176,7 @@ static int check_digest(struct reader *r)
 		return bad(r, "changed or damaged: its SHA-256 is not the one it names%s",
 			json_object_get(r->meta, "checkpoint")
 				? ""
-				: "; to edit weights, use `qcnn weights convert` to .npz, and back with --model");
+				: "; to edit weights, use `qcnn weights convert` to .npz, and back with --model, or `qcnn infer --weights`");
 	return 0;
 }
 

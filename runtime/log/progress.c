@@ -21,7 +21,8 @@ struct progress {
 	bool bar;                    /* a bar is on the line */
 	unsigned plot;               /* lines of curves above it */
 	struct live live;
-	uint32_t live_restart;       /* of this restart */
+	uint32_t live_restart;       /* of this restart; UINT32_MAX: none runs */
+	struct live best;            /* of o.best */
 	double base;                 /* steps that were done before this process began; NaN: not known yet */
 	uint32_t restart, epoch, step; /* of the sum below; the last step */
 	double loss_sum; uint32_t loss_count;
@@ -240,13 +241,27 @@ static void add_lines(const struct progress *p, unsigned most, size_t width, str
 	}
 }
 
+/* The restart that runs, or while it has too little to be drawn, and at the end, the best so far. */
+static void add_curves(const struct progress *p, unsigned rows, unsigned width, struct buf *out)
+{
+	const char *metric = p->o.live_metric ? p->o.live_metric : "loss";
+	bool best = p->best.n > 1 && (p->live_restart == UINT32_MAX || p->live.n < 2);
+	uint32_t restart = best ? p->o.best : p->live_restart;
+	buf_auto name = BUF_INIT;
+
+	buf_str(&name, metric);
+	if (p->o.restarts > 1)
+		buf_printf(&name, " of %srestart %u", best ? "the best, " : "", restart + 1);
+	live_draw(best ? &p->best : &p->live, name.data, rows, width, live_utf8(), p->o.colour, out);
+}
+
 /* How many lines: a third of the window, and none in a small one. */
 static void draw_plot(struct progress *p, struct buf *out)
 {
 	unsigned height, width = terminal_width(p->o.out, &height), rows = height / 3 < PLOT_MOST ? height / 3 : PLOT_MOST;
 
 	if (live(p))
-		live_draw(&p->live, p->o.live_metric ? p->o.live_metric : "loss", rows, width, live_utf8(), p->o.colour, out);
+		add_curves(p, rows, width, out);
 	if (p->o.lines)
 		add_lines(p, rows, width - 1, out);
 }
@@ -288,6 +303,8 @@ void progress_past(struct progress *p, uint32_t restart, uint32_t epoch, double 
 {
 	if (restart >= p->o.restarts_done)
 		add_point(p, restart, epoch, training, validation);
+	else if (live(p) && restart == p->o.best)
+		live_add(&p->best, epoch, training, validation);
 }
 
 /* The last columns stay empty: some terminals wrap when the last is written, and the ^C that they show must not wrap
@@ -395,16 +412,29 @@ void progress_clear(struct progress *p)
 		wipe(p);
 }
 
+/* The best so far, whose curves are kept. */
+static void keep_best(struct progress *p, uint32_t restart, double final_loss)
+{
+	struct live before = p->best;
+
+	p->o.best = restart;
+	p->o.best_loss = final_loss;
+	if (restart == p->live_restart) {
+		p->best = p->live;
+		p->live = before;
+	} else {
+		live_clear(&p->best);
+	}
+}
+
 void progress_restart_done(struct progress *p, uint32_t restart, double final_loss)
 {
 	buf_auto line = BUF_INIT, tail = BUF_INIT;
 
 	if (p->o.quiet || p->o.restarts == 1)
 		return;
-	if (!p->done++ || final_loss < p->o.best_loss) {
-		p->o.best = restart;
-		p->o.best_loss = final_loss;
-	}
+	if (!p->done++ || final_loss < p->o.best_loss)
+		keep_best(p, restart, final_loss);
 	add_restart(p, restart, &line);
 	if (!p->last.len)
 		add_value(p, &p->last, "loss", final_loss);
@@ -413,8 +443,10 @@ void progress_restart_done(struct progress *p, uint32_t restart, double final_lo
 	if (p->remark.len)
 		buf_printf(&tail, "  %s", p->remark.data);
 	put_values(p, &line, &tail);
-	if (restart == p->live_restart)
+	if (restart == p->live_restart) {
 		p->live_restart = UINT32_MAX;
+		live_clear(&p->live);
+	}
 	buf_clear(&p->last_val);
 	buf_clear(&p->last);
 	buf_clear(&p->remark);
@@ -442,6 +474,7 @@ void progress_free(struct progress *p)
 	put(p, &out);
 	buf_release(&p->waiting);
 	live_release(&p->live);
+	live_release(&p->best);
 	buf_release(&p->last);
 	buf_release(&p->last_val);
 	buf_release(&p->remark);

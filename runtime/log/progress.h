@@ -37,7 +37,7 @@ void progress_step(struct progress *p, uint32_t restart, uint32_t epoch, uint32_
 /* values: of which those of the samples are shown. */
 void progress_epoch(struct progress *p, uint32_t restart, uint32_t epoch, double seconds,
 	const struct metrics_line *values);
-/* An epoch of the run before a resume, for the curves: its value of the metric that they show; validation NaN: none. */
+/* An epoch of the run before a resume, for the curves, also those of o.best: its value of the metric that they show; validation NaN: none. */
 void progress_past(struct progress *p, uint32_t restart, uint32_t epoch, double training,
 	double validation);
 /* A line of its own (p may be NULL); with several restarts it goes behind that of the restart. */

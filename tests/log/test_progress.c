@@ -279,6 +279,46 @@ static void test_past(void)
 	fclose(out);
 	tap_ok(strstr(text, "epoch 1 ") && strstr(text, " 8\n"), "the curves begin with epoch 1");
 	tap_ok(strstr(text, "1.0000") && strstr(text, "0.2812") && !strstr(text, "9.0000"), "with the metric that is asked for: %s", text);
+	tap_ok(strstr(text, "sign_accuracy of restart 2  "), "of the restart that runs");
+	free(text);
+}
+
+/* The curves that stay are those of the best restart, also of one that ended before a resume. */
+static void test_best(uint32_t restarts_done)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+	struct progress_options o = { .out = out,
+		.terminal = true,
+		.live = true,
+		.epochs = 3,
+		.steps_per_epoch = 1,
+		.restarts = 3,
+		.restarts_done = restarts_done,
+		.best = 0,
+		.best_loss = 0.25 };
+	struct progress *p = progress_new(&o);
+
+	for (uint32_t s = 0; s < 3; s++) {
+		for (uint32_t e = 1; e <= 3; e++) {
+			struct metrics_line r =
+				values_of((double[]){ s ? 7.0 : 1.0 / (1 + e), 0, s ? 8 : 0.75, 0 });
+
+			if (s < restarts_done)
+				progress_past(p, s, e, r.value[0].number, 0.75);
+			else
+				progress_epoch(p, s, e, 0, &r);
+		}
+		if (s >= restarts_done)
+			progress_restart_done(p, s, s ? 7 : 0.25);
+	}
+	progress_free(p);
+	fclose(out);
+	const char *end = strstr(text, "best of 3 restarts: restart 1");
+	tap_ok(end && strstr(end, "loss of the best, restart 1  "),
+		"curves at the end, %u restarts before: %s", restarts_done, text);
+	tap_ok(end && strstr(end, "0.7500 ") && !strstr(end, "8.0000 "), "are those of the best");
 	free(text);
 }
 
@@ -415,6 +455,9 @@ int main(void)
 	test_braille();
 	test_live();
 	test_past();
+	test_best(0);
+	test_best(1);
+	test_best(2);
 	test_wrap();
 	test_workers();
 	test_notes();

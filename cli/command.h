@@ -7,6 +7,8 @@
 #pragma once
 
 #include <stdbool.h>
+#include <pthread.h>
+
 #include "cli/options.h"
 #include "runtime/base/buf.h"
 #include "runtime/base/diag.h"
@@ -21,7 +23,8 @@ struct cli {
 	bool strict;                 /* warnings are errors: cli_warnings */
 	int argc;
 	char *const *argv;           /* the whole command line, for run.json */
-	void (*before_talk)(void *ctx); void *talk_ctx;      /* what clears a drawing from the terminal, or NULL */
+	void (*before_talk)(void *ctx);
+	void *talk_ctx;              /* cli_draws */
 	struct profiling *profiling; /* NULL: the command does not run under `qcnn profile` */
 	struct buf out;              /* written to stdout when the command ends well */
 };
@@ -52,6 +55,10 @@ void cli_note(const struct cli *c, const char *fmt, ...) __attribute__((format(p
 void cli_detail(const struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* with -v only */
 /* Print a line of a worker unchanged. */
 void cli_relay(const struct cli *c, const char *worker, const char *line);
+/* What clears a drawing from the terminal before messages of any thread; NULL: there is none. */
+void cli_draws(struct cli *c, void (*before_talk)(void *ctx), void *ctx);
+/* The lock that messages hold while they are written. */
+pthread_mutex_t *cli_terminal(void);
 /* Print *e and return its exit status. */
 int cli_fail(const struct cli *c, const struct err *e);
 /* The same for an error of our own: -ERR_*, and its text. */

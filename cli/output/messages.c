@@ -9,14 +9,37 @@
 #include <unistd.h>
 
 #include "runtime/base/input_files.h"
+#include "runtime/base/system/threads.h"
 #include "runtime/base/visible.h"
 #include "runtime/log/terminal.h"
+
+/* Workers are heard by a thread of their own, while another one may draw. */
+static pthread_mutex_t terminal = PTHREAD_MUTEX_INITIALIZER;
+
+pthread_mutex_t *cli_terminal(void) { return &terminal; }
+
+void cli_draws(struct cli *c, void (*before_talk)(void *ctx), void *ctx)
+{
+	mutex_auto held = mutex_hold(&terminal);
+
+	c->before_talk = before_talk;
+	c->talk_ctx = ctx;
+}
 
 static void to_stderr(const struct buf *b)
 {
 	if (b->len)
 		fwrite(b->data, 1, b->len, stderr);
 	fflush(stderr);
+}
+
+static void talk(const struct cli *c, const struct buf *b)
+{
+	mutex_auto held = mutex_hold(&terminal);
+
+	if (c->before_talk)
+		c->before_talk(c->talk_ctx);
+	to_stderr(b);
 }
 
 /* One message: severity "error" or "note". */
@@ -50,9 +73,7 @@ static void say(const struct cli *c, const char *severity, int code, const char 
 	format(c, severity, code, text, &b);
 	if (wrap)
 		terminal_wrap(b.data, terminal_width(stderr, NULL), &wrapped);
-	if (c->before_talk)
-		c->before_talk(c->talk_ctx);
-	to_stderr(wrap ? &wrapped : &b);
+	talk(c, wrap ? &wrapped : &b);
 }
 
 static void say_list(const struct cli *c, const char *severity, int code, const char *fmt, va_list ap)
@@ -99,7 +120,7 @@ void cli_relay(const struct cli *c, const char *worker, const char *line)
 		visible_text(&b, line, strlen(line), VISIBLE_TABS);
 		buf_char(&b, '\n');
 	}
-	to_stderr(&b);
+	talk(c, &b);
 }
 
 void cli_fail_text(const struct cli *c, const struct err *e, struct buf *out)

@@ -216,6 +216,7 @@ static struct progress *open_progress(struct training *t)
 	const char *terminal = getenv("TERM");
 	struct progress_options o = {
 		.out = stderr,
+		.lock = cli_terminal(),
 		.quiet = !t->words.shows_progress,
 		.terminal = isatty(STDERR_FILENO) && !(terminal && !strcmp(terminal, "dumb")),
 		.colour = t->cli->colour,
@@ -349,8 +350,7 @@ static int open_writers(struct training *t, struct err *e)
 	t->progress = open_progress(t);
 	show_past(t);
 	t->callbacks.progress = t->progress;
-	t->cli->before_talk = clear_progress;
-	t->cli->talk_ctx = t->progress;
+	cli_draws(t->cli, clear_progress, t->progress);
 	t->log = train_log_new(&t->write_errors, t->job, t->run, resumed, t->resume.weights);
 	if (config_bool(t->job->config, KEY_LOG_REPORT))
 		t->report = train_report_new(t->cli, t->job, run_path(t->run));
@@ -372,9 +372,9 @@ static void close_writers(struct training *t, bool well)
 {
 	struct err e;
 
+	cli_draws(t->cli, NULL, NULL);
 	progress_free(t->progress);
 	t->callbacks.progress = NULL;
-	t->cli->before_talk = NULL;
 	train_log_close(t->log, well);
 	write_errors_lost(&t->write_errors, run_flush(t->run, &e), &e);
 	if (well)

@@ -31,7 +31,23 @@ struct progress {
 		remark; /* what the last epoch line of this restart said; a note on the restart */
 	double start_seconds;
 	uint32_t done;
+	struct buf lines; /* of others, as they were last asked for */
 };
+
+/* `drawing held = hold(p);`: until the scope ends nobody else writes to the terminal. */
+#define drawing __attribute__((cleanup(let_go))) pthread_mutex_t *
+static pthread_mutex_t *hold(const struct progress *p)
+{
+	if (p->o.lock)
+		pthread_mutex_lock(p->o.lock);
+	return p->o.lock;
+}
+
+static void let_go(pthread_mutex_t **lock)
+{
+	if (*lock)
+		pthread_mutex_unlock(*lock);
+}
 
 static void draw(struct progress *p, uint32_t restart, uint32_t epoch, uint32_t step, double now);
 
@@ -227,13 +243,30 @@ static void add_tail(const struct progress *p, uint32_t restart, uint32_t epoch,
 
 /* ---- the curves ---- */
 
-/* The lines of others, cut to the width. */
-static void add_lines(const struct progress *p, unsigned most, size_t width, struct buf *out)
+/* How many lines: a third of the window, and none in a small one. */
+static unsigned plot_rows(const struct progress *p, unsigned *width)
 {
-	buf_auto lines = BUF_INIT;
+	unsigned height;
 
-	p->o.lines(p->o.lines_ctx, most, &lines);
-	for (const char *at = lines.data, *end; at && *at; at = end + 1) {
+	*width = terminal_width(p->o.out, &height);
+	return height / 3 < PLOT_MOST ? height / 3 : PLOT_MOST;
+}
+
+/* The lines of others, for the next drawing: they have locks of their own, under which they may write messages. */
+static void ask_lines(struct progress *p)
+{
+	unsigned width;
+
+	if (!p->o.lines || !p->o.terminal)
+		return;
+	buf_clear(&p->lines);
+	p->o.lines(p->o.lines_ctx, plot_rows(p, &width), &p->lines);
+}
+
+/* Cut to the width. */
+static void add_lines(const struct progress *p, size_t width, struct buf *out)
+{
+	for (const char *at = p->lines.data, *end; at && *at; at = end + 1) {
 		size_t len = (size_t)((end = strchr(at, '\n')) - at);
 
 		buf_add(out, at, len < width ? len : width);
@@ -255,15 +288,13 @@ static void add_curves(const struct progress *p, unsigned rows, unsigned width, 
 	live_draw(best ? &p->best : &p->live, name.data, rows, width, live_utf8(), p->o.colour, out);
 }
 
-/* How many lines: a third of the window, and none in a small one. */
 static void draw_plot(struct progress *p, struct buf *out)
 {
-	unsigned height, width = terminal_width(p->o.out, &height), rows = height / 3 < PLOT_MOST ? height / 3 : PLOT_MOST;
+	unsigned width, rows = plot_rows(p, &width);
 
 	if (live(p))
 		add_curves(p, rows, width, out);
-	if (p->o.lines)
-		add_lines(p, rows, width - 1, out);
+	add_lines(p, width - 1, out);
 }
 
 static unsigned lines_of(const struct buf *b)
@@ -341,6 +372,11 @@ void progress_step(struct progress *p, uint32_t restart, uint32_t epoch, uint32_
 {
 	if (p->o.quiet || !p->o.terminal)
 		return;
+	double now = clock_seconds();
+	bool due = now - p->drawn >= redraw_seconds;
+	if (due)
+		ask_lines(p);
+	drawing held = hold(p);
 	if (p->restart != restart || p->epoch != epoch) {
 		p->restart = restart;
 		p->epoch = epoch;
@@ -352,8 +388,7 @@ void progress_step(struct progress *p, uint32_t restart, uint32_t epoch, uint32_
 	p->step = step;
 	p->loss_sum += batch_loss;
 	p->loss_count++;
-	double now = clock_seconds();
-	if (now - p->drawn >= redraw_seconds)
+	if (due)
 		draw(p, restart, epoch, step, now);
 }
 
@@ -375,6 +410,8 @@ void progress_epoch(struct progress *p, uint32_t restart, uint32_t epoch, double
 
 	if (p->o.quiet)
 		return;
+	ask_lines(p);
+	drawing held = hold(p);
 	add_point(p, restart, epoch, value_of(values, "", name), value_of(values, "val_", name));
 	keep_values(p, values);
 	p->start_seconds += seconds;
@@ -390,6 +427,8 @@ void progress_note(struct progress *p, const char *text)
 {
 	if (!p || p->o.quiet)
 		return;
+	ask_lines(p);
+	drawing held = hold(p);
 	buf_clear(&p->remark);
 	buf_str(&p->remark, text);
 	if (p->o.restarts == 1)
@@ -433,6 +472,8 @@ void progress_restart_done(struct progress *p, uint32_t restart, double final_lo
 
 	if (p->o.quiet || p->o.restarts == 1)
 		return;
+	ask_lines(p);
+	drawing held = hold(p);
 	if (!p->done++ || final_loss < p->o.best_loss)
 		keep_best(p, restart, final_loss);
 	add_restart(p, restart, &line);
@@ -465,6 +506,8 @@ void progress_free(struct progress *p)
 
 	if (!p)
 		return;
+	ask_lines(p);
+	pthread_mutex_t *held = hold(p);
 	if (live(p)) {               /* the curves stay, without the bar */
 		add_wiped(p, &out);
 		draw_plot(p, &out);
@@ -472,6 +515,8 @@ void progress_free(struct progress *p)
 		buf_char(&out, '\n');
 	}
 	put(p, &out);
+	let_go(&held);
+	buf_release(&p->lines);
 	buf_release(&p->waiting);
 	live_release(&p->live);
 	live_release(&p->best);

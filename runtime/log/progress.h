@@ -6,6 +6,7 @@
  * get lines of their own only where each takes a second or more. */
 #pragma once
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,6 +16,7 @@
 
 struct progress_options {
 	FILE *out;                   /* stderr */
+	pthread_mutex_t *lock; /* held while something is written there; NULL: nobody else writes */
 	bool quiet, terminal, colour;
 	bool live;                   /* on a terminal: curves above the bar */
 	const char *live_metric;     /* of which metric; NULL: of the losses */
@@ -23,7 +25,7 @@ struct progress_options {
 	double best_loss; /* that ended before a resume; the best of them */
 	const char *loss;
 	bool energies; /* losses are outputs, of which more digits are read */
-	/* More lines above the bar; NULL: none. */
+	/* More lines above the bar; NULL: none. Called without the lock. */
 	void (*lines)(void *ctx, unsigned most, struct buf *out); void *lines_ctx;
 };
 
@@ -44,7 +46,7 @@ void progress_past(struct progress *p, uint32_t restart, uint32_t epoch, double 
 void progress_note(struct progress *p, const char *text);
 /* The restart ended with the weights of that epoch, whose values the line of several restarts shows. */
 void progress_restored(struct progress *p, uint32_t epoch, const struct metrics_line *values);
-/* Before others write to the same terminal (p may be NULL). */
+/* Before others write to the same terminal, from any thread that holds the lock (p may be NULL). */
 void progress_clear(struct progress *p);
 void progress_restart_done(struct progress *p, uint32_t restart, double final_loss);
 void progress_free(struct progress *p); /* leaves the cursor on a new line */

@@ -2,6 +2,9 @@
  * Progress: golden text where there is no terminal; a bar that fits where there is one. */
 #include "runtime/log/progress.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "runtime/base/system/clock.h"
@@ -322,6 +325,87 @@ static void test_best(uint32_t restarts_done)
 	free(text);
 }
 
+/* Messages of another thread while this one draws: each line is printed once, and what makes further lines does not hold the lock. */
+static pthread_mutex_t terminal;
+static atomic_bool talking;
+static bool was_held;
+
+static void *talk(void *progress)
+{
+	while (talking) {
+		pthread_mutex_lock(&terminal);
+		progress_clear(progress);
+		pthread_mutex_unlock(&terminal);
+	}
+	return NULL;
+}
+
+static void take_lock(void *ctx, unsigned most, struct buf *out)
+{
+	(void)ctx;
+	(void)most;
+	(void)out;
+	if (pthread_mutex_lock(&terminal))
+		was_held = true;
+	else
+		pthread_mutex_unlock(&terminal);
+}
+
+/* The lines of epochs in a text, which are numbered from 1 on; 0: one is missing, or twice there. */
+static unsigned epochs_in(const char *text)
+{
+	unsigned last = 0;
+
+	for (const char *at = text; (at = strstr(at, "epoch ")); at++) {
+		char *end;
+		unsigned long n = strtoul(at + strlen("epoch "), &end, 10);
+
+		if (strncmp(end, "/20000  loss", strlen("/20000  loss")))
+			continue;
+		if (n != last + 1)
+			return 0;
+		last++;
+	}
+	return last;
+}
+
+static void test_threads(void)
+{
+	enum { EPOCHS = 20000 };
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+	struct progress_options o = { .out = out,
+		.lock = &terminal,
+		.terminal = true,
+		.live = true,
+		.epochs = EPOCHS,
+		.steps_per_epoch = 1,
+		.restarts = 1,
+		.lines = take_lock };
+	struct progress *p = progress_new(&o);
+	struct metrics_line r = values_of((double[]){ 1, 1, 1, 1 });
+	pthread_mutexattr_t kind;
+	pthread_t thread;
+
+	pthread_mutexattr_init(&kind);
+	pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_ERRORCHECK);
+	pthread_mutex_init(&terminal, &kind);
+	talking = true;
+	pthread_create(&thread, NULL, talk, p);
+	for (uint32_t e = 1; e <= EPOCHS; e++) {
+		progress_step(p, 0, e, 1, 1);
+		progress_epoch(p, 0, e, 0.01, &r);
+	}
+	talking = false;
+	pthread_join(thread, NULL);
+	progress_free(p);
+	fclose(out);
+	tap_is_int(epochs_in(text), EPOCHS, "messages of another thread: each line is there once");
+	tap_ok(!was_held, "further lines are made without the lock");
+	free(text);
+}
+
 static void wraps(const char *text, size_t width, const char *want)
 {
 	struct buf b = BUF_INIT;
@@ -455,6 +539,7 @@ int main(void)
 	test_braille();
 	test_live();
 	test_past();
+	test_threads();
 	test_best(0);
 	test_best(1);
 	test_best(2);

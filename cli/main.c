@@ -9,6 +9,7 @@
 
 #include "cli/command.h"
 #include "cli/memory_exit.h"
+#include "cli/signals.h"
 #include "cli/stack.h"
 
 /* Occupy those of the descriptors 0 to 2 that are closed, so that no file that is opened later gets one of their numbers and
@@ -34,6 +35,7 @@ static void aborted(int signal_number)
 static void handlers(void)
 {
 	memory_exit_install();
+	stop_process_1();
 	signal(SIGABRT, aborted);
 	/* A closed pipe is a failed write, not a death in the middle of a run. */
 	signal(SIGPIPE, SIG_IGN);

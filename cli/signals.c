@@ -3,6 +3,7 @@
 #include "cli/signals.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,8 +16,15 @@ static const struct { int number; const char *name; } stops[] = {
 
 static volatile sig_atomic_t stopped_by;
 
+/* Process 1 of a container: the kernel drops the signals that it has no handler for. */
+static bool is_process_1(void) { return getpid() == 1; }
+
+static void end_now(int number) { _exit(128 + number); }
+
 static void note_signal(int number)
 {
+	if (number == SIGINT && stopped_by == SIGINT)
+		end_now(number); /* process 1; another one has no handler for it any more */
 	if (!stopped_by)
 		stopped_by = number;
 }
@@ -40,11 +48,19 @@ static void install(void (*handler)(int))
 
 	sigemptyset(&a.sa_mask);
 	for (size_t i = 0; i < sizeof stops / sizeof *stops; i++) {
-		a.sa_flags = stops[i].number == SIGINT ? SA_RESTART | (int)SA_RESETHAND : SA_RESTART;
+		a.sa_flags = stops[i].number == SIGINT && !is_process_1()
+			? SA_RESTART | (int)SA_RESETHAND
+			: SA_RESTART;
 		/* nohup means it; shells that start background jobs with INT ignored do not. */
 		if (stops[i].number == SIGINT || sigaction(stops[i].number, NULL, &old) || old.sa_handler != SIG_IGN)
 			sigaction(stops[i].number, &a, NULL);
 	}
+}
+
+void stop_process_1(void)
+{
+	if (is_process_1())
+		install(end_now);
 }
 
 void stop_at_once(const char *line)

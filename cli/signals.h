@@ -2,6 +2,8 @@
  * Signals that end a training after its current step: INT, TERM, HUP, USR1, USR2, XCPU. */
 #pragma once
 
+/* At the start: in a container, where this is process 1, signals end it as they end any other process. */
+void stop_process_1(void);
 /* Before there is a state to save: signals end the process with the status of ERR_STOPPED and print this line on
  * stderr. */
 void stop_at_once(const char *line);

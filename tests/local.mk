@@ -216,6 +216,7 @@ shell_tests += tests/net/test_attached.sh
 shell_tests += tests/net/test_attached_ranks.sh
 shell_tests += tests/net/test_batch.sh
 shell_tests += tests/net/test_cluster_keys.sh
+shell_tests += tests/net/test_containers.sh
 shell_tests += tests/net/test_damage.sh
 shell_tests += tests/net/test_faults.sh
 shell_tests += tests/net/test_firewall.sh

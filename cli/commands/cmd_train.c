@@ -101,10 +101,10 @@ static int train(struct cli *c)
 		return cli_usage(c, "--json is for --dry-run; the folder of a run has metrics.jsonl and run.json");
 	if (c->options.given[OPT_LINK] && !c->options.given[OPT_DRY_RUN])
 		return cli_usage(c, "--link is for --dry-run");
-	if (joined_work(c, c->options.operand[0], NULL, &status))
-		return status;
 	if (!c->options.given[OPT_DRY_RUN])
 		stop_before_training(c);
+	if (joined_work(c, c->options.operand[0], NULL, &status))
+		return status;
 	status = job_open(c, c->options.operand[0], &j);
 	if (!status)
 		status = output_is_possible(c);

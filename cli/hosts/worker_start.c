@@ -71,6 +71,16 @@ int worker_start(const struct worker_finder *f, unsigned share, const char *most
 	return code;
 }
 
+static void end_now(int number)
+{
+	static const char text[] = "qcnn worker: ended by TERM\n";
+	ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
+
+	(void)ignored;
+	(void)number;
+	_exit(err_exit_status(-ERR_STOPPED));
+}
+
 static void end_soon(int number)
 {
 	(void)number;
@@ -80,10 +90,13 @@ static void end_soon(int number)
 void stop_leave_to_control(void)
 {
 	static const int left[] = { SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU };
-	struct sigaction a = { .sa_handler = end_soon, .sa_flags = SA_RESTART };
+	struct sigaction a = { .sa_handler = end_soon, .sa_flags = SA_RESTART },
+			 now = { .sa_handler = end_now };
 
 	sigemptyset(&a.sa_mask);
 	for (size_t i = 0; i < sizeof left / sizeof *left; i++)
 		signal(left[i], SIG_IGN);
+	sigemptyset(&now.sa_mask);
 	sigaction(SIGTERM, &a, NULL);
+	sigaction(SIGALRM, &now, NULL);
 }

@@ -13,7 +13,7 @@ def judge(path):
     kinds = []
     with open(path) as f:
         for one in yaml.safe_load_all(f):
-            for version in (kubernetes_validate.latest_version(), "1.29"):
+            for version in (kubernetes_validate.latest_version(), "1.31"):
                 try:
                     kubernetes_validate.validate(one, version, strict=True)
                 except kubernetes_validate.ValidationError as e:
@@ -55,6 +55,8 @@ value() { sed -n "s/^ *-* *$1: *//p" one | head -1 | tr -d '"'; }
 tap_is "$(value completionMode)" Indexed "each pod has a number"
 tap_is "$(value completions) $(value parallelism)" "$(sed -n '/name: WORLD_SIZE/{n;s/.*value: *"\(.*\)"/\1/p;}' one | sed 's/.*/& &/')" "completions and parallelism are WORLD_SIZE"
 tap_is "$(value restartPolicy)" Never "podFailurePolicy needs restartPolicy: Never"
+tap_is "$(value succeededIndexes)" 0 "the Job has succeeded when pod 0 has"
+tap_is "$(awk '/action: Ignore/ { getline; getline; print $3 }' one)" DisruptionTarget, "pods that are preempted are no failures"
 port=$(sed -n 's/.*JOIN_PORT = \([0-9]*\).*/\1/p' "$top_srcdir/runtime/net/launch/join.h")
 tap_is "$(value containerPort) $(part Service | sed -n 's/^ *-* *port: *//p')" "$port $port" "the port is the one that others look at"
 tap_is "$(value subdomain)" "$(part Service | awk '/^  name:/ { print $2; exit }')" "the Job's subdomain is the Service"

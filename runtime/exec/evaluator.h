@@ -48,6 +48,7 @@ struct evaluator_options {
 	bool start_again;            /* what is constant at the start of a circuit is done with each evaluator_weights (bench), not once */
 	bool threads_always;         /* threads share work of any size (tests) */
 	uint64_t memory_limit;       /* bytes; 0: what cpus_memory_available says */
+	unsigned memory_sharers; /* workers of this machine that have as much each, for messages; 0: not known */
 };
 
 /* Where random numbers come from: sample s of a batch draws from (key, sample[s]), or (key, first + s) where sample is NULL. */

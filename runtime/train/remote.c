@@ -197,6 +197,20 @@ static uint64_t devices_of(const struct target *t, uint32_t share, uint32_t plac
 	return mine;
 }
 
+/* Bytes for the states of one of `share` workers of this machine, which allocate them at the same time: what is free, but at most
+ * an equal part of all. */
+static uint64_t memory_of_share(uint32_t share, unsigned nthread)
+{
+	uint64_t process = ulimit_address_space(nthread), limit = cpus_memory_limit(),
+		 all = cpus_memory_total(), most = cpus_memory_available();
+
+	if (limit && (!all || limit < all))
+		all = limit;
+	if (all && all / share < most)
+		most = all / share;
+	return process < most ? process : most;
+}
+
 static int options_of(const struct wire_job *job, struct evaluator_options *o, struct err *e)
 {
 	const struct target *target = target_find(job->device, job->kernels);
@@ -233,6 +247,10 @@ static int options_of(const struct wire_job *job, struct evaluator_options *o, s
 	if (o->nthread > THREADS_MAX)
 		return err_set(e, -ERR_CONFIG, "%u threads are more than %d", o->nthread, THREADS_MAX);
 	o->nthread = ulimit_threads(o->nthread);
+	if (job->share > 1 && !job->nrank && !target_has_memory(target)) {
+		o->memory_limit = memory_of_share(job->share, o->nthread);
+		o->memory_sharers = job->share;
+	}
 	return 0;
 }
 

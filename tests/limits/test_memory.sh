@@ -40,6 +40,23 @@ tap_exit 0 "4096 qubits of which two matter" "$QCNN" train -q --const n=4096 --s
 for w in cones four; do "$QCNN" weights show $w.bin | grep -v '^#' | awk '{ for (i = 1; i <= NF; i++) printf "%.4f ", $i }' >$w.weights; done
 tap_same cones.weights four.weights "the weights are those of four qubits"
 
+# Workers of one machine allocate their states at the same time: each gets an equal part of its memory.
+for how in -m -rm none; do
+	[ $how = none ] || unshare $how sh -c ': >probe && mount --bind probe /proc/meminfo' 2>/dev/null && break
+done
+if [ $how = none ]; then
+	tap_skip "no mount namespace"
+else
+	printf 'MemTotal: %d kB\nMemAvailable: %d kB\n' 120000 110000 >meminfo
+	shared() { # WORKERS QUBITS
+		unshare $how sh -c 'mount --bind meminfo /proc/meminfo && exec "$@"' shared "$QCNN" train --dry-run --hosts local:$1 \
+			--const n=$2 --set run.optimizations=none --set run.threads=1 big.yaml
+	}
+	tap_exit 0 "three workers with 32 MiB each have memory" shared 3 21
+	tap_exit 78 "four have too little" shared 4 21
+	tap_has err "29.3 MiB available, enough for 20; 4 workers share the memory of that machine" "and that they share it is said"
+fi
+
 if ! sh -c "ulimit -v 200000 && '$QCNN' --version" >/dev/null 2>&1; then
 	tap_skip "this program needs more address space than the limits here"
 	tap_done

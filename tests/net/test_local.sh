@@ -132,7 +132,7 @@ tap_until "grep -q 'is lost' err"
 release_training
 wait $coordinator
 tap_is $? 0 "a worker that is killed does not end the run"
-tap_has err "is lost: its process ended with signal 9 (Killed)" "who is lost, and why, is said"
+tap_has err "is lost: its process ended with signal 9 (Killed) (if no user has killed it, its host had no memory left" "who is lost, and why, is said"
 tap_ok "and the weights are the same" cmp want.bin got.bin
 tap_is "$(grep -o '"lost": [a-z]*' runs/latest/run.json | tr '\n' ' ')" '"lost": false "lost": true "lost": false ' "run.json tells who was lost"
 tap_is "$(grep -o '"units": [1-9]' runs/latest/run.json | wc -l)" 3 "and that all have worked"

@@ -27,14 +27,18 @@ const char *memory_text(double factor, unsigned exponent, char text[MEMORY_TEXT_
 /* fits: qubits of the largest state for which there is room; 0: not said. */
 static int refuse(const struct memory_need *n, const char *needed, unsigned fits, struct err *e)
 {
-	char available[MEMORY_TEXT_MAX], enough[32] = "";
+	char available[MEMORY_TEXT_MAX], enough[32] = "", shared[64] = "";
 
 	if (fits)
 		snprintf(enough, sizeof enough, ", enough for %u", fits);
-	return err_set(e, -ERR_CONFIG, "needs %s for %u state%s of %u qubits in %s precision, %s available%s",
-		needed, n->nstate, n->nstate == 1 ? "" : "s", n->nqubit,
+	if (n->sharers)
+		snprintf(shared, sizeof shared, "; %u workers share the memory of that machine",
+			n->sharers);
+	return err_set(e, -ERR_CONFIG,
+		"needs %s for %u state%s of %u qubits in %s precision, %s available%s%s", needed,
+		n->nstate, n->nstate == 1 ? "" : "s", n->nqubit,
 		n->precision == PRECISION_DOUBLE ? "double" : "single",
-		memory_text((double)n->available, 0, available), enough);
+		memory_text((double)n->available, 0, available), enough, shared);
 }
 
 int memory_check_states(const struct memory_need *n, struct err *e)

@@ -9,6 +9,7 @@ struct memory_need {
 	unsigned nqubit, nstate;     /* states held at once */
 	enum precision precision;
 	uint64_t available;
+	unsigned sharers; /* workers that have as much each; 0: not known */
 };
 
 enum { MEMORY_TEXT_MAX = 32 };

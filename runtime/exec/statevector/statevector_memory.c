@@ -364,7 +364,8 @@ static struct memory_need states_needed(const struct statevector *sv)
 			- (unsigned)__builtin_ctz(split_nrank(sv->o.rank)),
 		.nstate = states_per_sample(sv),
 		.precision = sv->o.precision,
-		.available = memory_available(sv) };
+		.available = memory_available(sv),
+		.sharers = sv->o.memory_sharers };
 }
 
 int statevector_check_memory(const struct statevector *sv, struct err *e)

@@ -21,7 +21,8 @@ static int code_of_status(int status)
 
 static void why_ended(const struct worker *w, struct err *why)
 {
-	const char *hint = w->place.launcher == LAUNCHER_LOCAL ? NULL : launch_hint(&w->process);
+	const char *hint = w->place.launcher == LAUNCHER_LOCAL ? launch_hint_local(&w->process)
+							       : launch_hint(&w->process);
 	buf_auto b = BUF_INIT;
 
 	buf_printf(&b, "its %s ended with ",

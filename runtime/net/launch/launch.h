@@ -88,6 +88,8 @@ bool launch_reap(struct launched *l);
 void launch_ending(const struct launched *l, struct buf *out);
 /* The hint of hint.def for the way its process ended; NULL: none. */
 const char *launch_hint(const struct launched *l);
+/* The same for a worker of this machine, which no launcher stands before. */
+const char *launch_hint_local(const struct launched *l);
 /* The hint for a last line and an exit status. */
 const char *launch_hint_of(const char *last, int status);
 /* Close its standard input; with kill, also kill its process on this machine. */

@@ -293,6 +293,13 @@ const char *launch_hint_of(const char *last, int status)
 	return NULL;
 }
 
+const char *launch_hint_local(const struct launched *l)
+{
+	return WIFSIGNALED(l->status) && WTERMSIG(l->status) == SIGKILL
+		? launch_hint_of("signal 9", 0)
+		: NULL;
+}
+
 const char *launch_hint(const struct launched *l)
 {
 	return WIFEXITED(l->status) ? launch_hint_of(l->last, WEXITSTATUS(l->status)) : NULL;

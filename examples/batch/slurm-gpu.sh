@@ -14,6 +14,8 @@
 #SBATCH --open-mode=append
 
 trap : TERM USR1    # these are for qcnn; this script has to see how it ends
+# srun takes this number from the job no longer (Slurm 22.05), and might give one core.
+[ -z "$SLURM_CPUS_PER_TASK" ] || export SRUN_CPUS_PER_TASK="$SLURM_CPUS_PER_TASK"
 # By name, not auto: a node whose GPU cannot be used is reported, and not replaced by its processor.
 srun "${QCNN:-qcnn}" train --device=cuda "$@"
 status=$?

@@ -6,12 +6,15 @@
 #SBATCH --array=1-8
 #SBATCH --nodes=1
 #SBATCH --ntasks=1
+#SBATCH --cpus-per-task=8
 #SBATCH --time=04:00:00
 #SBATCH --signal=USR1@120
 #SBATCH --requeue
 #SBATCH --open-mode=append
 
 trap : TERM USR1
+# srun takes this number from the job no longer (Slurm 22.05), and might give one core.
+[ -z "$SLURM_CPUS_PER_TASK" ] || export SRUN_CPUS_PER_TASK="$SLURM_CPUS_PER_TASK"
 srun "${QCNN:-qcnn}" train --set run.seed="$SLURM_ARRAY_TASK_ID" --set log.dir="runs/seed-$SLURM_ARRAY_TASK_ID" "$@"
 status=$?
 if [ $status -eq 75 ]; then

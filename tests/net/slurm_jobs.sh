@@ -45,7 +45,7 @@ ended() { case $(state $1) in '' | COMPLETED | FAILED | CANCELLED) true ;; *) fa
 
 # ---- an array over seeds ----
 sed -i 's/--array=1-8/--array=1-2/' slurm-seeds.sh
-job=$(sbatch --parsable slurm-seeds.sh config.yaml $few --set train.epochs=2)
+job=$(sbatch --parsable --cpus-per-task=2 slurm-seeds.sh config.yaml $few --set train.epochs=2)
 slurm_wait ended $job
 for seed in 1 2; do
 	timeout 100 "$QCNN" train config.yaml $few --set train.epochs=2 --set run.seed=$seed --fresh -o want.$seed.bin >out 2>err
@@ -59,7 +59,7 @@ chmod +x tick
 long="$few --set train.epochs=100 --set train.callbacks.command.run=$PWD/tick --set train.callbacks.command.on=epoch --set log.dir=$PWD/preempted"
 "$QCNN" train config.yaml $long --set log.dir="$PWD/calm" -o calm.bin >out 2>err
 export TICK=0.1
-job=$(sbatch --parsable --time=60 -o batch.out slurm.sh config.yaml $long -o got.bin)
+job=$(sbatch --parsable --cpus-per-task=2 --time=60 -o batch.out slurm.sh config.yaml $long -o got.bin)
 rm -f got.bin
 for k in 1 2 3; do
 	tap_until '[ "$(grep -c "ready after" batch.out)" -ge $k ]'

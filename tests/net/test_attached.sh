@@ -66,6 +66,13 @@ tap_is "$statuses" " 0 0" "what bench shows needs no workers"
 
 # ---- what people copy ----
 for script in "$top_srcdir"/examples/batch/*.sh; do tap_ok "a shell reads $(basename $script)" sh -n "$script"; done
+mkdir played
+printf '#!/bin/sh\necho "${SRUN_CPUS_PER_TASK-none}"\n' >played/srun
+chmod +x played/srun
+for script in slurm slurm-gpu slurm-seeds; do
+	cores() { env -u SRUN_CPUS_PER_TASK "$@" PATH="$PWD/played:$PATH" sh "$top_srcdir/examples/batch/$script.sh" config.yaml; }
+	tap_is "$(cores SLURM_CPUS_PER_TASK=6) $(cores -u SLURM_CPUS_PER_TASK)" "6 none" "$script.sh has the cores of its job"
+done
 job=$top_srcdir/examples/kubernetes/train.yaml
 tap_is "$(awk '/completions:|parallelism:/ { print $2 } /name: WORLD_SIZE/ { getline; gsub("\"", ""); print $2 }' "$job" | sort -u)" 4 "the manifest has one number of pods"
 tap_is "$(awk '/[pP]ort: [0-9]/ { print $NF }' "$job" | sort -u)" 29500 "and the port at which they meet"

@@ -113,6 +113,7 @@ tests_kernels_test_wrong_basis_SOURCES = tests/kernels/test_wrong_basis.c $(rand
 tests_kernels_test_wrong_basis_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=rank_find
 tests_kernels_test_counted_bytes_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=kernels_find
 tests_base_test_folder_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fstatat
+tests_log_test_run_log_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=flock
 tests_base_test_counters_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=syscall
 tests_train_test_checkpoint_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=evaluator_run,--wrap=score_check
 tests_net_test_pending_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=crypto_exchange

@@ -378,6 +378,11 @@ static int try_run(struct search *s, const struct run_folder *f, bool *usable)
 			"warning: %s: %s; a user who can write there can change the "
 			"weights and state that this training begins with",
 			f->path, foreign.data);
+	if (run_other_writer(s->r->run))
+		cli_note(s->cli,
+			"warning: %s: its file system has no locks, and %s, which has written there last, was killed or still trains it: "
+			"let only one of the two go on",
+			f->path, run_other_writer(s->r->run));
 	return read_run(s, usable);
 }
 

@@ -26,7 +26,8 @@ struct lines { char *file; struct buf waiting; };
 struct run {
 	char *path;
 	int folder;                  /* everything below it is reached from here: folder.h */
-	int lock;                    /* -1: the file system has none */
+	int lock;                    /* -1: none */
+	char *other_writer;          /* NULL: none is known */
 	json_t *unsynced;            /* a set: names of files written since run_sync */
 	json_t *placed;              /* of files whose entries are synced: their inodes */
 	bool entered;                /* the entries of the folder itself and of those above it are synced */
@@ -99,20 +100,57 @@ static int make_own(const char *dir, const char *name, struct buf *base, struct 
 
 /* ---- the lock ---- */
 
-/* The owner of the lock, as it has written its name there. */
-static int is_taken(int fd, const char *path, struct err *e)
+enum { SIGNATURE_MAX = 300, HOST_MAX = 256 };
+
+/* The owner of the lock, as it has written its name there; empty: it has ended. */
+static void read_signature(int fd, char who[SIGNATURE_MAX])
 {
-	char who[300] = "";
-	ssize_t n = pread(fd, who, sizeof who - 1, 0);
+	ssize_t n = pread(fd, who, SIGNATURE_MAX - 1, 0);
 
 	who[n > 0 ? n : 0] = 0;
 	who[strcspn(who, "\n")] = 0;
+}
+
+static int is_taken(const char *who, const char *path, struct err *e)
+{
 	return err_set(e, -ERR_CANT_CREATE, "%s: another process trains it%s%s", path, *who ? ": " : "", who);
+}
+
+static void program_of(long pid, char name[SIGNATURE_MAX])
+{
+	char path[64];
+	FILE *f;
+
+	*name = 0;
+	snprintf(path, sizeof path, "/proc/%ld/comm", pid);
+	f = fopen(path, "re");
+	if (f && !fgets(name, SIGNATURE_MAX, f))
+		*name = 0;
+	if (f)
+		fclose(f);
+}
+
+enum owner { OWNER_ENDED, OWNER_RUNS, OWNER_REMOTE };
+
+/* Where locks do not work: only processes of this machine can be looked up. */
+static enum owner owner_of(const char *who)
+{
+	char host[HOST_MAX] = "", here[HOST_MAX] = "", program[SIGNATURE_MAX], own[SIGNATURE_MAX];
+	long pid;
+
+	if (sscanf(who, "process %ld on %255s", &pid, host) != 2)
+		return OWNER_ENDED;
+	gethostname(here, sizeof here - 1);
+	if (strcmp(host, here) != 0)
+		return OWNER_REMOTE;
+	program_of(pid, program);
+	program_of((long)getpid(), own);
+	return pid != (long)getpid() && *program && !strcmp(program, own) ? OWNER_RUNS : OWNER_ENDED;
 }
 
 static void sign(int fd)
 {
-	char host[256] = "", who[300];
+	char host[HOST_MAX] = "", who[SIGNATURE_MAX];
 
 	gethostname(host, sizeof host - 1);
 	int len = snprintf(who, sizeof who, "process %ld on %s\n", (long)getpid(), host);
@@ -123,8 +161,15 @@ static void sign(int fd)
 bool run_is_open(const char *path)
 {
 	int folder = folder_open(path, true), fd = folder < 0 ? -1 : folder_file(folder, "checkpoint/lock", O_RDONLY);
-	bool is = fd >= 0 ? flock(fd, LOCK_SH | LOCK_NB) != 0 : errno != ENOENT && errno != ELOOP && errno != ENXIO;
+	bool is = fd < 0 && errno != ENOENT && errno != ELOOP && errno != ENXIO;
+	char who[SIGNATURE_MAX];
 
+	if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB)) {
+		bool held = errno == EWOULDBLOCK;
+
+		read_signature(fd, who);
+		is = held || owner_of(who) != OWNER_ENDED;
+	}
 	if (fd >= 0)
 		close(fd);
 	if (folder >= 0)
@@ -156,25 +201,56 @@ static void set_lock_access(int folder, int fd)
 		return; /* another user's: its owner has set the mode */
 }
 
-/* Where locks do not work there is none: *fd is -1 then. */
-static int take_lock(int folder, const char *path, int *fd, struct err *e)
+/* Where locks do not work, a process of this machine that has signed and runs holds it; *other: the signature of one of another
+ * machine, which may run. */
+static int own_lock(int fd, const char *path, char **other, struct err *e)
 {
+	bool works = !lock_patiently(fd), held = !works && errno == EWOULDBLOCK;
+	char who[SIGNATURE_MAX];
+	enum owner owner;
+
+	if (works)
+		return 0;
+	read_signature(fd, who);
+	owner = owner_of(who);
+	if (held || owner == OWNER_RUNS)
+		return is_taken(who, path, e);
+	if (owner == OWNER_REMOTE)
+		*other = mem_strdup(who);
+	return 0;
+}
+
+static int take_lock(int folder, const char *path, int *fd, char **other, struct err *e)
+{
+	int code;
+
 	*fd = -1;
+	*other = NULL;
 	if (folder_parents(folder, "checkpoint/lock"))
 		return err_set(e, -ERR_CANT_CREATE, "cannot create the folder %s/checkpoint: %s", path, folder_reason(errno));
 	*fd = folder_file_mode(folder, "checkpoint/lock", O_RDWR | O_CREAT, S_IRUSR | S_IWUSR);
 	if (*fd < 0)
 		return err_set(e, -ERR_CANT_CREATE, "cannot create %s/checkpoint/lock: %s", path, folder_reason(errno));
 	set_lock_access(folder, *fd);
-	if (lock_patiently(*fd)) {
-		int code = errno == EWOULDBLOCK ? is_taken(*fd, path, e) : 0;
-
-		close(*fd);
-		*fd = -1;
-		return code;
+	code = own_lock(*fd, path, other, e);
+	if (!code) {
+		sign(*fd);
+		return 0;
 	}
-	sign(*fd);
-	return 0;
+	close(*fd);
+	*fd = -1;
+	return code;
+}
+
+/* Without a signature: where locks do not work, the end of this process shows by that. */
+static void give_lock_back(int fd)
+{
+	if (fd < 0)
+		return;
+	ssize_t ignored = ftruncate(fd, 0);
+
+	(void)ignored;
+	close(fd);
 }
 
 static int remove_temporary(void *ctx, int at, const char *name, const char *path, const struct stat *st)
@@ -190,7 +266,8 @@ static int remove_temporary(void *ctx, int at, const char *name, const char *pat
 static int take_folder(const char *path, int folder, struct run **out, struct err *e)
 {
 	struct run *r;
-	int lock, code = take_lock(folder, path, &lock, e);
+	char *other;
+	int lock, code = take_lock(folder, path, &lock, &other, e);
 
 	if (code) {
 		close(folder);
@@ -201,6 +278,7 @@ static int take_folder(const char *path, int folder, struct run **out, struct er
 	*r = (struct run){ .path = mem_strdup(path),
 		.folder = folder,
 		.lock = lock,
+		.other_writer = other,
 		.unsynced = json_object(),
 		.placed = json_object() };
 	*out = r;
@@ -234,6 +312,7 @@ int run_open(const char *dir, const char *name, struct run **out, struct err *e)
 }
 
 const char *run_path(const struct run *r) { return r->path; }
+const char *run_other_writer(const struct run *r) { return r->other_writer; }
 
 /* Does a path of the configuration stay in the run's folder?  Another one is taken as the user wrote it. */
 static bool is_inside(const char *file)
@@ -256,6 +335,7 @@ static bool remake(struct run *r)
 {
 	struct stat st;
 	int folder, lock;
+	char *other;
 
 	if (!folder_stat(r->folder, "checkpoint", &st) || errno != ENOENT)
 		return false;
@@ -266,8 +346,9 @@ static bool remake(struct run *r)
 		r->folder = folder;
 		r->entered = false;
 	}
-	if (take_lock(r->folder, r->path, &lock, NULL))
+	if (take_lock(r->folder, r->path, &lock, &other, NULL))
 		return false;
+	free(other);
 	if (r->lock >= 0)
 		close(r->lock);
 	r->lock = lock;
@@ -598,11 +679,11 @@ void run_close(struct run *r)
 		free(r->lines[k].file);
 		buf_release(&r->lines[k].waiting);
 	}
-	if (r->lock >= 0)
-		close(r->lock);
+	give_lock_back(r->lock);
 	close(r->folder);
 	json_decref(r->unsynced);
 	json_decref(r->placed);
+	free(r->other_writer);
 	free(r->path);
 	free(r);
 }

@@ -24,6 +24,9 @@ int run_open(const char *dir, const char *name, struct run **out, struct err *e)
  * (folder_is_own); else 0 with *out NULL, *foreign says why, and nothing was touched. */
 int run_reopen(const char *path, struct buf *foreign, struct run **out, struct err *e);
 const char *run_path(const struct run *r);                      /* the folder */
+/* "process 12 on n1": where the file system has no locks, a process of another machine that wrote there and has not ended, as far as
+ * the folder says; NULL: none. */
+const char *run_other_writer(const struct run *r);
 int run_folder(const struct run *r);                            /* as a descriptor, which stays the run's */
 void run_full_path(const struct run *r, const char *file, struct buf *path);    /* appended to *path; r NULL: the file alone */
 /* Write a file of the folder (r NULL: of the current one) atomically (sync: fsynced). A folder that was removed meanwhile is
@@ -56,6 +59,6 @@ void run_finish(struct run *r);
 /* Remove the folder with all that is in it. */
 int run_discard(struct run *r, struct err *e);
 void run_close(struct run *r);
-/* Does a process write into the folder now?  Where the file system has no locks, or the user may not open the lock,
- * it may be so. */
+/* Does a process write into the folder now?  Where the user may not open the lock, or the file system has none and the
+ * process would be on another machine, it may be so. */
 bool run_is_open(const char *path);

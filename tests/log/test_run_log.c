@@ -2,8 +2,11 @@
  * The run's folder: kept apart from others, files whole, `latest` the newest; metrics lines. */
 #include "runtime/log/run.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "runtime/base/json.h"
@@ -157,6 +160,83 @@ static void test_lock_mode(void)
 	buf_release(&path);
 }
 
+int __real_flock(int fd, int how);
+static bool no_locks;
+
+int __wrap_flock(int fd, int how)
+{
+	if (!no_locks)
+		return __real_flock(fd, how);
+	errno = ENOSYS;
+	return -1;
+}
+
+/* Makes a run, says where, and is killed before it has closed it. */
+static _Noreturn void write_forever(int to)
+{
+	struct run *r;
+	struct err e = { 0 };
+
+	if (run_open("unlocked", "x", &r, &e) || write(to, run_path(r), strlen(run_path(r))) < 0)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+static void sign_as(const char *path, const char *who)
+{
+	struct buf lock = BUF_INIT;
+	FILE *f;
+
+	buf_printf(&lock, "%s/checkpoint/lock", path);
+	f = fopen(lock.data, "w");
+	if (!f)
+		tap_bail("cannot write %s", lock.data);
+	fprintf(f, "%s\n", who);
+	fclose(f);
+	buf_release(&lock);
+}
+
+/* As on Lustre without -o flock. */
+static void test_no_locks(void)
+{
+	char path[256] = "";
+	int ends[2];
+	struct run *r = NULL;
+	struct err e = { 0 };
+	pid_t writer;
+
+	no_locks = true;
+	if (pipe(ends))
+		tap_bail("no pipe");
+	writer = fork();
+	if (!writer)
+		write_forever(ends[1]);
+	if (read(ends[0], path, sizeof path - 1) <= 0)
+		tap_bail("the other process has made no run");
+	tap_is_int(run_reopen(path, NULL, &r, &e), -ERR_CANT_CREATE,
+		"without locks a second writer of this machine is refused: %s", e.text);
+	tap_ok(run_is_open(path), "the first is seen");
+	kill(writer, SIGKILL);
+	waitpid(writer, NULL, 0);
+	tap_ok(!run_is_open(path), "its end is seen, too");
+	tap_is_int(run_reopen(path, NULL, &r, &e), 0, "then the run goes on");
+	tap_ok(!run_other_writer(r), "and no other is named");
+	run_close(r);
+	tap_ok(!run_is_open(path), "a run that is closed is not open");
+	sign_as(path, "process 7 on another.host");
+	tap_ok(run_is_open(path), "one of another machine may be");
+	tap_is_int(run_reopen(path, NULL, &r, &e), 0, "it goes on here");
+	tap_is_str(run_other_writer(r), "process 7 on another.host", "and the other writer is named");
+	run_close(r);
+	tap_is_int(run_reopen(path, NULL, &r, &e), 0, "once more");
+	tap_ok(!run_other_writer(r), "it is named once");
+	run_close(r);
+	no_locks = false;
+	close(ends[0]);
+	close(ends[1]);
+}
+
 /* The run's folder is moved while it is written: what ends with the run ends there, not in what took its name. */
 static void test_moved(void)
 {
@@ -251,6 +331,7 @@ int main(void)
 	test_folder();
 	test_again();
 	test_lock_mode();
+	test_no_locks();
 	test_moved();
 	test_obstacles();
 	test_metrics();

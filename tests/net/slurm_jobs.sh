@@ -17,8 +17,8 @@ tap_ok "three tasks by srun" timeout 60 srun -N3 -n3 "$QCNN" train config.yaml $
 tap_has tap.out "3 processes that srun has started form one job (SLURM_PROCID is 0, SLURM_STEP_NUM_TASKS is 3)" "rank 0 says so"
 tap_is "$(grep -c 'the weights are in' tap.out)" 1 "and it alone"
 tap_ok "the weights are the same" cmp want.bin got.bin
-# The names of an allocation as Slurm itself writes them out; each is asked of an agent, which refuses.
-printf '#!/bin/sh\necho "$1" >>asked\nexit 1\n' >agent
+# The names of an allocation as Slurm itself writes them out; each is asked of an agent, which refuses when all have been asked.
+printf '#!/bin/sh\necho "$1" >>asked\nuntil [ "$(wc -l <asked)" -ge "$(wc -l <named)" ]; do sleep 0.02; done\nexit 1\n' >agent
 chmod +x agent
 for list in 'n[1-3,7]' 'm[08-11],x' 'rack[1-2]n[09-10]' 'a,b-1,c[3]'; do
 	scontrol show hostnames "$list" | sort >named

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "cli/hosts/rank_start.h"
 #include "runtime/base/arena.h"
@@ -17,7 +18,8 @@
 enum { LOOK_MS = 200 };
 static const double START_S = 15; /* usual */
 /* For a rank to end: one that has closed its output, and one whose group is over. */
-static const double END_S = 2, LEAVE_S = 15;
+static const double END_S = 2, LEAVE_S = 15,
+		    DEATH_S = 0.1; /* and from the end of a connection to that of its process */
 
 struct ranks {
 	struct split_rank rank;
@@ -345,11 +347,44 @@ void ranks_check_processors(const struct cli *c, unsigned nrank, unsigned nthrea
 			nrank, nthread, nthread == 1 ? "" : "s", n, n == 1 ? "" : "s");
 }
 
+/* The first rank of this host that a signal has ended; 0: none. Others only see that its connection is gone. */
+static unsigned find_killed(struct ranks *r)
+{
+	double until = clock_seconds() + DEATH_S;
+
+	for (;;) {
+		for (unsigned k = 1; k < r->nrank; k++)
+			if (is_here(r, k) && launch_reap(&r->process[k])
+				&& WIFSIGNALED(r->process[k].status))
+				return k;
+		if (clock_seconds() > until)
+			return 0;
+		poll(NULL, 0, 1);
+	}
+}
+
+static void say_killed(struct ranks *r, unsigned rank)
+{
+	const void *ctx[] = { &r->places, &r->places.place[rank] };
+	const char *hint = launch_hint_local(&r->process[rank]);
+	buf_auto line = BUF_INIT;
+
+	buf_printf(&line, "rank %u ended with ", rank);
+	launch_ending(&r->process[rank], &line);
+	if (hint)
+		buf_printf(&line, " (%s)", hint);
+	say(ctx, line.data);
+}
+
 void ranks_end(struct ranks *r)
 {
 	if (!r)
 		return;
 	bool failed = r->rank.code || !r->rank.comm;
+	unsigned killed = failed ? find_killed(r) : 0;
+
+	if (killed)
+		say_killed(r, killed);
 	if (r->rank.comm)
 		split_end(&r->rank);
 	comm_close(r->rank.comm);

@@ -46,6 +46,7 @@ FAULT="1 answer 2 kill" split_start
 split_wait
 tap_is $split_status 75 "a rank that is lost while a basis is reserved"
 tap_has err "step 2 (epoch 2): the state was lost: gather" "is named, with the step"
+tap_has err "rank 1 ended with signal 9 (Killed) (if no user has killed it, its host had no memory left" "and with the signal"
 unset SPLIT_QCNN
 split_start
 split_wait

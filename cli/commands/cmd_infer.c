@@ -35,6 +35,7 @@ struct inference {
 	struct samples samples;
 	struct transform learnt;     /* of the training data; without steps where there were none */
 	struct dataset *own;         /* of --data */
+	uint32_t *kept;              /* its rows */
 	struct buf path;             /* of the weights, where a run is named */
 	char *run_folder;            /* config_folder of the run.json beside the weights, or NULL */
 	struct arena arena;
@@ -353,9 +354,13 @@ static int open_own(struct inference *f)
 
 	if (diags_errors(f->d))
 		return cli_diags_fail(f->cli, f->d, err_exit_status(-ERR_BAD_DATA));
+	if (!code)
+		code = samples_part(f->own, &f->kept, &f->p.part, &e);
 	if (code)
 		return cli_fail(f->cli, &e);
-	f->p.part = (struct part){ f->own, NULL, f->own->nrow };
+	if (!f->p.part.nrow)
+		return cli_error(f->cli, -ERR_BAD_DATA, "%s: data.label_map leaves out all %u rows",
+			f->own->source, f->own->nrow);
 	if (!f->own->ny)
 		cli_note(f->cli,
 			"no labels in %s: no loss or metrics; --set data.label=NAME names their column, which was `%s` in the training",
@@ -580,6 +585,7 @@ static int infer(struct cli *c)
 	cluster_end(&f.cluster, status);
 	free(f.p.output);
 	dataset_free(f.own);
+	free(f.kept);
 	samples_release(&f.samples);
 	transform_release(&f.learnt);
 	free(f.want);

@@ -220,6 +220,23 @@ static bool help_validation_split(struct diag *g, const struct yentry *entry)
 	return true;
 }
 
+/* What others call the number of parts of a cross-validation. */
+static bool help_folds(struct diag *g, const struct yentry *entry)
+{
+	static const char *const word[] = { "fold", "folds", "n_folds", "k_folds", "kfold",
+		"n_splits", "cv", "cross_validation" };
+	double n = entry->value->kind == YNODE_INT && entry->value->f >= 2 ? entry->value->f : 5;
+
+	for (size_t i = 0; i < sizeof word / sizeof *word; i++)
+		if (!strcmp(entry->key, word[i])) {
+			diag_help(g,
+				"write `data.split: {folds: %.0f, fold: 1}`, and train once for each fold",
+				n);
+			return true;
+		}
+	return false;
+}
+
 static void unknown_key(struct config *c, const char *prefix, const struct yentry *entry)
 {
 	const char *name[KEY_COUNT + 8], *near, *here, *other;
@@ -241,7 +258,7 @@ static void unknown_key(struct config *c, const char *prefix, const struct yentr
 	here = alias_find(entry->key, name, n);
 	other = len ? key_alias(entry->key) : NULL;
 	near = here ? here : diag_nearest(entry->key, name, n);
-	if (help_validation_split(g, entry))
+	if (help_validation_split(g, entry) || help_folds(g, entry))
 		return;
 	if (here)
 		diag_help(g, "here it is called `%s%s`", prefix, here);
@@ -368,7 +385,8 @@ static void split_conflict(struct config *c, const char *part, enum key_id file_
 {
 	const struct ynode *v = c->value[KEY_DATA_SPLIT];
 	const struct yentry *entry = v->kind == YNODE_MAP ? ynode_find(v, part) : NULL;
-	bool takes = entry ? entry->value->f > 0 : v->kind != YNODE_MAP && v->f != 1 && !strcmp(part, "validation");
+	bool makes = v->kind != YNODE_MAP ? v->f != 1 : ynode_find(v, "folds") != NULL;
+	bool takes = entry ? entry->value->f > 0 : makes && !strcmp(part, "validation");
 
 	struct diag *g = takes
 		? conflict(c, file_key, KEY_DATA_SPLIT, "the split makes this part already")
@@ -577,6 +595,7 @@ void config_split(const struct config *c, double fraction[3])
 {
 	static const char *const part[] = { "train", "validation", "test" };
 	const struct ynode *v = config_node(c, KEY_DATA_SPLIT);
+	unsigned fold;
 
 	fraction[0] = 1;
 	fraction[1] = fraction[2] = 0;
@@ -589,4 +608,18 @@ void config_split(const struct config *c, double fraction[3])
 
 		fraction[i] = entry ? entry->value->f : 0;
 	}
+	if (config_folds(c, &fold)) {
+		fraction[1] = 1.0 / config_folds(c, &fold);
+		fraction[0] = 1 - fraction[1];
+	}
+}
+
+unsigned config_folds(const struct config *c, unsigned *fold)
+{
+	const struct ynode *v = config_node(c, KEY_DATA_SPLIT);
+	const struct yentry *folds = v && v->kind == YNODE_MAP ? ynode_find(v, "folds") : NULL,
+			    *entry = folds ? ynode_find(v, "fold") : NULL;
+
+	*fold = entry ? (unsigned)entry->value->f - 1 : 0;
+	return folds ? (unsigned)folds->value->f : 0;
 }

@@ -56,6 +56,8 @@ unsigned config_validation_epochs(const struct config *c, const uint32_t **epoch
 void config_split(const struct config *c, double fraction[3]);
 /* True when the split counts samples: number[] (SPLIT_REST for what is left). */
 bool config_split_counts(const struct config *c, uint32_t number[3]);
+/* Parts of a cross-validation, and the one for validation, from 0; 0: data.split makes other parts. */
+unsigned config_folds(const struct config *c, unsigned *fold);
 
 /* Everything resolved, as YAML that reads back, with where each value came from as comments. */
 void config_print(const struct config *c, struct buf *out);

@@ -11,6 +11,7 @@
 #include "cli/config/aliases.h"
 #include "cli/config/schema_text.h"
 #include "runtime/base/system/cpus.h"
+#include "runtime/data/dataset.h"
 #include "runtime/data/generate/generate.h"
 #include "runtime/data/transform/transform.h"
 #include "runtime/exec/exact_optimisation.h"
@@ -190,6 +191,12 @@ static bool check_int(const struct check *c, const struct ynode *v)
 	return check_number(c, v, c->row->low, fmin(c->row->high, 9.2e18));
 }
 
+static bool check_whole(const struct check *c, const struct ynode *v, double low, double high)
+{
+	return v->kind == YNODE_INT ? check_number(c, v, low, high)
+				    : check_wrong_kind(c, v, "a whole number");
+}
+
 static bool check_auto_int(const struct check *c, const struct ynode *v)
 {
 	if (v->kind == YNODE_TEXT && !strcmp(v->text, "auto"))
@@ -309,11 +316,29 @@ static bool wrong_split(const struct check *c, const struct ynode *v)
 	return false;
 }
 
+/* {folds: 5, fold: 1} */
+static bool check_folds(const struct check *c, const struct ynode *v)
+{
+	const struct yentry *folds = ynode_find(v, "folds"), *fold = ynode_find(v, "fold");
+
+	for (uint32_t i = 0; i < v->n; i++)
+		if (&v->entry[i] != folds && &v->entry[i] != fold)
+			return impossible_split(c, v->entry[i].key_at,
+				"folds divide all samples into training and validation");
+	if (!folds)
+		return impossible_split(c, fold->key_at, "of how many `folds`?");
+	return check_whole(c, folds->value, 2, SPLIT_PARTS_MAX)
+		&& (!fold || check_whole(c, fold->value, 1, folds->value->f));
+}
+
 static bool check_split(const struct check *c, const struct ynode *v)
 {
 	static const char *const part[] = { "train", "validation", "test" };
 	bool counts = true;
 	double sum = 0;
+
+	if (v->kind == YNODE_MAP && (ynode_find(v, "folds") || ynode_find(v, "fold")))
+		return check_folds(c, v);
 
 	if (v->kind == YNODE_INT && v->f > 1)
 		return check_number(c, v, 0, DATASET_ROWS_MAX);
@@ -369,8 +394,19 @@ static bool named_class(const struct check *c, const struct ynode *key)
 
 static bool check_label_map(const struct check *c, const struct ynode *v)
 {
-	return v->kind == YNODE_MAP && v->n ? check_numbers(c, v, -1e300, 1e300)
-					    : check_wrong_kind(c, v, "a map from labels to numbers");
+	bool well = true;
+
+	if (v->kind != YNODE_MAP || !v->n)
+		return check_wrong_kind(c, v, "a map from labels to numbers");
+	for (uint32_t i = 0; i < v->n; i++) {
+		const struct check inner = { c->d, c->row, v->entry[i].key, NULL };
+		const struct ynode *to = v->entry[i].value;
+
+		/* {1:1} is the key 1:1 without a value. */
+		well &= (to->kind == YNODE_NULL && to->text && *to->text)
+			|| check_number(&inner, to, -1e300, 1e300);
+	}
+	return well;
 }
 
 static bool check_class_weights(const struct check *c, const struct ynode *v)

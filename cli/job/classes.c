@@ -151,7 +151,8 @@ void classes_init(struct classes *k, const struct config *c, const struct progra
 	*k = (struct classes){ .noutput = p->noutput, .map = config_node(c, KEY_DATA_LABEL_MAP) };
 	config_measures(c, &m);
 	for (uint32_t i = 0; !s.n && k->map && i < k->map->n && i < CLASSES_MAX; i++)
-		add_label(&s, k->map->entry[i].value->f);
+		if (k->map->entry[i].value->kind != YNODE_NULL)
+			add_label(&s, k->map->entry[i].value->f);
 	if (m.loss.row->labels != LABELS_NONE)
 		k->rule = p->noutput == 1 ? rule_of_one(&s, &m) : rule_of_several(&s, &m, p->noutput);
 	k->score = score_of(&m, p, k->rule);
@@ -214,7 +215,7 @@ void classes_name(const struct classes *k, double label, struct buf *out)
 	bool found = false;
 
 	for (uint32_t i = 0; k->map && i < k->map->n; i++) {
-		if (k->map->entry[i].value->f != label)
+		if (k->map->entry[i].value->kind == YNODE_NULL || k->map->entry[i].value->f != label)
 			continue;
 		buf_str(out, found ? "|" : "");
 		buf_str(out, k->map->entry[i].key);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/job/classes.h"
 #include "cli/job/sample_names.h"
 #include "runtime/base/crypto/crypto.h"
 #include "runtime/base/system/cpus.h"
@@ -81,7 +82,7 @@ static void read_label_map(const struct config *c, struct reading *r)
 		yaml_resolve(&key, v->entry[i].key);
 		name[i] = v->entry[i].key;
 		from[i] = key.kind == YNODE_INT || key.kind == YNODE_REAL ? key.f : NAN;
-		to[i] = v->entry[i].value->f;
+		to[i] = v->entry[i].value->kind == YNODE_NULL ? NAN : v->entry[i].value->f;
 	}
 	r->options.label_map = (struct label_map){ from, to, v->n, name };
 }
@@ -209,37 +210,103 @@ static int read_set(const struct samples_wish *w, enum sample_part k, struct dia
 	return code;
 }
 
+int samples_part(const struct dataset *d, uint32_t **kept, struct part *out, struct err *e)
+{
+	*kept = mem_try((size_t)d->nrow + 1, sizeof **kept);
+	if (!*kept)
+		return err_set(e, -ERR_CONFIG, "no memory for the numbers of %u rows", d->nrow);
+	*out = (struct part){ d, *kept, dataset_labelled(d, *kept) };
+	if (out->nrow == d->nrow)
+		out->row = NULL;
+	return 0;
+}
+
+/* The sizes of the parts, and rows 0 to n - 1 in the order in which they are dealt to them. */
+static int divide(const struct config *c, uint32_t n, uint32_t *order, uint32_t *count,
+	unsigned *npart, struct err *e)
+{
+	const bool shuffle = config_bool(c, KEY_DATA_SPLIT_SHUFFLE);
+	const uint64_t seed = (uint64_t)config_int(c, KEY_RUN_SEED);
+	uint32_t number[SPLIT_PARTS_MAX];
+	double fraction[PART_COUNT];
+	unsigned fold, nfold = config_folds(c, &fold);
+
+	if (nfold > n)
+		return err_set(e, -ERR_CONFIG, "%u folds need as many rows, there are %u", nfold, n);
+	if (nfold) {
+		*npart = nfold;
+		split_folds(n, nfold, number);
+		return split_numbers(n, number, nfold, shuffle, seed, order, count, e);
+	}
+	config_split(c, fraction);
+	/* The last part takes what rounding leaves, so it must be a part that is requested. */
+	*npart = PART_COUNT;
+	while (fraction[*npart - 1] == 0)
+		--*npart;
+	if (config_split_counts(c, number))
+		return split_numbers(n, number, *npart, shuffle, seed, order, count, e);
+	return split_rows(n, fraction, *npart, shuffle, seed, order, count, e);
+}
+
+static void reverse(uint32_t *row, uint32_t n)
+{
+	for (uint32_t i = 0; i < n / 2; i++) {
+		uint32_t other = row[n - 1 - i];
+
+		row[n - 1 - i] = row[i];
+		row[i] = other;
+	}
+}
+
+/* One fold moves to the end, for validation; the others stay in their order, to train with. */
+static void choose_fold(unsigned fold, uint32_t *count, unsigned nfold, uint32_t *order)
+{
+	uint32_t before = 0, behind = 0, size = count[fold];
+
+	for (unsigned k = 0; k < nfold; k++)
+		*(k < fold ? &before : &behind) += k == fold ? 0 : count[k];
+	reverse(order + before, size);
+	reverse(order + before + size, behind);
+	reverse(order + before, size + behind);
+	count[PART_TRAIN] = before + behind;
+	count[PART_VALIDATION] = size;
+}
+
 static int split(const struct samples_wish *w, struct samples *s, struct err *e)
 {
-	double fraction[PART_COUNT];
-	uint32_t count[PART_COUNT] = { 0 }, number[PART_COUNT], at = 0;
-	const bool shuffle = config_bool(w->config, KEY_DATA_SPLIT_SHUFFLE);
-	const uint64_t seed = (uint64_t)config_int(w->config, KEY_RUN_SEED);
-	unsigned npart = PART_COUNT;
+	uint32_t count[SPLIT_PARTS_MAX] = { 0 }, at = 0, n;
+	unsigned npart = 0, fold, nfold = config_folds(w->config, &fold);
+	struct part all = { .nrow = 0 };
 	int code;
 
 	if (!s->set[0])
 		return 0;
-	config_split(w->config, fraction);
-	/* The last part takes what rounding leaves, so it must be a part that is requested. */
-	while (fraction[npart - 1] == 0)
-		npart--;
-	s->order = mem_try(s->set[0]->nrow, sizeof *s->order);
-	if (!s->order)
-		return err_set(e, -ERR_CONFIG, "no memory for the order of %u rows", s->set[0]->nrow);
-	if (config_split_counts(w->config, number))
-		code = split_numbers(s->set[0]->nrow, number, npart, shuffle, seed, s->order, count, e);
-	else
-		code = split_rows(s->set[0]->nrow, fraction, npart, shuffle, seed, s->order, count, e);
+	code = samples_part(s->set[0], &s->kept[PART_TRAIN], &all, e);
+	n = all.nrow;
+	s->order = mem_try((size_t)n + 1, sizeof *s->order);
+	if (!code && !s->order)
+		code = err_set(e, -ERR_CONFIG, "no memory for the order of %u rows", n);
+	if (!code)
+		code = divide(w->config, n, s->order, count, &npart, e);
+	for (uint32_t i = 0; !code && i < n; i++)
+		s->order[i] = part_row(&all, s->order[i]);
 	if (!code && config_bool(w->config, KEY_DATA_SPLIT_STRATIFY))
-		code = split_stratify(s->set[0], count, npart, s->order, e);
+		code = split_stratify(s->set[0], n, count, npart, s->order, e);
+	if (!code && nfold) {
+		choose_fold(fold, count, nfold, s->order);
+		npart = PART_VALIDATION + 1;
+	}
 	for (unsigned k = 0; !code && k < npart; k++) {
 		if (count[k])
 			s->part[k] = (struct part){ s->set[0], s->order + at, count[k] };
 		at += count[k];
 	}
+	if (!code && !n)
+		code = err_set(e, -ERR_CONFIG, "data.label_map leaves out all %u rows",
+			s->set[0]->nrow);
 	if (!code && !count[PART_TRAIN])
-		code = err_set(e, -ERR_CONFIG, "the split leaves no row to train with, of %u; give a larger fraction", s->set[0]->nrow);
+		code = err_set(e, -ERR_CONFIG,
+			"the split leaves no row to train with, of %u; give a larger fraction", n);
 	if (code == -ERR_CONFIG) {
 		err_prefix(e, "%s", s->set[0]->source);
 		config_blame(w->config, KEY_DATA_SPLIT, e);
@@ -332,9 +399,9 @@ int samples_open(const struct samples_wish *w, struct diags *d, struct samples *
 	for (unsigned k = 0; !code && !diags_errors(d) && k < PART_COUNT; k++)
 		if (s.set[k])
 			code = dataset_keep(s.set[k], STREAM_KEEP_BYTES, e);
-	for (unsigned k = PART_VALIDATION; k < PART_COUNT; k++)
+	for (unsigned k = PART_VALIDATION; !code && !diags_errors(d) && k < PART_COUNT; k++)
 		if (s.set[k])
-			s.part[k] = (struct part){ s.set[k], NULL, s.set[k]->nrow };
+			code = samples_part(s.set[k], &s.kept[k], &s.part[k], e);
 	if (code) {
 		samples_release(&s);
 		return code;
@@ -346,8 +413,10 @@ int samples_open(const struct samples_wish *w, struct diags *d, struct samples *
 
 void samples_release(struct samples *s)
 {
-	for (unsigned k = 0; k < PART_COUNT; k++)
+	for (unsigned k = 0; k < PART_COUNT; k++) {
 		dataset_free(s->set[k]);
+		free(s->kept[k]);
+	}
 	free(s->order);
 	transform_release(&s->transform);
 	memset(s, 0, sizeof *s);

@@ -10,6 +10,7 @@ enum sample_part { PART_TRAIN = 0, PART_VALIDATION, PART_TEST, PART_COUNT };
 struct samples {
 	struct dataset *set[PART_COUNT];     /* of data.train or the generator; of the other files */
 	uint32_t *order;                     /* rows of set[0], by parts */
+	uint32_t *kept[PART_COUNT]; /* rows of set k that data.label_map does not leave out */
 	struct part part[PART_COUNT];        /* nrow 0: there is none */
 	bool used[PART_COUNT];               /* set k was read */
 	struct transform transform;          /* the transform fitted to these data, if any */
@@ -32,6 +33,9 @@ struct samples_wish {
 /* 0 (then check diags_errors), or a negative code and *e. */
 int samples_open(const struct samples_wish *w, struct diags *d, struct samples *out, struct err *e);
 void samples_release(struct samples *s);
+
+/* The rows of d that data.label_map does not leave out, whose numbers may be in *kept, which the caller frees. */
+int samples_part(const struct dataset *d, uint32_t **kept, struct part *out, struct err *e);
 
 /* {"train": {"source", "sha256", "rows", "count"}, ...}: the data of each part, in a canonical form. */
 int samples_describe(const struct samples *s, const struct config *c, struct buf *out, struct err *e);

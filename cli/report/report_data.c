@@ -121,7 +121,8 @@ static void name_class(struct train_report *p, unsigned k)
 	for (uint32_t i = 0; map && i < map->n; i++) {
 		struct ynode key = { .kind = YNODE_NONE };
 
-		if (map->entry[i].value->f != p->class_value[k])
+		if (map->entry[i].value->kind == YNODE_NULL
+			|| map->entry[i].value->f != p->class_value[k])
 			continue;
 		yaml_resolve(&key, map->entry[i].key);
 		word = key.kind == YNODE_INT || key.kind == YNODE_REAL ? NULL : map->entry[i].key;

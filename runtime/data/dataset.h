@@ -51,10 +51,15 @@ int split_rows(uint32_t nrow, const double *fraction, unsigned npart, bool shuff
 
 /* The same by numbers of rows; SPLIT_REST for a part takes what the others leave. Rows beyond the
  * sum are in no part, at the end of order. */
-enum { SPLIT_REST = UINT32_MAX, SPLIT_PARTS_MAX = 8, SPLIT_CLASSES_MAX = 1024 };
+enum { SPLIT_REST = UINT32_MAX, SPLIT_PARTS_MAX = 100, SPLIT_CLASSES_MAX = 1024 };
 int split_numbers(uint32_t nrow, const uint32_t *number, unsigned npart, bool shuffle, uint64_t seed,
 	uint32_t *order, uint32_t *count, struct err *e);
 /* Makes each part's share of every label (of several: the largest) as equal as whole rows allow, in
- * parts of the same sizes; rows of a label keep their order. */
-int split_stratify(const struct dataset *d, const uint32_t *count, unsigned npart, uint32_t *order,
-	struct err *e);
+ * parts of the same sizes; rows of a label keep their order. order[nrow]: rows of d, not necessarily all. */
+int split_stratify(const struct dataset *d, uint32_t nrow, const uint32_t *count, unsigned npart,
+	uint32_t *order, struct err *e);
+/* Sizes of the parts of a cross-validation, which differ by one row at most; larger ones first. */
+void split_folds(uint32_t nrow, unsigned nfold, uint32_t *number);
+
+/* Rows without a label that is NaN, which data.label_map leaves out: their numbers in row[d->nrow]; returns how many. */
+uint32_t dataset_labelled(const struct dataset *d, uint32_t *row);

@@ -3,6 +3,7 @@
 #include "runtime/data/dataset.h"
 
 #include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,4 +107,25 @@ int split_numbers(uint32_t nrow, const uint32_t *number, unsigned npart, bool sh
 	}
 	put_in_order(nrow, shuffle, seed, order);
 	return 0;
+}
+
+void split_folds(uint32_t nrow, unsigned nfold, uint32_t *number)
+{
+	for (unsigned k = 0; k < nfold; k++)
+		number[k] = nrow / nfold + (k < nrow % nfold);
+}
+
+uint32_t dataset_labelled(const struct dataset *d, uint32_t *row)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < d->nrow; i++) {
+		bool left_out = false;
+
+		for (uint32_t j = 0; d->y && j < d->ny; j++)
+			left_out |= isnan(d->y[(size_t)i * d->ny + j]);
+		row[n] = i;
+		n += !left_out;
+	}
+	return n;
 }

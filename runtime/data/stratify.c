@@ -12,6 +12,8 @@ struct strata {
 	double value[SPLIT_CLASSES_MAX];         /* of each class, in order of appearance */
 	uint32_t left[SPLIT_CLASSES_MAX];        /* rows that are in no part yet */
 	uint32_t quota[SPLIT_PARTS_MAX][SPLIT_CLASSES_MAX];
+	uint32_t nrow;
+	const uint32_t *row;                     /* (nrow) those to be divided */
 	uint16_t *class_of;                      /* (nrow) */
 };
 
@@ -31,8 +33,8 @@ static double label_of(const struct dataset *d, uint32_t row)
 
 static int classify(struct strata *s, struct err *e)
 {
-	for (uint32_t i = 0; i < s->d->nrow; i++) {
-		double v = label_of(s->d, i);
+	for (uint32_t i = 0; i < s->nrow; i++) {
+		double v = label_of(s->d, s->row[i]);
 		unsigned k = 0;
 
 		while (k < s->nclass && s->value[k] != v)
@@ -73,39 +75,42 @@ static void share(struct strata *s, uint32_t *quota, uint32_t n, uint32_t all)
 }
 
 /* Each row goes to the first part that still wants its class; what nobody wants to the end. */
-static void deal(struct strata *s, const uint32_t *count, unsigned npart, const uint32_t *from, uint32_t *order)
+static void deal(struct strata *s, const uint32_t *count, unsigned npart, uint32_t *order)
 {
 	uint32_t at[SPLIT_PARTS_MAX + 1] = { 0 };
 
 	for (unsigned k = 0; k < npart; k++)
 		at[k + 1] = at[k] + count[k];
-	for (uint32_t i = 0; i < s->d->nrow; i++) {
-		unsigned class = s->class_of[from[i]], k = 0;
+	for (uint32_t i = 0; i < s->nrow; i++) {
+		unsigned class = s->class_of[i], k = 0;
 
 		while (k < npart && !s->quota[k][class])
 			k++;
 		if (k < npart)
 			s->quota[k][class]--;
-		order[at[k]++] = from[i];
+		order[at[k]++] = s->row[i];
 	}
 }
 
-int split_stratify(const struct dataset *d, const uint32_t *count, unsigned npart, uint32_t *order, struct err *e)
+int split_stratify(const struct dataset *d, uint32_t nrow, const uint32_t *count, unsigned npart,
+	uint32_t *order, struct err *e)
 {
 	mem_list_auto memory = { 0 };
 	struct strata *s = mem_list_try(&memory, 1, sizeof *s);
-	uint16_t *class_of = mem_list_try(&memory, (size_t)d->nrow + 1, sizeof *class_of);
-	uint32_t *from = mem_list_try(&memory, (size_t)d->nrow + 1, sizeof *from), all = d->nrow;
+	uint16_t *class_of = mem_list_try(&memory, (size_t)nrow + 1, sizeof *class_of);
+	uint32_t *from = mem_list_try(&memory, (size_t)nrow + 1, sizeof *from), all = nrow;
 
 	if (memory.failed)
-		return err_set(e, -ERR_CONFIG, "no memory to split %u rows", d->nrow);
+		return err_set(e, -ERR_CONFIG, "no memory to split %u rows", nrow);
+	memcpy(from, order, nrow * sizeof *from);
 	s->d = d;
+	s->nrow = nrow;
+	s->row = from;
 	s->class_of = class_of;
-	memcpy(from, order, d->nrow * sizeof *from);
 	int code = classify(s, e);
 	for (unsigned k = 0; !code && k < npart && all; all -= count[k++])
 		share(s, s->quota[k], count[k], all);
 	if (!code)
-		deal(s, count, npart, from, order);
+		deal(s, count, npart, order);
 	return code;
 }

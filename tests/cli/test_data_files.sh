@@ -149,4 +149,101 @@ faulty "decimal commas" "numbers have a decimal point, not a comma" 'a;b;label\n
 faulty "carriage returns alone" "lines end in a carriage return alone" 'a,b,label\r0.1,0.2,1\r'
 faulty "UTF-16" "the text is UTF-16; save it as UTF-8" '\377\376a\000,\000b\000'
 faulty "a word behind a quote" "expected a semicolon behind the closing quote" 'a;"b"x;label\n'
+
+# ---- some classes of a file ----
+
+# Ten rows of each of the labels 0 to 3, by three formats; x is 0.1 times the label.
+labels=$(for i in 1 2 3 4 5 6 7 8 9 10; do printf '0 1 2 3 '; done)
+{ echo x,label; for y in $labels; do echo "0.$y,$y"; done; } >four.csv
+{ echo x,label; for y in $labels; do echo "0.$y,$(echo "$y" | tr 0123 abcd)"; done; } >named.csv
+{ npy '|u1' "(40, 1)"; bytes $labels; } >x.npy
+{ npy '|u1' "(40,)"; bytes $labels; } >y.npy
+npz four.npz x y
+{ bytes 0 0 8 2; be32 40; be32 1; bytes $labels; } >four-images-idx2-ubyte
+{ bytes 0 0 8 1; be32 40; bytes $labels; } >four-labels-idx1-ubyte
+cat >four.qcnn <<'END'
+qubit q;
+input float x;
+param float t = 0.5;
+ry(x) q;
+rx(t) q;
+observe probs(q);
+END
+cat >four.yaml <<'END'
+model: {file: four.qcnn}
+data: {label_map: {1: 0, 3: 1, '*': null}, split: {train: 0.6, test: 0.4}, split_stratify: true}
+train: {epochs: 2, batch_size: 4, loss: categorical_crossentropy, metrics: [accuracy, confusion]}
+log: {report: false, tensorboard: false}
+END
+for file in four.csv four.npz four-images-idx2-ubyte; do
+	for streaming in off on; do
+		tap_exit 0 "two classes of $file, streaming $streaming" \
+			"$QCNN" train -q --fresh --set data.train=$file --set data.streaming=$streaming four.yaml
+		tap_is "$(grep -o '"train": [0-9]*, "validation": [0-9]*, "test": [0-9]*' runs/latest/run.json)" \
+			'"train": 12, "validation": 0, "test": 8' "no others"
+		"$QCNN" infer latest >out
+		tap_is "$(awk '/^[0-9]/ && NF > 4 { print $NF }' out | sort | uniq -c | tr -s ' \n' ' ')" ' 4 1 4 3 ' "half of each, by their names"
+	done
+done
+tap_exit 0 "two classes with workers that read the file" "$QCNN" train -q --fresh --hosts local:2 --set cluster.shard=file \
+	--set data.train=four.csv -o far.bin four.yaml
+"$QCNN" train -q --fresh --set data.train=four.csv -o near.bin four.yaml
+tap_ok "the same weights" cmp far.bin near.bin
+tap_exit 0 "named classes" "$QCNN" train -q --fresh --set data.train=named.csv --set "data.label_map={b: 0, d: 1, '*': null}" -o named.bin four.yaml
+tap_is "$("$QCNN" infer --json named.bin | grep -o '"metrics.*')" "$("$QCNN" infer --json near.bin | grep -o '"metrics.*')" "the same results"
+tap_exit 0 "one class is left out" "$QCNN" train -q --fresh --set data.train=named.csv \
+	--set "data.label_map={a: null, b: 0, c: 0, d: 1}" four.yaml
+tap_is "$(grep -o '"train": [0-9]*' runs/latest/run.json | head -n 1)" '"train": 18' "and the others are there"
+tap_exit 0 "one class against the rest" "$QCNN" train -q --fresh --set data.train=four.csv --set "data.label_map={3: 1, '*': 0}" four.yaml
+tap_is "$("$QCNN" infer latest | awk '/^[0-9]/ && NF > 4 { print $NF }' | sort | uniq -c | tr -s ' \n' ' ')" ' 12 * 4 3 ' "all samples"
+tap_exit 0 "another file" "$QCNN" infer --data four.csv near.bin
+tap_is "$(awk '/^[0-9]/ && NF > 4 { print $1 }' out | head -n 3 | tr '\n' ' ')" '1 3 5 ' "has no samples of other classes either"
+tap_exit 0 "a file for validation" "$QCNN" train -q --fresh --set data.train=four.csv --set data.validation=four.npz --set data.split=null four.yaml
+tap_is "$(grep -o '"train": [0-9]*, "validation": [0-9]*' runs/latest/run.json)" '"train": 20, "validation": 20' "nor has that"
+tap_exit 78 "no sample is left" "$QCNN" train -q --fresh --set data.train=four.csv --set "data.label_map={7: 1, '*': null}" four.yaml
+tap_has err 'data.label_map leaves out all 40 rows' "it says so"
+tap_exit 65 "nor of a file for infer" sh -c 'grep -v ",[13]$" four.csv >none.csv && "$QCNN" infer --data none.csv near.bin'
+tap_has err 'data.label_map leaves out all 20 rows' "it says so"
+tap_exit 65 "labels that the map lacks" "$QCNN" train -q --fresh --set data.train=four-images-idx2-ubyte --set 'data.label_map={1: 0, 3: 1}' four.yaml
+tap_has err "\`'*': null\` in it leaves out samples of other labels" "how to leave them out"
+
+# ---- folds ----
+
+awk 'BEGIN { print "x,label"; for (i = 0; i < 23; i++) print i / 100 "," (i % 3 == 0) }' >folds.csv
+cat >folds.yaml <<'END'
+model: {file: four.qcnn}
+data: {train: folds.csv, split: {folds: 5, fold: 1}, split_shuffle: true}
+train: {epochs: 1, batch_size: 4, loss: categorical_crossentropy, metrics: [accuracy]}
+run: {seed: 3}
+log: {report: false, tensorboard: false}
+END
+# rows FILE PART: the numbers of its rows, one on each line.
+rows() {
+	"$QCNN" weights show "$1" | sed -n 's/^# split: //p' | grep -o "\"$2\":{[^}]*" | sed 's/.*"rows":"\([^"]*\).*/\1/' | tr ',' '\n' |
+		awk -F- '{ for (i = $1; i <= $NF; i++) print i }'
+}
+for stratify in false true; do
+	rm -f validation
+	for fold in 1 2 3 4 5; do
+		tap_exit 0 "fold $fold, split_stratify: $stratify" "$QCNN" train -q --fresh --set data.split.fold=$fold \
+			--set data.split_stratify=$stratify -o fold.bin folds.yaml
+		rows fold.bin validation >part
+		cat part >>validation
+		rows fold.bin train | cat - part | sort -n >both
+		seq 0 22 >all
+		tap_same both all "training and validation are all samples"
+		tap_is "$(wc -l <part | tr -d ' ')" "$([ $fold -le 3 ] && echo 5 || echo 4)" "a fifth for validation"
+		[ $stratify = false ] || tap_is "$(awk '$1 % 3 == 0' part | wc -l | awk '{ print $1 == 1 || $1 == 2 }')" 1 "with its share of a class"
+	done
+	sort -n validation >both
+	tap_same both all "each sample is in one fold"
+done
+tap_exit 78 "more folds than samples" "$QCNN" train -q --fresh --set 'data.split={folds: 24}' folds.yaml
+tap_has err 'folds.csv: 24 folds need as many rows, there are 23' "it says so"
+for bad in '{folds: 5, fold: 6}' '{folds: 1}' '{folds: 101}' '{folds: 2.5}' '{fold: 1}' '{folds: 3, train: 0.5}'; do
+	tap_exit 78 "$bad" "$QCNN" train -q --fresh --set "data.split=$bad" folds.yaml
+done
+tap_exit 78 "folds and a file for validation" "$QCNN" train -q --fresh --set data.validation=folds.csv folds.yaml
+tap_exit 78 "folds as a key" "$QCNN" train -q --fresh --set data.folds=7 folds.yaml
+tap_has err 'write `data.split: {folds: 7, fold: 1}`' "says where they are given"
 tap_done

@@ -186,7 +186,9 @@ static void words(void)
 	free(said);
 	o.label_map = (struct label_map){ nan_from, to, 1, name };
 	said = help_of("x,y,c\n1,2,a\n1,2,b\n3,4,d\n1,2,b\n", &o);
-	tap_is_str(said, "`data.label_map` has no number for: b, d", "classes that the map lacks");
+	tap_is_str(said,
+		"`data.label_map` has no number for: b, d; `'*': null` in it leaves out their samples",
+		"classes that the map lacks");
 	free(said);
 	said = help_of("x,y,z,c\n1,2,3,4\n", &o);
 	tap_is_str(said, "`data.inputs` names those that are meant; `data.transform: {pca: {components: 2}}` makes 2 numbers of all",

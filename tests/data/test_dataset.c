@@ -106,22 +106,31 @@ static void refused(void)
 		listed = { .want = &x2, .nwant = 1, .map = &list, .nmap = 1 },
 		mapped = { .want = &x2, .nwant = 1, .map = &map, .nmap = 1 },
 		relabelled = { .want = &x2, .nwant = 1, .label = "x", .label_map = { from, to, 1, NULL } };
-	const struct { struct npz_member *m; unsigned n; const struct read_options *o; const char *want; } row[] = {
+	const struct {
+		struct npz_member *m;
+		unsigned n;
+		const struct read_options *o;
+		const char *want;
+	} row[] = {
 		{ m, 2, &plain, "d.npz: array \"y\" has 2 rows, the others have 3" },
 		{ m + 2, 1, &plain, "d.npz: array \"x\", row 1, column 1 (from 0) is not finite" },
-		{ m + 3, 1, &plain, "d.npz: array \"x\" has shape (2, 3), but the model's input `x` takes 2 numbers "
+		{ m + 3, 1, &plain,
+			"d.npz: array \"x\" has shape (2, 3), but the model's input `x` takes 2 numbers "
 			"in each row" },
 		{ m + 4, 1, &plain, "d.npz: array \"x\" has no rows" },
 		{ m + 5, 1, &plain, "d.npz: array \"x\" has no rows" },
-		{ m + 6, 1, &plain, "d.npz: array \"x\" has shape (3, 2) (complex), but the model's input `x` takes "
+		{ m + 6, 1, &plain,
+			"d.npz: array \"x\" has shape (3, 2) (complex), but the model's input `x` takes "
 			"2 numbers in each row" },
 		{ m, 1, &labelled, "d.npz: no array \"y\" for the label; it has \"x\"" },
 		{ m, 1, &named, "d.npz: no array \"l\" for the label; it has \"x\"" },
 		{ m, 1, &mapped, "d.npz: no array \"k\" for x; it has \"x\"" },
-		{ m, 2, &listed, "d.npz: data.inputs names 2 columns for input `x`, but an array has none; give the name of one "
+		{ m, 2, &listed,
+			"d.npz: data.inputs names 2 columns for input `x`, but an array has none; give the name of one "
 			"array that holds all its numbers" },
 		{ m, 0, &plain, "d.npz: no array \"x\" for x; it has none" },
-		{ m, 1, &relabelled, "d.npz: array \"x\", row 0: label 2 is not in `label_map`" },
+		{ m, 1, &relabelled,
+			"d.npz: array \"x\", row 0: label 2 is not in `label_map`; `'*': null` in it leaves out samples of other labels" },
 	};
 	struct err e;
 
@@ -328,7 +337,8 @@ static void numbers(void)
 	split_numbers(10, over, 2, false, 0, order, count, &e);
 	tap_is_str(e.text, "the split asks for 11 rows, there are 10", "too many");
 	split_numbers(10, half, 2, false, 0, order, count, &e);
-	tap_ok(!split_stratify(&d, half, 2, order, &e) && !memcmp(order, want, sizeof want), "every label has its share");
+	tap_ok(!split_stratify(&d, d.nrow, half, 2, order, &e) && !memcmp(order, want, sizeof want),
+		"every label has its share");
 }
 
 enum { STRATA_ROWS = 60 };
@@ -376,10 +386,12 @@ static void strata(void)
 			d.y = label;
 			split_numbers(STRATA_ROWS, size[s], 4, true, seed, order, count, &e);
 			memcpy(same, order, sizeof same);
-			even &= !split_stratify(&d, count, 4, order, &e) && shares_are_even(label, order, count, 4);
+			even &= !split_stratify(&d, d.nrow, count, 4, order, &e)
+				&& shares_are_even(label, order, count, 4);
 			d.ny = 7;
 			d.y = one_hot;
-			hot &= !split_stratify(&d, count, 4, same, &e) && !memcmp(same, order, sizeof same);
+			hot &= !split_stratify(&d, d.nrow, count, 4, same, &e)
+				&& !memcmp(same, order, sizeof same);
 			seen = 0;
 			for (uint32_t i = 0; i < STRATA_ROWS; i++)
 				for (uint32_t k = 0; k < STRATA_ROWS; k++)
@@ -392,11 +404,13 @@ static void strata(void)
 	for (uint32_t i = 0; i <= SPLIT_CLASSES_MAX; i++)
 		order[i] = i, many[i] = i;
 	d = (struct dataset){ .nrow = SPLIT_CLASSES_MAX, .ny = 1, .y = many };
-	tap_is_int(split_stratify(&d, (uint32_t[]){ 1000, 24 }, 2, order, &e), 0, "as many labels as are allowed");
+	tap_is_int(split_stratify(&d, d.nrow, (uint32_t[]){ 1000, 24 }, 2, order, &e), 0,
+		"as many labels as are allowed");
 	d.nrow++;
-	tap_is_int(split_stratify(&d, (uint32_t[]){ 1000, 25 }, 2, order, &e), -ERR_CONFIG, "one more");
+	tap_is_int(split_stratify(&d, d.nrow, (uint32_t[]){ 1000, 25 }, 2, order, &e), -ERR_CONFIG,
+		"one more");
 	d.nrow = 0;
-	tap_is_int(split_stratify(&d, (uint32_t[]){ 0, 0 }, 2, order, &e), 0, "no rows");
+	tap_is_int(split_stratify(&d, d.nrow, (uint32_t[]){ 0, 0 }, 2, order, &e), 0, "no rows");
 }
 
 int main(void)

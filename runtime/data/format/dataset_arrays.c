@@ -202,7 +202,8 @@ static int copy_labels(const struct source *s, const struct array *a, struct dat
 		if (!isfinite(v))
 			return not_finite(s, key, i / d->ny, i % d->ny, e);
 		if (!label_map_apply(&s->o->label_map, &v))
-			return err_set(e, -ERR_BAD_DATA, "%s: array \"%s\", row %llu: label %g is not in `label_map`",
+			return err_set(e, -ERR_BAD_DATA,
+				"%s: array \"%s\", row %llu: label %g is not in `label_map`; `'*': null` in it leaves out samples of other labels",
 				s->path, key, (unsigned long long)(i / d->ny), v);
 		d->y[i] = v;
 	}

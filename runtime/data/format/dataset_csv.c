@@ -75,7 +75,8 @@ static void read_label(struct csv_table *t, size_t field, double v)
 		return;
 	}
 	g = t->last = diag_at(t->diags, DIAG_DATA_LABEL, csv_span(&t->csv, field), "label %g is not in `label_map`", v);
-	diag_help(g, "`label_map` has a value for every label of the file");
+	diag_help(g,
+		"`label_map` has a value for every label of the file; `'*': null` in it leaves out samples of other labels");
 }
 
 static void read_weight(struct csv_table *t, size_t field, double v)
@@ -99,7 +100,7 @@ static bool read_named_label(struct csv_table *t, size_t field)
 			t->y[t->nrow] = m->to[i];
 			known = true;
 		}
-	return known;
+	return known || (!is_missing(text) && label_map_others(m, &t->y[t->nrow]));
 }
 
 static void read_row(struct csv_table *t)

@@ -269,8 +269,9 @@ static int copy_labels(const struct idx_file *f, const struct label_map *m, stru
 		if (!isfinite(v))
 			return not_finite(f, i, e);
 		if (!label_map_apply(m, &v))
-			return err_set(e, -ERR_BAD_DATA, "%s: row %llu: label %g is not in `label_map`", f->path,
-				(unsigned long long)(i / d->ny), v);
+			return err_set(e, -ERR_BAD_DATA,
+				"%s: row %llu: label %g is not in `label_map`; `'*': null` in it leaves out samples of other labels",
+				f->path, (unsigned long long)(i / d->ny), v);
 		d->y[i] = v;
 	}
 	return 0;

@@ -20,7 +20,9 @@ struct input_want { const char *name; bool is_state; uint32_t count; /* scalars 
 struct input_map { const char *input; const char *const *column; unsigned ncolumn; };
 
 /* Applied to labels; others are an error. name (may be NULL): as a CSV file writes them, from is NAN
- * where that is no number. */
+ * where that is no number; the name LABEL_OTHERS stands for all that no other entry has. to: NAN leaves
+ * the row out. */
+#define LABEL_OTHERS "*"
 struct label_map { const double *from, *to; unsigned n; const char *const *name; };
 
 struct read_options {

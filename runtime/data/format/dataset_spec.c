@@ -15,6 +15,8 @@ enum { SPEC_ENTRIES_MAX = DATASET_COLUMNS_MAX };
 
 static json_t *word_or_null(const char *word) { return word ? json_string(word) : json_null(); }
 
+static json_t *number_or_null(double v) { return isnan(v) ? json_null() : json_real(v); }
+
 static json_t *inputs_json(const struct read_options *o)
 {
 	json_t *all = json_array();
@@ -44,8 +46,9 @@ static json_t *labels_json(const struct label_map *m)
 	json_t *all = json_array();
 
 	for (unsigned i = 0; i < m->n; i++)
-		json_array_append_new(all, json_pack("{s:o, s:o, s:f}", "name", word_or_null(m->name ? m->name[i] : NULL),
-			"from", isnan(m->from[i]) ? json_null() : json_real(m->from[i]), "to", m->to[i]));
+		json_array_append_new(all,
+			json_pack("{s:o, s:o, s:o}", "name", word_or_null(m->name ? m->name[i] : NULL),
+				"from", number_or_null(m->from[i]), "to", number_or_null(m->to[i])));
 	return all;
 }
 
@@ -122,6 +125,11 @@ static bool read_map(const json_t *v, struct arena *a, struct read_options *o)
 	return true;
 }
 
+static double number_or_nan(const json_t *v)
+{
+	return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
 static bool read_labels(const json_t *v, struct arena *a, struct label_map *m)
 {
 	double *from, *to;
@@ -131,10 +139,10 @@ static bool read_labels(const json_t *v, struct arena *a, struct label_map *m)
 			|| !list_of(v, "labels", a, sizeof *name, (void **)&name, &m->n))
 		return false;
 	for (unsigned i = 0; i < m->n; i++) {
-		const json_t *one = json_array_get(json_object_get(v, "labels"), i), *value = json_object_get(one, "from");
+		const json_t *one = json_array_get(json_object_get(v, "labels"), i);
 
-		from[i] = json_is_number(value) ? json_number_value(value) : NAN;
-		to[i] = json_number_value(json_object_get(one, "to"));
+		from[i] = number_or_nan(json_object_get(one, "from"));
+		to[i] = number_or_nan(json_object_get(one, "to"));
 		name[i] = word_of(one, "name");
 		if (!name[i] && isnan(from[i]))
 			return false;

@@ -62,7 +62,9 @@ void label_words_help(const struct label_words *w, const char *const *known, uns
 	if (near)
 		diag_help(w->fault, "did you mean `%s`?", near);
 	if (known)
-		diag_help(w->fault, "`data.label_map` has no number for: %s", b.data);
+		diag_help(w->fault,
+			"`data.label_map` has no number for: %s; `'*': null` in it leaves out their samples",
+			b.data);
 	else
 		diag_help(w->fault,
 			"`data.label_map` gives classes their numbers: `label_map: {%s}`", b.data);

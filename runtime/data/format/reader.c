@@ -87,7 +87,17 @@ bool label_map_apply(const struct label_map *m, double *v)
 			*v = m->to[i];
 			return true;
 		}
-	return !m->n;
+	return !m->n || label_map_others(m, v);
+}
+
+bool label_map_others(const struct label_map *m, double *v)
+{
+	for (unsigned i = 0; m->name && i < m->n; i++)
+		if (!strcmp(m->name[i], LABEL_OTHERS)) {
+			*v = m->to[i];
+			return true;
+		}
+	return false;
 }
 
 int data_file_open(struct data_file *f, const char *path, struct err *e)

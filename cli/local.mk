@@ -43,6 +43,8 @@ libcli_a_SOURCES = \
 	cli/commands/cmd_worker.c \
 	cli/commands/runs_compare.c \
 	cli/commands/runs_compare.h \
+	cli/commands/runs_summary.c \
+	cli/commands/runs_summary.h \
 	cli/commands/weights_convert.c \
 	cli/commands/weights_diff.c \
 	cli/config/aliases.c \

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/commands/runs_compare.h"
+#include "cli/commands/runs_summary.h"
 #include "cli/config/configuration.h"
 #include "cli/job/run_metrics.h"
 #include "cli/output/table.h"
@@ -252,6 +253,14 @@ static int compare(struct cli *c, struct run_list *l)
 	return runs_compare_text(c, l);
 }
 
+/* ---- summary ---- */
+
+static int summary(struct cli *c, struct run_list *l)
+{
+	complete(l);
+	return runs_summary(c, l);
+}
+
 /* ---- remove ---- */
 
 static int remove_runs(struct cli *c, struct run_list *l)
@@ -271,10 +280,16 @@ static int remove_runs(struct cli *c, struct run_list *l)
 
 /* ---- the command ---- */
 
-static const struct { const char *word; unsigned min, max; const char *operands; int (*run)(struct cli *c, struct run_list *l); } actions[] = {
+static const struct {
+	const char *word;
+	unsigned min, max;
+	const char *operands;
+	int (*run)(struct cli *c, struct run_list *l);
+} actions[] = {
 	{ "list", 0, 0, "list", list },
 	{ "show", 1, 1, "show RUN", show },
 	{ "compare", 2, RUNS_COMPARED_MAX, "compare RUN RUN ... (up to 8)", compare },
+	{ "summary", 0, OPTIONS_OPERANDS_MAX, "summary [RUN ...]", summary },
 	{ "remove", 1, OPTIONS_OPERANDS_MAX, "remove RUN ...", remove_runs },
 };
 
@@ -317,7 +332,7 @@ static int runs(struct cli *c)
 	while (i < ACTIONS && strcmp(actions[i].word, word))
 		i++;
 	if (i == ACTIONS)
-		return cli_usage(c, "`%s` is neither list, show, compare nor remove", word);
+		return cli_usage(c, "`%s` is neither list, show, compare, summary nor remove", word);
 	if (n < actions[i].min || n > actions[i].max)
 		return cli_usage(c, "usage: qcnn runs %s", actions[i].operands);
 	status = read_runs(c, &l);
@@ -330,14 +345,15 @@ static int runs(struct cli *c)
 const struct command command_runs = {
 	.bit = COMMAND_RUNS,
 	.name = "runs",
-	.summary = "list, show, compare or remove training runs",
-	.operands = "show RUN | compare RUN RUN... | remove RUN... | list",
+	.summary = "list, show, compare, summarise or remove training runs",
+	.operands = "show RUN | compare RUN RUN... | summary [RUN...] | remove RUN... | list",
 	.min_operands = 0,
 	.max_operands = OPTIONS_OPERANDS_MAX,
 	.text = "Lists the runs of a folder, the newest first; shows the record of one run; prints the results of several runs "
-		"side by side, with the configuration keys that differ, or plots their curves together; or removes runs. A run is "
-		"given by its folder, by the beginning of its name, or as latest.",
+		"side by side, with the configuration keys that differ, or plots their curves together; prints means and standard "
+		"deviations over seeds and folds; or removes runs. A run is given by its folder, by the beginning of its name, or as "
+		"latest.",
 	.example = (const char *const[]){ "qcnn runs", "qcnn runs --sort=val_loss",
-		"qcnn runs show latest", "qcnn runs --json list", NULL },
+		"qcnn runs show latest", "qcnn runs summary", "qcnn runs --json list", NULL },
 	.run = runs,
 };

@@ -13,8 +13,6 @@
 #include "runtime/base/source.h"
 #include "runtime/base/system/folder.h"
 
-enum { HASH_SHOWN = 12 };
-
 /* The flat trees of all runs: flat[i] for run i. Returns the keys of all of them, in the order of their first appearance. */
 static json_t *flatten_all(json_t *const *tree, size_t n, json_t **flat)
 {
@@ -50,21 +48,25 @@ static void add_different(struct table *t, const char *key, const struct buf *te
 		table_add(t, i ? text[i - 1].data : key);
 }
 
-/* The beginning of the SHA-256 of the model's text. */
-static void model_text(const struct run_folder *r, struct buf *out)
+void runs_model_digest(const struct run_folder *r, char hex[SHA256_HEX + 1])
 {
 	buf_auto text = BUF_INIT;
 	uint8_t digest[SHA256_BYTES];
-	char hex[SHA256_HEX + 1];
 
-	buf_clear(out);
-	if (folder_read_in(&text, r->path, "model.qcnn", SOURCE_BYTES_MAX, NULL)) {
-		buf_char(out, '-');
+	strcpy(hex, "-");
+	if (folder_read_in(&text, r->path, "model.qcnn", SOURCE_BYTES_MAX, NULL))
 		return;
-	}
 	sha256_of(text.data ? text.data : "", text.len, digest);
 	sha256_hex(digest, hex);
-	buf_printf(out, "%.*s", HASH_SHOWN, hex);
+}
+
+static void model_text(const struct run_folder *r, struct buf *out)
+{
+	char hex[SHA256_HEX + 1];
+
+	runs_model_digest(r, hex);
+	buf_clear(out);
+	buf_printf(out, "%.*s", MODEL_DIGEST_SHOWN, hex);
 }
 
 static void compare_models(const struct run_list *l, struct table *t)

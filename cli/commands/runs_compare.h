@@ -4,9 +4,10 @@
 
 #include "cli/command.h"
 #include "cli/job/run_folder.h"
+#include "runtime/base/crypto/crypto.h"
 #include "runtime/log/svg.h"
 
-enum { RUNS_COMPARED_MAX = SVG_COLOURS };
+enum { RUNS_COMPARED_MAX = SVG_COLOURS, MODEL_DIGEST_SHOWN = 12 };
 
 /* Of 2 to RUNS_COMPARED_MAX runs.  Results and what differs in the configurations, as a table behind c->out; 0. */
 int runs_compare_text(struct cli *c, const struct run_list *l);
@@ -15,3 +16,5 @@ int runs_compare_text(struct cli *c, const struct run_list *l);
 json_t *runs_compare_best(const struct run_list *l);
 /* Curves of --metric over each other, to --svg; 0, or the exit status, and the fault is said. */
 int runs_compare_svg(struct cli *c, const struct run_list *l);
+/* The SHA-256 of the text of a run's model, or "-". */
+void runs_model_digest(const struct run_folder *r, char hex[SHA256_HEX + 1]);

@@ -83,6 +83,39 @@ sed -i.bak 's/"weights": 6, //' models/wider-*/run.json
 tap_exit 0 "compare with a record without that number" "$QCNN" runs compare one "$(ls -d models/wider-*)"
 tap_is "$(grep '^weights ' out | tr -s ' ')" "weights 5 -" "which is left open"
 
+# Two configurations, three seeds; a repeated run; one that has not finished.
+for seed in 1 2 3; do
+	for rate in 0.05 0.1; do
+		"$QCNN" train -q --set log.dir=many --set run.seed=$seed --set train.optimizer.adam.learning_rate=$rate config.yaml 2>/dev/null
+	done
+done
+"$QCNN" train -q --fresh --set log.dir=many --set run.seed=2 --set train.optimizer.adam.learning_rate=0.1 config.yaml 2>/dev/null
+"$QCNN" train -q --set log.dir=many --set run.seed=4 --set train.optimizer.adam.learning_rate=0.1 config.yaml 2>/dev/null
+sed -i.bak 's/"finished"/"interrupted"/' "$(tap_run many)/run.json"
+tap_exit 0 "summary" "$QCNN" runs --dir=many summary
+tap_is "$(sed 's/ ± / /g; 1d' out | awk '{ print $1, $NF }' | sort | tr '\n' ' ')" "3 0.05 3 0.1 " "a row for each configuration, repetitions once"
+tap_is "$(sed -n '1s/  */ /gp' out)" "runs loss sign_accuracy val_loss val_sign_accuracy train.optimizer.adam.learning_rate" "its columns"
+for seed in 1 2 3; do
+	sed 's/.*"val_loss": \([^,}]*\).*/\1/' "$(grep -l -e "run.seed=$seed\"" many/*/run.json | xargs grep -l 'learning_rate=0.05' | head -1)"
+done | awk '{ s += $1; t += $1 * $1 } END { m = s / 3; printf "%.3f %.3f\n", m, sqrt((t - 3 * m * m) / 2) }' >want
+tap_exit 0 "summary as JSON" "$QCNN" runs --dir=many summary --json --sort=val_loss
+sed 's/{"runs": \[/\n&/g' out | grep '"learning_rate": 0.05' | sed 's/.*"val_loss": {"runs": 3, "mean": \([^,]*\), "deviation": \([^,]*\),.*/\1 \2/' |
+	awk '{ printf "%.3f %.3f\n", $1, $2 }' >got
+tap_same got want "mean and deviation"
+sed 's/{"runs": \[/\n&/g' out | sed -n 's/.*"val_loss": {"runs": 3, "mean": \([^,]*\),.*/\1/p' >means
+sort -g means >sorted
+tap_is "$(wc -l <means | tr -d ' ')" 2 "of both"
+tap_same means sorted "the best first"
+tap_exit 0 "one metric" "$QCNN" runs --dir=many summary -m sign_accuracy
+tap_is "$(sed -n '1s/  */ /gp' out)" "runs sign_accuracy val_sign_accuracy train.optimizer.adam.learning_rate" "no other"
+tap_exit 0 "one run" "$QCNN" runs summary one
+tap_is "$(grep -c ± out)" 0 "has no deviation"
+tap_exit 2 "a metric that no run has" "$QCNN" runs --dir=many summary -m wit
+tap_has err 'none of the runs has `wit`' "it says so"
+tap_exit 2 "sort by it" "$QCNN" runs --dir=many summary --sort=wit
+tap_exit 0 "no runs" "$QCNN" runs --dir=nowhere summary
+tap_has err "no run has finished" "it says so"
+
 # TensorBoard follows links between folders: event files may have one path only.
 tap_is "$(find -L runs -name '*tfevents*' | wc -l | tr -d ' ')" "$(find runs -name '*tfevents*' | wc -l | tr -d ' ')" "event files are found once"
 tap_is "$(cd runs/latest && ls | tr '\n' ' ')" "config.yaml history.csv metrics.jsonl model.qcnn report.html run.json state.bin weights.bin " "latest has the other files"

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Means and deviations of runs that differ in the seed or the fold alone. */
+#pragma once
+
+#include "cli/command.h"
+#include "cli/job/run_folder.h"
+
+/* Print a row, or with --json an object, for each configuration of finished runs, behind c->out; --sort orders them.
+ * 0, or the exit status. */
+int runs_summary(struct cli *c, const struct run_list *l);

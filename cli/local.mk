@@ -195,6 +195,8 @@ libcli_a_SOURCES = \
 	cli/training/train_run.h \
 	cli/training/train_summary.c \
 	cli/training/train_summary.h \
+	cli/training/train_test.c \
+	cli/training/train_test.h \
 	cli/training/train_workers.c \
 	cli/training/train_workers.h
 

@@ -117,13 +117,17 @@ static struct statistics statistics_of(const json_t *group, const char *metric)
 	return s;
 }
 
-/* Does --metric leave this one: that metric, in training and validation? */
+/* Does --metric leave this one: that metric, in training, validation and test? */
 static bool is_wanted(const struct cli *c, const char *key)
 {
+	static const char *const part[] = { "", "val_", "test_" };
 	const char *metric = c->options.value[OPT_RUNS_METRIC];
+	bool wanted = !c->options.given[OPT_RUNS_METRIC];
 
-	return !c->options.given[OPT_RUNS_METRIC] || !strcmp(key, metric)
-		|| (!strncmp(key, "val_", 4) && !strcmp(key + 4, metric));
+	for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+		wanted |= !strncmp(key, part[i], strlen(part[i]))
+			&& !strcmp(key + strlen(part[i]), metric);
+	return wanted;
 }
 
 /* ---- order ---- */

@@ -20,6 +20,10 @@ struct job {
 	char device_change[64],
 		device_reason[DEVICE_REASON_MAX]; /* --device as a key; why auto is that device, or "" */
 	const char *profile_socket; /* for run.json while the run is running; NULL: none */
+	struct {
+		bool done;
+		double loss, metric[TRAIN_VALUES_MAX];
+	} test;                                /* of the test part, when the training has ended */
 	struct optimisation_use optimisations; /* those that this process has used */
 	struct callback_set callbacks;       /* of train */
 	double *init;                /* (nweight), or NULL */

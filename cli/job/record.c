@@ -47,6 +47,26 @@ static void add_metrics(json_t *all, const struct train_job *j, const struct epo
 	}
 }
 
+/* The test part's, under the same names behind test_. */
+static void add_test(json_t *all, const struct job *j)
+{
+	struct epoch_record r = { .loss = j->test.loss };
+	json_auto_t *named = json_object();
+	const char *key;
+	json_t *v;
+
+	if (!j->test.done)
+		return;
+	memcpy(r.metric, j->test.metric, sizeof r.metric);
+	add_metrics(named, &j->train, &r);
+	json_object_foreach(named, key, v) {
+		buf_auto name = BUF_INIT;
+
+		buf_printf(&name, "test_%s", key);
+		json_object_set(all, name.data, v);
+	}
+}
+
 /* How restarts ended that early_stopping watched, by their numbers; null: that did not happen. */
 static void add_ends(json_t *all, const struct train_job *j, const struct train_result *r)
 {
@@ -327,8 +347,12 @@ int record_run(struct run *run, const struct cli *c, const struct job *j, const 
 		json_object_set_new(all, "workers", record_workers(j->workers));
 	if (j->optimisations.nbatch)
 		record_optimisations(&j->optimisations, all);
-	if (r)
-		json_object_set_new(all, "metrics", add_best(run, metrics_json(&j->train, r)));
+	if (r) {
+		json_t *metrics = metrics_json(&j->train, r);
+
+		add_test(metrics, j);
+		json_object_set_new(all, "metrics", add_best(run, metrics));
+	}
 	json_print(all, &b);
 	buf_char(&b, '\n');
 	return run_write(run, "run.json", &b, 0, e);

@@ -87,7 +87,7 @@ static const char *without(const char *key, const char *prefix)
 
 int run_metrics_rise(const char *key)
 {
-	const char *name = without(without(key, "best_"), "val_");
+	const char *name = without(without(without(key, "best_"), "val_"), "test_");
 	const struct metric_row *row = metric_find(name);
 
 	return !strcmp(name, "loss") ? 0 : row ? row->rises : -1;

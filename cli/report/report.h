@@ -16,13 +16,12 @@ enum {
 };
 enum { NORM_RESTART = 0, NORM_EPOCH, NORM_VALUE, NORM_NUMBERS };
 
-/* Samples of a part with what the trained model says; loss and metrics of samples for a test, where all are shown. */
+/* Samples of a part with what the trained model says. */
 struct report_part {
 	const char *name;
 	uint32_t nrow, nleft_out;
 	double *output;
 	const struct part *part;
-	bool measured; double loss, metric[TRAIN_VALUES_MAX];
 };
 
 struct train_report {

@@ -73,14 +73,16 @@ static int evaluate_parts(struct train_report *p, struct err *e)
 		if (!part->nrow)
 			continue;
 		shown.nrow = part->nrow < REPORT_ROWS_MAX ? part->nrow : REPORT_ROWS_MAX;
-		*to = (struct report_part){ .name = k == PART_TRAIN ? "training" : sample_part_name(k), .nrow = shown.nrow, .nleft_out = part->nrow - shown.nrow, .part = part };
-		to->measured = k == PART_TEST && !to->nleft_out && !o.shots;
+		*to = (struct report_part){ .name = k == PART_TRAIN ? "training" : sample_part_name(k),
+			.nrow = shown.nrow,
+			.nleft_out = part->nrow - shown.nrow,
+			.part = part };
 		to->output = mem_try((size_t)shown.nrow, program->noutput * sizeof *to->output);
 		if (!to->output)
 			code = err_set(e, -ERR_CONFIG, "no memory for the outputs of %u samples", shown.nrow);
 		else
-			code = evaluate_part(ev, &shown, &p->job->train.measures, p->result->weight, to->output, to->measured ? &to->loss : NULL,
-				to->measured ? to->metric : NULL, pool, e);
+			code = evaluate_part(ev, &shown, &p->job->train.measures, p->result->weight,
+				to->output, NULL, NULL, pool, e);
 		p->npart++;
 	}
 	pool->ops->free(pool);

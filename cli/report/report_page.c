@@ -118,11 +118,10 @@ static void measure_cards(const struct train_report *p, const struct measured *p
 static void cards(const struct train_report *p, struct buf *out)
 {
 	const struct epoch_record *r = &p->result->last;
-	const struct report_part *test = p->npart && p->part[p->npart - 1].measured ? &p->part[p->npart - 1] : NULL;
 	const struct measured part[] = {
 		{ "training", r->loss, r->metric },
 		{ "validation", r->val_loss, r->has_validation ? r->val_metric : NULL },
-		{ "test", test ? test->loss : 0, test ? test->metric : NULL },
+		{ "test", p->job->test.loss, p->job->test.done ? p->job->test.metric : NULL },
 	};
 	struct cards c = { .n = 0 };
 	buf_auto b = BUF_INIT;

@@ -21,6 +21,7 @@
 #include "cli/training/resume.h"
 #include "cli/training/train_log.h"
 #include "cli/training/train_summary.h"
+#include "cli/training/train_test.h"
 #include "cli/training/train_workers.h"
 #include "runtime/base/profile/recorder.h"
 #include "runtime/base/system/clock.h"
@@ -489,6 +490,8 @@ static int train_and_keep(struct training *t)
 	train_workers_free(t->workers);
 	if (!code)
 		code = keep_weights(t, &r, &e);
+	if (!code)
+		train_test(t->cli, t->job, r.weight);
 	code = end_folder(t, code, &r, &e);
 	train_report_free(t->report);
 	train_result_release(&r);

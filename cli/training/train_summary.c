@@ -41,6 +41,10 @@ void train_summary(const struct cli *c, const struct job *j, const struct train_
 		buf_str(&b, "; ");
 		say_numbers(&b, w, "validation", digits, r->last.val_loss, r->last.val_metric);
 	}
+	if (j->test.done) {
+		buf_str(&b, "; ");
+		say_numbers(&b, w, "test", j->test.loss, j->test.metric);
+	}
 	cli_note(c, "%s", b.data);
 	buf_clear(&b);
 	train_callbacks_ending(&j->train, r, &b);

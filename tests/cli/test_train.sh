@@ -151,4 +151,31 @@ for s in INT TERM ABRT; do
 	tap_ok "latest has no links to it" test ! -e stopped/latest
 	rm -rf stopped
 done
+
+# ---- the test part ----
+
+# tested NAME OPTION...: after a training with them the record has what infer prints.
+tested() {
+	name=$1
+	shift
+	tap_exit 0 "$name" "$QCNN" train --no-progress --fresh --set log.dir=tested \
+		--set 'data.split={train: 0.5, validation: 0.25, test: 0.25}' --set 'train.metrics=[sign_accuracy, mae]' "$@" config.yaml
+	"$QCNN" infer -q --json "$(tap_run tested)" | sed 's/.*"metrics": {\([^}]*\).*/\1/' | tr ',' '\n' | tr -d '" ' | sort >want
+	sed 's/.*"metrics": {//' "$(tap_run tested)/run.json" | tr ',' '\n' | tr -d '" ' | sed -n 's/^test_//p' | sort >got
+	tap_is "$(wc -l <got | tr -d ' ')" 3 "$name: a loss and two metrics of the test part"
+	paste -d: got want | awk -F: '$1 != $3 || $2 + 0 != $4 + 0 { bad = 1 } END { exit bad }'
+	tap_result $? "$name: as infer has them"
+	tap_ok "$name: in the last lines" grep -q "; test: loss $(sed -n 's/^loss://p' want | awk '{ printf "%.6g", $1 }'), sign_accuracy" err
+}
+tested "a test part"
+tested "one that workers evaluate" --hosts local:2
+tested "one with restarts and without a report" --set train.restarts=3 --set log.report=false
+tested "one with shots" --set run.shots=50 --set run.gradient=shift
+tested "one in double precision" --set run.precision=double
+tap_exit 0 "sort by a metric of it" "$QCNN" runs --dir=tested --sort=test_mae
+tap_has out test_mae "it has a column"
+tap_exit 0 "summarise it" "$QCNN" runs --dir=tested summary -m mae
+tap_ok "with the others" grep -Eq '^runs +mae +val_mae +test_mae' out
+tap_exit 0 "none" "$QCNN" train --no-progress --fresh --set log.dir=untested config.yaml
+tap_is "$(grep -c test_ untested/latest/run.json; grep -c 'test: loss' err)" "$(printf '0\n0')" "nothing is said of it"
 tap_done

@@ -572,6 +572,10 @@ unsigned config_transforms(const struct config *c, uint32_t ninput, struct trans
 			wish[i].option[k] = k < row.noption ? option[k] : 0;
 		if (wish[i].kind == TRANSFORM_pca && !value_given(wish[i].option[0]))
 			wish[i].option[0] = ninput;
+		if (wish[i].kind == TRANSFORM_resize && !value_given(wish[i].option[0]))
+			wish[i].option[0] = fmax(1, floor(sqrt(ninput) + 0.5));
+		if (wish[i].kind == TRANSFORM_resize && !value_given(wish[i].option[1]))
+			wish[i].option[1] = wish[i].option[0];
 	}
 	return v ? v->n : 0;
 }

@@ -98,7 +98,7 @@ static const struct input_want *raw_want(const struct config *c, const struct in
 	if (learnt && transform_width(learnt))
 		raw->count = transform_width(learnt);
 	for (unsigned i = 0; !learnt && i < n; i++)
-		raw->any_count |= wish[i].kind == TRANSFORM_pca;
+		raw->any_count |= wish[i].kind == TRANSFORM_pca || wish[i].kind == TRANSFORM_resize;
 	return raw;
 }
 
@@ -319,21 +319,26 @@ static void check_transforms(const struct samples_wish *w, const struct transfor
 {
 	const struct program *p = w->program;
 	struct span at = config_span(w->config, KEY_DATA_TRANSFORM);
-	uint32_t components = p->ninput;
+	const char *last = NULL;
+	uint32_t width = p->ninput;
 
 	for (uint32_t i = 0; n && i < p->ninput_group; i++)
 		if (p->input_group[i].is_state)
 			diag_at(d, DIAG_CONFIG_VALUE, at, "`data.transform` changes numbers, but input `%s` is a state",
 				w->want[i].name);
 	for (unsigned i = 0; i < n; i++) {
-		if (wish[i].kind != TRANSFORM_pca)
+		if (!transform_wish_width(&wish[i]))
 			continue;
-		components = (uint32_t)wish[i].option[0];
+		last = transform_name(wish[i].kind);
+		width = transform_wish_width(&wish[i]);
 		if (p->ninput_group > 1)
-			diag_at(d, DIAG_CONFIG_VALUE, at, "pca is for a model with one input, this one has %u", p->ninput_group);
+			diag_at(d, DIAG_CONFIG_VALUE, at,
+				"%s is for a model with one input, this one has %u", last,
+				p->ninput_group);
 	}
-	if (components != p->ninput)
-		diag_at(d, DIAG_CONFIG_VALUE, at, "pca makes %u components, the model's input takes %u", components, p->ninput);
+	if (width != p->ninput)
+		diag_at(d, DIAG_CONFIG_VALUE, at, "%s makes %u %s, the model's input takes %u",
+			last, width, strcmp(last, "pca") ? "numbers" : "components", p->ninput);
 }
 
 /* Learns the steps from the training part, and takes the other files through them. */

@@ -207,6 +207,47 @@ tap_has err 'data.label_map leaves out all 20 rows' "it says so"
 tap_exit 65 "labels that the map lacks" "$QCNN" train -q --fresh --set data.train=four-images-idx2-ubyte --set 'data.label_map={1: 0, 3: 1}' four.yaml
 tap_has err "\`'*': null\` in it leaves out samples of other labels" "how to leave them out"
 
+# ---- smaller pictures ----
+
+# Six pictures of 4 x 4 pixels.
+pixels=$(awk 'BEGIN { for (i = 0; i < 96; i++) printf "%d ", (i * 37 + i * i) % 251 }')
+{ bytes 0 0 8 3; be32 6; be32 4; be32 4; bytes $pixels; } >small-images-idx3-ubyte
+{ bytes 0 0 8 1; be32 6; bytes 0 1 0 1 0 1; } >small-labels-idx1-ubyte
+cat >small.qcnn <<'END'
+qubit q;
+input float[4] x;
+param float t = 0;
+for int i in [0:3] { ry(x[i] * 10**i / 1e6) q; }
+rz(t) q;
+observe z(q);
+END
+cat >small.yaml <<'END'
+model: {file: small.qcnn}
+data: {train: small-images-idx3-ubyte, label_map: {0: -1, 1: 1}, transform: [{resize: {width: 2}}], split: {train: 4, test: 2}}
+train: {epochs: 1}
+run: {precision: double}
+log: {report: false, tensorboard: false}
+END
+# Each new pixel is the mean of four, for bilinear interpolation, too.
+echo $pixels | awk '{ for (s = 4; s < 6; s++) { a = 0
+	for (i = 0; i < 4; i++) { o = 16 * s + 8 * int(i / 2) + 2 * (i % 2) + 1; a += ($o + $(o + 1) + $(o + 4) + $(o + 5)) / 4 * 10^i / 1e6 }
+	printf "%.9f\n", cos(a) } }' >want
+for how in "resize: {width: 2}" "resize: {width: 2, average: true}" "resize: {}"; do
+	for streaming in off on; do
+		tap_exit 0 "$how, streaming $streaming" "$QCNN" train -q --fresh --set "data.transform=[{$how}]" --set data.streaming=$streaming small.yaml
+		"$QCNN" infer latest | awk '/^[0-9]/ && NF > 4 { printf "%.9f\n", $2 }' >got
+		awk '{ printf "%.5f\n", $1 }' want >w5
+		awk '{ printf "%.5f\n", $1 }' got >g5
+		tap_same g5 w5 "means of four pixels"
+	done
+done
+tap_exit 78 "another size than that of the input" "$QCNN" train -q --fresh --set 'data.transform=[{resize: {width: 3}}]' small.yaml
+tap_has err "resize makes 9 numbers, the model's input takes 4" "it says so"
+tap_exit 78 "larger pictures" "$QCNN" train -q --fresh --set 'data.transform=[{resize: {width: 8}}, {pca: {components: 4}}]' small.yaml
+tap_has err "resize makes pictures smaller: 4 x 4 pixels cannot become 8 x 8" "are refused"
+tap_exit 65 "no resize" "$QCNN" train -q --fresh --set 'data.transform=[]' small.yaml
+tap_has err "data.transform: [resize] or [pca] makes fewer of them" "says what makes the numbers fit"
+
 # ---- folds ----
 
 awk 'BEGIN { print "x,label"; for (i = 0; i < 23; i++) print i / 100 "," (i % 3 == 0) }' >folds.csv

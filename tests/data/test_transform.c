@@ -46,14 +46,50 @@ static double distance(const double *a, const double *b, size_t n)
 /* The last two rows, after learning from the others. */
 static void against_scikit_learn(void)
 {
-	static const struct { const char *name; unsigned n; struct transform_wish wish[3]; unsigned nout; double want[8]; } row[] = {
-		{ "min_max", 1, { { TRANSFORM_min_max, { 0, PI } } }, 4, { 2.356194490192345, 1.5707963267948966, 2.597855463545406, 3.47228661712556, 3.253792391218001, 1.308996938995747, 2.839516436898467, 3.47228661712556 } },
-		{ "min_max together", 1, { { TRANSFORM_min_max, { 0, PI, 1 } } }, 4, { 2.84441497014211, 1.2736186433472136, 2.3349675128032246, 0.8915330503430494, 3.1840466083680337, 1.1887107337907326, 2.5047833319161863, 0.8915330503430494 } },
-		{ "standardize", 1, { { .kind = TRANSFORM_standardize } }, 4, { 1.3595374547832464, 0.19360077316559157, 1.4317953441416427, 2.2373985744503324, 2.221026535041937, -0.1161604638993552, 1.6520715509326644, 2.2373985744503324 } },
-		{ "l2", 1, { { .kind = TRANSFORM_l2 } }, 4, { 0.7055893432004945, 0.327229840324867, 0.5828781530786694, 0.23519644773349813, 0.7315439854044734, 0.28501713717057403, 0.5795348455801672, 0.21851313849744008 } },
-		{ "pca", 1, { { TRANSFORM_pca, { 2 } } }, 2, { 3.1577146678316614, 0.44486365741330935, 3.8334517408968356, 0.7062671415582988 } },
+	static const struct {
+		const char *name;
+		unsigned n;
+		struct transform_wish wish[3];
+		unsigned nout;
+		double want[8];
+	} row[] = {
+		{ "min_max", 1, { { TRANSFORM_min_max, { 0, PI } } }, 4,
+			{ 2.356194490192345, 1.5707963267948966, 2.597855463545406,
+				3.47228661712556, 3.253792391218001, 1.308996938995747,
+				2.839516436898467, 3.47228661712556 } },
+		{ "min_max together", 1, { { TRANSFORM_min_max, { 0, PI, 1 } } }, 4,
+			{ 2.84441497014211, 1.2736186433472136, 2.3349675128032246,
+				0.8915330503430494, 3.1840466083680337, 1.1887107337907326,
+				2.5047833319161863, 0.8915330503430494 } },
+		{ "standardize", 1, { { .kind = TRANSFORM_standardize } }, 4,
+			{ 1.3595374547832464, 0.19360077316559157, 1.4317953441416427,
+				2.2373985744503324, 2.221026535041937, -0.1161604638993552,
+				1.6520715509326644, 2.2373985744503324 } },
+		{ "l2", 1, { { .kind = TRANSFORM_l2 } }, 4,
+			{ 0.7055893432004945, 0.327229840324867, 0.5828781530786694,
+				0.23519644773349813, 0.7315439854044734, 0.28501713717057403,
+				0.5795348455801672, 0.21851313849744008 } },
+		{ "pca", 1, { { TRANSFORM_pca, { 2 } } }, 2,
+			{ 3.1577146678316614, 0.44486365741330935, 3.8334517408968356,
+				0.7062671415582988 } },
+		/* By hand. */
+		{ "resize", 1, { { TRANSFORM_resize, { 1, 1 } } }, 1, { 4.45, 4.55 } },
+		{ "resize a square", 1, { { TRANSFORM_resize, { 2, 1, 1 } } }, 2,
+			{ 6.3, 2.75, 6.9, 2.65 } },
+		{ "resize a column", 1, { { TRANSFORM_resize, { 1, 3 } } }, 3,
+			{ 6.9 - 3.7 / 6, 4.45, 5.7 - 3.4 * 5 / 6, 7.7 - 4.7 / 6, 4.55,
+				6.1 - 3.8 * 5 / 6 } },
+		{ "resize by areas", 1, { { TRANSFORM_resize, { 1, 3, 1 } } }, 3,
+			{ 5.975, 4.45, 3.15, 6.525, 4.55, 3.25 } },
+		{ "resize, l2", 2, { { TRANSFORM_resize, { 1, 2 } }, { .kind = TRANSFORM_l2 } }, 2,
+			{ 0.7838884202219797, 0.6209017189877065, 0.7865733591242315,
+				0.6174968426769668 } },
 		{ "standardize, pca, min_max", 3,
-			{ { .kind = TRANSFORM_standardize }, { TRANSFORM_pca, { 3 } }, { TRANSFORM_min_max, { -1, 1 } } }, 3, { 0.771168659158583, 0.36965594961685355, -1.3876373086877065, 1.0303782114501696, 0.4314412581514483, 1.004790700446602 } },
+			{ { .kind = TRANSFORM_standardize }, { TRANSFORM_pca, { 3 } },
+				{ TRANSFORM_min_max, { -1, 1 } } },
+			3,
+			{ 0.771168659158583, 0.36965594961685355, -1.3876373086877065,
+				1.0303782114501696, 0.4314412581514483, 1.004790700446602 } },
 	};
 
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
@@ -143,16 +179,28 @@ static void refused(void)
 		{ { TRANSFORM_pca, { 4 } }, 3, "pca cannot make 4 components of 3 rows and 4 columns" },
 		{ { TRANSFORM_pca, { 257 } }, 8,
 			"pca takes at most 4096 columns and makes at most 256 components, not 4 and 257" },
+		{ { TRANSFORM_resize, { 3, 1 } }, 8,
+			"resize makes pictures smaller: 2 x 2 pixels cannot become 1 x 3" },
+		{ { TRANSFORM_resize, { 1, 5 } }, 8,
+			"resize makes pictures smaller: 4 x 1 pixels cannot become 5 x 1" },
 		{ { TRANSFORM_l2, { 0 } }, 0, "there are no rows to fit data.transform to" },
 		{ { TRANSFORM_min_max, { -1e300, 1e300 } }, 8,
 			"iris: min_max takes row 8 beyond the range of double" },
 	};
 	static const char *const text[] = {
-		"", "{}", "[{}]", "[{\"kind\":\"cube\",\"inputs\":1,\"outputs\":1,\"values\":[]}]",
+		"",
+		"{}",
+		"[{}]",
+		"[{\"kind\":\"cube\",\"inputs\":1,\"outputs\":1,\"values\":[]}]",
 		"[{\"kind\":\"l2\",\"inputs\":1,\"outputs\":2,\"values\":[]}]",
 		"[{\"kind\":\"l2\",\"inputs\":-1,\"outputs\":-1,\"values\":[]}]",
 		"[{\"kind\":\"l2\",\"inputs\":2,\"outputs\":2,\"values\":[1]}]",
 		"[{\"kind\":\"min_max\",\"inputs\":1,\"outputs\":1,\"values\":[1,2]}]",
+		"[{\"kind\":\"resize\",\"inputs\":4,\"outputs\":1,\"values\":[2,2,1,1]}]",
+		"[{\"kind\":\"resize\",\"inputs\":4,\"outputs\":1,\"values\":[3,2,1,1,0]}]",
+		"[{\"kind\":\"resize\",\"inputs\":4,\"outputs\":1,\"values\":[2,2,2,0.5,0]}]",
+		"[{\"kind\":\"resize\",\"inputs\":4,\"outputs\":3,\"values\":[2,2,3,1,0]}]",
+		"[{\"kind\":\"resize\",\"inputs\":4,\"outputs\":4,\"values\":[-2,-2,2,2,0]}]",
 		"[{\"kind\":\"min_max\",\"inputs\":1,\"outputs\":1,\"values\":[1,2,\"3\"]}]",
 		"[{\"kind\":\"l2\",\"inputs\":2,\"outputs\":2,\"values\":[]},{\"kind\":\"l2\",\"inputs\":3,\"outputs\":3,\"values\":[]}]",
 	};

@@ -217,8 +217,13 @@ static int check_width(const struct idx_file *f, const struct read_options *o, s
 	}
 	if (wanted == width)
 		return 0;
-	return reader_misfit(d, o, NULL, e, "%s: each row has %llu numbers, but the model's input%s %llu", f->path,
-		(unsigned long long)width, o->nwant == 1 ? " takes" : "s take", (unsigned long long)wanted);
+	return reader_misfit(d, o, NULL, e,
+		"%s: each row has %llu numbers, but the model's input%s %llu%s", f->path,
+		(unsigned long long)width, o->nwant == 1 ? " takes" : "s take",
+		(unsigned long long)wanted,
+		o->label_required && o->nwant == 1 && width > wanted
+			? "; data.transform: [resize] or [pca] makes fewer of them"
+			: "");
 }
 
 static int not_finite(const struct idx_file *f, uint64_t i, struct err *e)

@@ -65,6 +65,86 @@ static void change_pca(const struct transform_step *s, double *x, double *out)
 		out[k] = eigen_dot(s->nin, s->value + (size_t)s->nin * (k + 1), x);
 }
 
+/* A place between two pixels of a line: numbers from 0 to n - 1. */
+struct between {
+	uint32_t low, high;
+	double part;
+};
+
+static struct between between_of(uint32_t k, uint32_t n, uint32_t new_n)
+{
+	double at = (k + 0.5) * n / new_n - 0.5;
+	uint32_t low = (uint32_t)at;
+
+	return (struct between){ low, low + 1 < n ? low + 1 : low, at - low };
+}
+
+static double interpolate(const double *x, uint32_t ncolumn, struct between row, struct between column)
+{
+	const double *upper = x + (size_t)row.low * ncolumn, *lower = x + (size_t)row.high * ncolumn;
+	double above = upper[column.low] + (upper[column.high] - upper[column.low]) * column.part;
+	double below = lower[column.low] + (lower[column.high] - lower[column.low]) * column.part;
+
+	return above + (below - above) * row.part;
+}
+
+/* How much of pixel k lies between begin and end. */
+static double share_of(uint32_t k, double begin, double end)
+{
+	return fmin(k + 1.0, end) - fmax(k, begin);
+}
+
+static double average(const double *x, uint32_t ncolumn, const double row[2], const double column[2])
+{
+	double sum = 0;
+
+	for (uint32_t r = (uint32_t)row[0]; r < row[1]; r++)
+		for (uint32_t c = (uint32_t)column[0]; c < column[1]; c++)
+			sum += x[(size_t)r * ncolumn + c] * share_of(r, row[0], row[1])
+				* share_of(c, column[0], column[1]);
+	return sum / ((row[1] - row[0]) * (column[1] - column[0]));
+}
+
+/* In place: a pixel depends on none before its own place, since there are fewer rows and columns than before. */
+static void change_resize(const struct transform_step *s, double *x)
+{
+	const uint32_t rows = (uint32_t)s->value[RESIZE_ROWS_IN],
+		       columns = (uint32_t)s->value[RESIZE_COLUMNS_IN];
+	const uint32_t new_rows = (uint32_t)s->value[RESIZE_ROWS],
+		       new_columns = (uint32_t)s->value[RESIZE_COLUMNS];
+	double tall = (double)rows / new_rows, wide = (double)columns / new_columns;
+
+	for (uint32_t r = 0; r < new_rows; r++)
+		for (uint32_t c = 0; c < new_columns; c++)
+			x[(size_t)r * new_columns + c] = s->value[RESIZE_AVERAGE] != 0
+				? average(x, columns,
+					(double[]){ r * tall, fmin((r + 1) * tall, rows) },
+					(double[]){ c * wide, fmin((c + 1) * wide, columns) })
+				: interpolate(x, columns, between_of(r, rows, new_rows),
+					between_of(c, columns, new_columns));
+}
+
+bool transform_resize_fits(const struct transform_step *s)
+{
+	const double *v = s->value;
+
+	for (int k = 0; k < RESIZE_AVERAGE; k++)
+		if (!(v[k] >= 1 && v[k] <= DATASET_COLUMNS_MAX && v[k] == floor(v[k])))
+			return false;
+	return v[RESIZE_ROWS_IN] * v[RESIZE_COLUMNS_IN] == s->nin
+		&& v[RESIZE_ROWS] * v[RESIZE_COLUMNS] == s->nout
+		&& v[RESIZE_ROWS] <= v[RESIZE_ROWS_IN] && v[RESIZE_COLUMNS] <= v[RESIZE_COLUMNS_IN];
+}
+
+uint32_t transform_wish_width(const struct transform_wish *w)
+{
+	double n = w->kind == TRANSFORM_pca   ? w->option[0]
+		: w->kind == TRANSFORM_resize ? w->option[0] * w->option[1]
+					      : 0;
+
+	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+}
+
 static int change_row(const struct transform_step *s, double *x, double *spare)
 {
 	bool finite = true;
@@ -74,6 +154,8 @@ static int change_row(const struct transform_step *s, double *x, double *spare)
 		memcpy(x, spare, s->nout * sizeof *x);
 	} else if (s->kind == TRANSFORM_l2) {
 		change_l2(s, x);
+	} else if (s->kind == TRANSFORM_resize) {
+		change_resize(s, x);
 	} else {
 		change_affine(s, x);
 	}

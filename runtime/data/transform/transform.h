@@ -16,6 +16,15 @@ enum {
 	PCA_COMPONENTS_MAX = 256
 };
 
+enum resize_value {
+	RESIZE_ROWS_IN = 0,
+	RESIZE_COLUMNS_IN,
+	RESIZE_ROWS,
+	RESIZE_COLUMNS,
+	RESIZE_AVERAGE,
+	RESIZE_VALUES
+};
+
 enum transform_kind {
 	TRANSFORM_NONE = 0,
 #define TRANSFORM(name, doc, source, options) TRANSFORM_##name,
@@ -31,7 +40,8 @@ enum transform_kind transform_find(const char *name);        /* TRANSFORM_NONE: 
 struct transform_wish { enum transform_kind kind; double option[TRANSFORM_OPTIONS_MAX]; };
 
 /* min_max, standardize: y[j] = (x[j] - value[j]) * value[nin + j] + value[2 nin].
- * pca: y[i] = sum over j of value[nin + i nin + j] * (x[j] - value[j]).  l2: no values. */
+ * pca: y[i] = sum over j of value[nin + i nin + j] * (x[j] - value[j]).  l2: no values.
+ * resize: rows and columns of the pictures, of the smaller ones, and whether these have means. */
 struct transform_step { enum transform_kind kind; uint32_t nin, nout; size_t nvalue; double *value; };
 struct transform { unsigned nstep; struct transform_step step[TRANSFORM_STEPS_MAX]; };
 
@@ -47,6 +57,12 @@ void transform_release(struct transform *t);
 /* Columns that go in, and numbers that come out; 0 without steps. */
 uint32_t transform_width(const struct transform *t);
 uint32_t transform_outputs(const struct transform *t);
+
+/* Numbers that a step makes of any number of columns, or 0: as many as go in. */
+uint32_t transform_wish_width(const struct transform_wish *w);
+
+/* Do the values of a resize step fit its nin and nout? */
+bool transform_resize_fits(const struct transform_step *s);
 
 /* As canonical JSON, and back; the same bits. */
 void transform_format(const struct transform *t, struct buf *out);

@@ -43,6 +43,8 @@ static size_t values_of(const struct transform_step *s)
 {
 	if (s->kind == TRANSFORM_l2)
 		return 0;
+	if (s->kind == TRANSFORM_resize)
+		return RESIZE_VALUES;
 	return s->kind == TRANSFORM_pca ? (size_t)s->nin * ((size_t)s->nout + 1) : 2 * (size_t)s->nin + 1;
 }
 
@@ -76,10 +78,15 @@ static int parse_step(const json_t *v, uint32_t width, struct transform_step *s,
 		return bad(e, "a step of an unknown kind");
 	s->nin = columns(json_object_get(v, "inputs"));
 	s->nout = columns(json_object_get(v, "outputs"));
-	if (!s->nin || !s->nout || (width && s->nin != width) || (s->kind != TRANSFORM_pca && s->nin != s->nout)
-			|| s->nout > s->nin || (s->kind == TRANSFORM_pca && s->nout > PCA_COMPONENTS_MAX))
+	bool changes = s->kind == TRANSFORM_pca || s->kind == TRANSFORM_resize;
+
+	if (!s->nin || !s->nout || (width && s->nin != width) || (!changes && s->nin != s->nout)
+		|| s->nout > s->nin || (s->kind == TRANSFORM_pca && s->nout > PCA_COMPONENTS_MAX))
 		return bad(e, "widths that do not fit");
-	return parse_values(json_object_get(v, "values"), s, e);
+	int code = parse_values(json_object_get(v, "values"), s, e);
+	if (!code && s->kind == TRANSFORM_resize && !transform_resize_fits(s))
+		return bad(e, "pictures whose sizes do not fit");
+	return code;
 }
 
 int transform_parse(const char *text, size_t len, struct transform *out, struct err *e)

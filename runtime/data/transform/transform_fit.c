@@ -234,6 +234,32 @@ static int fit_pca(const struct transform_wish *w, const struct sample *s, struc
 	return fit_directions(s, out, e);
 }
 
+static int fit_resize(const struct transform_wish *w, const struct sample *s,
+	struct transform_step *out, struct err *e)
+{
+	double n = s->d->nx, columns = w->option[0], rows = w->option[1],
+	       side = columns == 1 ? 1 : floor(sqrt(n) + 0.5);
+
+	if (columns != 1 && side * side != n)
+		return err_set(e, -ERR_CONFIG,
+			"resize takes square pictures, or with width 1 columns of pixels, not rows of %u numbers",
+			s->d->nx);
+	if (rows > n / side || columns > side)
+		return err_set(e, -ERR_CONFIG,
+			"resize makes pictures smaller: %g x %g pixels cannot become %g x %g",
+			n / side, side, rows, columns);
+	int code = values_new(out, RESIZE_VALUES, e);
+	if (code)
+		return code;
+	out->nout = transform_wish_width(w);
+	out->value[RESIZE_ROWS_IN] = n / side;
+	out->value[RESIZE_COLUMNS_IN] = side;
+	out->value[RESIZE_ROWS] = rows;
+	out->value[RESIZE_COLUMNS] = columns;
+	out->value[RESIZE_AVERAGE] = w->option[2];
+	return 0;
+}
+
 static int (*const fits[TRANSFORM_COUNT])(const struct transform_wish *w, const struct sample *s, struct transform_step *out,
 	struct err *e) = {
 #define TRANSFORM(name, doc, source, options) [TRANSFORM_##name] = fit_##name,

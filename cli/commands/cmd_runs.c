@@ -288,7 +288,8 @@ static const struct {
 } actions[] = {
 	{ "list", 0, 0, "list", list },
 	{ "show", 1, 1, "show RUN", show },
-	{ "compare", 2, RUNS_COMPARED_MAX, "compare RUN RUN ... (up to 8)", compare },
+	{ "compare", 2, RUNS_COMPARED_MAX,
+		"compare RUN RUN ... (up to 8; summary takes any number)", compare },
 	{ "summary", 0, OPTIONS_OPERANDS_MAX, "summary [RUN ...]", summary },
 	{ "remove", 1, OPTIONS_OPERANDS_MAX, "remove RUN ...", remove_runs },
 };

@@ -71,6 +71,8 @@ tap_exit 0 "compare another metric" "$QCNN" runs compare --metric=sign_accuracy 
 tap_has out "sign_accuracy: training, and dashed validation" "it is drawn"
 tap_exit 2 "compare what no run has" "$QCNN" runs compare --metric=wit --svg=- one "$two"
 tap_exit 2 "compare one" "$QCNN" runs compare one
+tap_exit 2 "compare nine" "$QCNN" runs compare 1 2 3 4 5 6 7 8 9
+tap_has err "summary takes any number" "says what takes them"
 tap_exit 2 "compare one with itself" "$QCNN" runs compare one one
 tap_has err "is named twice" "it says so"
 

@@ -309,7 +309,7 @@ static int split(const struct samples_wish *w, struct samples *s, struct err *e)
 			"the split leaves no row to train with, of %u; give a larger fraction", n);
 	if (code == -ERR_CONFIG) {
 		err_prefix(e, "%s", s->set[0]->source);
-		config_blame(w->config, KEY_DATA_SPLIT, e);
+		config_blame(w->config, n ? KEY_DATA_SPLIT : KEY_DATA_LABEL_MAP, e);
 	}
 	return code;
 }

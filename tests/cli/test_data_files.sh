@@ -201,7 +201,7 @@ tap_is "$(awk '/^[0-9]/ && NF > 4 { print $1 }' out | head -n 3 | tr '\n' ' ')" 
 tap_exit 0 "a file for validation" "$QCNN" train -q --fresh --set data.train=four.csv --set data.validation=four.npz --set data.split=null four.yaml
 tap_is "$(grep -o '"train": [0-9]*, "validation": [0-9]*' runs/latest/run.json)" '"train": 20, "validation": 20' "nor has that"
 tap_exit 78 "no sample is left" "$QCNN" train -q --fresh --set data.train=four.csv --set "data.label_map={7: 1, '*': null}" four.yaml
-tap_has err 'data.label_map leaves out all 40 rows' "it says so"
+tap_has err 'data.label_map: four.csv: data.label_map leaves out all 40 rows' "it says so"
 tap_exit 65 "nor of a file for infer" sh -c 'grep -v ",[13]$" four.csv >none.csv && "$QCNN" infer --data none.csv near.bin'
 tap_has err 'data.label_map leaves out all 20 rows' "it says so"
 tap_exit 65 "labels that the map lacks" "$QCNN" train -q --fresh --set data.train=four-images-idx2-ubyte --set 'data.label_map={1: 0, 3: 1}' four.yaml

@@ -59,7 +59,7 @@ TARGET static inline void NAME(turns_of_pi)(REALS x, REALS *cosine, REALS *sine)
 }
 
 /* Of one vector of angles, times pi where `pi`; far: not 0 where one is not near. */
-TARGET static inline void NAME(some)(bool pi, LOOSE x, LOOSE e[2], WORDS *far)
+TARGET static inline void NAME(some)(bool pi, REALS x, LOOSE e[2], WORDS *far)
 {
 	REALS c, s;
 
@@ -82,7 +82,8 @@ TARGET static bool NAME(turns)(bool pi, size_t n, const double *angle, cplx *e)
 	for (size_t k = 0; k < whole; k += WIDTH)
 		NAME(some)(pi, *(const LOOSE *)(angle + k), (LOOSE *)(e + k), &far);
 	if (whole < n) {
-		LOOSE x = { 0 }, last[2];
+		LOOSE last[2];
+		REALS x = { 0 };
 
 		memcpy(&x, angle + whole, (n - whole) * sizeof *angle);
 		NAME(some)(pi, x, last, &far);

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -104,6 +105,21 @@ static int all_calls(struct comm *c)
 	return !right;
 }
 
+static int one_byte(struct comm *c) { return !exchanges(c, 1, 1, 0); }
+
+/* Fewer descriptors than 16 ranks send each other, for a user whom the limit binds; before each rank opens its group. */
+static void usual_privileges(void) {}
+
+static void few_descriptors(void)
+{
+	const struct rlimit few = { 100, 100 };
+
+	if (setrlimit(RLIMIT_NOFILE, &few) || (geteuid() == 0 && (setgid(65534) || setuid(65534))))
+		tap_bail("a limit of descriptors");
+}
+
+static void (*before_opening)(void) = usual_privileges;
+
 /* Each rank's process runs `part` and exits with its result; the exit statuses. */
 static void run_ranks(unsigned size, const char *transport, const struct group_options *o,
 	int (*part)(struct comm *c), int status[RANKS_MAX])
@@ -120,6 +136,7 @@ static void run_ranks(unsigned size, const char *transport, const struct group_o
 		child[r] = fork();
 		if (child[r])
 			continue;
+		before_opening();
 		if (meet(&m, r, size, transport, o, &c, &e)) {
 			tap_note("rank %u: %s", r, e.text);
 			fflush(stdout);
@@ -149,6 +166,19 @@ static void test_calls(const char *transport)
 		tap_ok(right, "%s, %u ranks: every call moves what it should, and nothing else",
 			transport, size);
 	}
+}
+
+static void test_few_descriptors(const char *transport)
+{
+	int status[RANKS_MAX], nwrong = 0;
+
+	before_opening = few_descriptors;
+	run_ranks(RANKS_MAX, transport, &usual, one_byte, status);
+	before_opening = usual_privileges;
+	for (unsigned r = 0; r < RANKS_MAX; r++)
+		nwrong += status[r] != 0;
+	tap_is_int(nwrong, 0, "%s, 16 ranks of a user who may have 100 descriptors on their way",
+		transport);
 }
 
 /* ---- ranks that fail ---- */
@@ -334,6 +364,7 @@ int main(void)
 		const char *name = group_transports[t];
 
 		test_calls(name);
+		test_few_descriptors(name);
 		test_failure(name, one_is_killed, PATIENCE_MS, "rank 1 has ended", "a rank is killed");
 		test_failure(name, one_is_stopped, STOPPED_MS, "rank 1 has not run",
 			"a rank is stopped");

@@ -293,6 +293,18 @@ static int make_memory(size_t nbyte, int *out, struct err *e)
 	return 0;
 }
 
+/* Linux limits the descriptors of a user that are on their way, to RLIMIT_NOFILE: then this waits until others have taken theirs. */
+static bool answer(const struct host *h, unsigned r, const struct joined *a, const int *pass,
+	unsigned npass)
+{
+	while (!send_with(h->member[r], a, sizeof *a, pass, npass)) {
+		if (errno != ETOOMANYREFS || clock_seconds() >= h->g->until + HOST_LATER_S)
+			return false;
+		poll(NULL, 0, 1);
+	}
+	return true;
+}
+
 /* The answer to each, by the same order of descriptors: the memory, then the pipes of ranks 0, 1, ... */
 static int answer_all(struct host *h, int memory, const char *failed, struct err *e)
 {
@@ -307,8 +319,7 @@ static int answer_all(struct host *h, int memory, const char *failed, struct err
 		if (h->member[r] < 0)
 			continue;
 		prove(h->g->offer, h->g->offer->name, "qcnn shm joined", &h->said[r], a.proof);
-		if (!send_with(h->member[r], &a, sizeof a, pass, failed ? 0 : 1 + h->g->size)
-			&& !failed && !code)
+		if (!answer(h, r, &a, pass, failed ? 0 : 1 + h->g->size) && !failed && !code)
 			code = err_set(e, -ERR_UNREACHABLE,
 				"rank %u has ended while the group was opened", r);
 	}

@@ -344,8 +344,10 @@ static void idx(void)
 	if (!truncate("p-images-idx2-ubyte", (off_t)1 << 40))
 		for (int streamed = 0; streamed < 2; streamed++)
 			tap_ok(!open_as("p-images-idx2-ubyte", o, streamed, &e) && strstr(e.text, "the IDX file's header states 6300 numbers"), "a terabyte: %s", e.text);
-	truncate("z-images-idx2-ubyte.gz", 1000);
-	tap_ok(!open_as("z-images-idx2-ubyte.gz", o, true, &e) && strstr(e.text, "compressed data are damaged or cut off"), "cut off: %s", e.text);
+	tap_ok(!truncate("z-images-idx2-ubyte.gz", 1000)
+			&& !open_as("z-images-idx2-ubyte.gz", o, true, &e)
+			&& strstr(e.text, "compressed data are damaged or cut off"),
+		"cut off: %s", e.text);
 	buf_release(&b);
 }
 
@@ -446,8 +448,8 @@ static void faults(void)
 	write_bytes("h.npz", b.data, b.len - 1);
 	tap_ok(!open_as("h.npz", o, true, &e) && strstr(e.text, "damaged"), "cut off: %s", e.text);
 	d = open_as("f.npz", o, true, &e);
-	truncate("f.npz", 100);
-	tap_is_int(d ? dataset_rows(d, NULL, 0, 3, x, &e) : 0, -ERR_IO, "a file that shrinks");
+	tap_is_int(d && !truncate("f.npz", 100) ? dataset_rows(d, NULL, 0, 3, x, &e) : 0, -ERR_IO,
+		"a file that shrinks");
 	tap_is_str(e.text, "f.npz has become shorter while it was read", "is told");
 	dataset_free(d);
 	tap_ok(!open_as("/dev/null.npy", o, true, &e) && !open_as("none.csv", o, true, &e), "no file");

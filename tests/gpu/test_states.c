@@ -522,7 +522,7 @@ int main(int argc, char **argv)
 	const char *obstacle = t ? target_obstacle(t) : "this build has no CUDA";
 
 	if (obstacle)
-		tap_skip_all(obstacle);
+		tap_skip_all("%s", obstacle);
 	few = argc > 1 && !strcmp(argv[1], "few");
 	for (enum gate g = GATE_NONE + 1; g < GATE_COUNT; g++)
 		if (!gate_row(g)->ncontrol && gate_ntarget(g, X)

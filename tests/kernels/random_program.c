@@ -476,7 +476,7 @@ const struct target *tested_device(int argc, char **argv)
 	const char *obstacle = t ? target_obstacle(t) : "this build has no such device";
 
 	if (obstacle)
-		tap_skip_all(obstacle);
+		tap_skip_all("%s", obstacle);
 	return t;
 }
 

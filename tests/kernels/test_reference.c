@@ -361,7 +361,7 @@ static void check_keras(const char *file, const char *model)
 	snprintf(path, sizeof path, "%s/tfq/cluster_data.csv", reference_dir);
 	if (p && data && (f = fopen(path, "r"))) {
 		size_t n;
-		int got = fscanf(f, "%*[^\n]") * 0;
+		int got = fscanf(f, "%*[^\n]");
 		for (unsigned s = 0; s < 160; s++) {
 			for (unsigned c = 0; c < 8; c++)
 				got += fscanf(f, "%lf,", &x[s][c]);

@@ -147,7 +147,8 @@ static void test_lock_mode(void)
 		if (run_open("locks", "x", &r, &e))
 			tap_bail("%s", e.text);
 		tap_is_int(mode_of(r, "checkpoint/lock"), row[k].mode, "umask %03o: mode of the lock", row[k].umask);
-		fchmodat(run_folder(r), "checkpoint/lock", 0644, 0);
+		if (fchmodat(run_folder(r), "checkpoint/lock", 0644, 0))
+			tap_bail("the mode of a lock");
 		buf_clear(&path);
 		buf_str(&path, run_path(r));
 		run_close(r);

@@ -111,10 +111,14 @@ static void test_names(void)
 	tap_ok(!join_first_name(longest, 0, out), "one letter more");
 }
 
+/* A file that is there already may be one that only root could open to write. */
 static void put(const char *path, const char *text, size_t len, mode_t mode)
 {
+	unlink(path);
 	FILE *f = fopen(path, "w");
 
+	if (!f)
+		tap_bail("%s", path);
 	fwrite(text, 1, len, f);
 	fclose(f);
 	chmod(path, mode);
@@ -187,16 +191,15 @@ static void test_planted(const char *path, const struct rendezvous *m)
 		return;
 	}
 	tap_ok(rendezvous_read(path, &got, &e) == -ERR_AUTH && strstr(e.text, "belongs to user 65534"), "a file of another user: %s", e.text);
-	chown(path, 0, 65534);
-	chmod(path, 0640);
+	if (chown(path, 0, 65534) || chmod(path, 0640))
+		tap_bail("cannot give %s back", path);
 	put("shared/file", "", 0, 0600);
 	if (setegid(65534) || seteuid(65534) || stat(path, &st))
 		tap_bail("cannot become another user");
 	tap_ok(rendezvous_read(path, &got, &e) == -ERR_AUTH && strstr(e.text, "belongs to user 0"), "of root: %s", e.text);
 	tap_ok(rendezvous_write("shared/file", m, &e) == -ERR_CANT_CREATE && strstr(e.text, "belongs to user 0"), "which cannot be replaced: %s", e.text);
-	seteuid(0);
-	setegid(0);
-	chown(".", 0, 0);
+	if (seteuid(0) || setegid(0) || chown(".", 0, 0))
+		tap_bail("cannot become root again");
 }
 
 static void test_rendezvous(void)
@@ -228,8 +231,9 @@ static void test_rendezvous(void)
 	chmod(path.data, 0622);
 	tap_ok(rendezvous_read(path.data, &got, &e) == -ERR_AUTH, "others may write it: %s", e.text);
 	chmod(path.data, 0600);
-	symlink(path.data, "planted");
-	tap_ok(rendezvous_read("planted", &got, &e) == -ERR_AUTH && strstr(e.text, "is a symbolic link"), "a link to one: %s", e.text);
+	tap_ok(!symlink(path.data, "planted") && rendezvous_read("planted", &got, &e) == -ERR_AUTH
+			&& strstr(e.text, "is a symbolic link"),
+		"a link to one: %s", e.text);
 	test_planted(path.data, &m);
 	unlink(path.data);
 	tap_ok(rendezvous_read(path.data, &got, &e) == -ERR_UNREACHABLE, "it is not there: %s", e.text);

@@ -409,13 +409,13 @@ bench-split: all
 # The suite once more under the sanitizers. The build has its own copy of the sources (the shipped
 # ones), since a configured source folder cannot serve a second build. Kernels for GPUs, which nothing runs, are left
 # out. CHECK_JOBS bounds its compilers.
-CHECK_JOBS = $$(nproc 2>/dev/null || echo 2)
+check_jobs = $(or $(CHECK_JOBS),$$(nproc 2>/dev/null || echo 2))
 check-sanitize:
 	@rm -rf sanitize/src && $(MKDIR_P) sanitize/build
 	@$(MAKE) $(AM_MAKEFLAGS) -s distdir distdir=sanitize/src top_distdir=sanitize/src
 	@cd sanitize/build && { test config.status -nt ../src/configure || \
 		$(SHELL) ../src/configure -q --enable-sanitizers --enable-cuda=no CC='$(CC)' CXX='$(CXX)'; }
-	@cd sanitize/build && $(MAKE) $(AM_MAKEFLAGS) -s -j $(CHECK_JOBS) check-programs
+	@cd sanitize/build && $(MAKE) $(AM_MAKEFLAGS) -s -j $(check_jobs) check-programs
 	@test -n "$$QCNN_SHARED" || QCNN_SHARED=$(abs_srcdir)/../shared; \
 	test ! -d "$$QCNN_SHARED" || export QCNN_SHARED; \
 	cd sanitize/build && $(MAKE) $(AM_MAKEFLAGS) -s check-sanitized

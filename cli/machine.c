@@ -13,8 +13,9 @@ static void isa_list(struct buf *out, const char *before, const char *between, c
 {
 	const struct target *t;
 
-	for (unsigned k = 0; (t = target_of(NULL, k)) && !target_obstacle(t); k++)
-		buf_printf(out, "%s%s%s%s", k ? between : before, quote, t->kernels, quote);
+	for (unsigned k = 0; (t = target_of(NULL, k)); k++)
+		if (!target_obstacle(t))
+			buf_printf(out, "%s%s%s%s", k ? between : before, quote, t->kernels, quote);
 }
 
 static const char *kernels_of(const struct machine_asked *a)

@@ -278,7 +278,8 @@ static int agree(struct cluster *k, const struct cluster_work *w, struct err *e)
 			"%s cannot compute on the device %s, and all workers of a job use the same: leave the host out, or set run.device to cpu",
 			worker, wanted->device);
 	for (unsigned i = 0; (t = target_of(wanted->device, i)) && t != wanted; i++)
-		if (coordinator_has_kernels(k->coordinator, t->kernels, &other, &none))
+		if (!target_obstacle(t)
+			&& coordinator_has_kernels(k->coordinator, t->kernels, &other, &none))
 			common = t;
 	if (!common || !w->any_isa || k->same_isa)
 		return err_set(e, -ERR_PROTOCOL, "%s has no %s; its best instruction set is %s: set run.isa to that%s, or leave the host out",

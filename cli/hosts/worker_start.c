@@ -24,7 +24,9 @@ static void list_kernels(const char *most, char *to, size_t size)
 	while (device_name(n))
 		n++;
 	while (n--)
-		for (unsigned k = 0; (t = target_of(device_name(n), k)) && !target_obstacle(t); k++) {
+		for (unsigned k = 0; (t = target_of(device_name(n), k)); k++) {
+			if (target_obstacle(t))
+				continue;
 			len += (size_t)snprintf(to + len, size - len, "%s%s", len ? " " : "", t->kernels);
 			if (most && !strcmp(t->kernels, most))
 				break;

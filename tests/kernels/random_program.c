@@ -9,6 +9,7 @@
 #include "runtime/base/rng.h"
 #include "runtime/net/scheduler/pool_threads.h"
 #include "tests/kernels/build.h"
+#include "tests/kernels/targets.h"
 
 enum { NMATRIX = 12, ITEMS_MAX = 5 };
 
@@ -488,4 +489,14 @@ enum shape first_shape(const struct target *t)
 unsigned random_below(uint64_t seed, uint32_t k, unsigned n)
 {
 	return (unsigned)(rng_u64(seed, RNG_TEST, 9, k) % n);
+}
+
+const struct target *random_cpu_target(uint64_t seed, uint32_t k)
+{
+	unsigned n = 0, drawn;
+
+	while (cpu_target_here(n))
+		n++;
+	drawn = random_below(seed, k, n + 1);
+	return cpu_target_here(drawn ? drawn - 1 : n - 1);
 }

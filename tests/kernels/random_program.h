@@ -62,6 +62,8 @@ enum shape first_shape(const struct target *t);
 
 /* A number below n that seed and k decide. */
 unsigned random_below(uint64_t seed, uint32_t k, unsigned n);
+/* One of the cpu backend that runs here. */
+const struct target *random_cpu_target(uint64_t seed, uint32_t k);
 
 /* Largest |a - b|; infinite where one is not a number. */
 double largest_difference(const double *a, const double *b, size_t n);

@@ -24,9 +24,13 @@ static inline const struct target *target_here(unsigned k)
 /* Those of the cpu backend alone; the last is the best. */
 static inline const struct target *cpu_target_here(unsigned k)
 {
-	const struct target *t = target_of("cpu", k);
+	const struct target *t;
+	unsigned n = 0;
 
-	return t && !target_obstacle(t) ? t : NULL;
+	for (unsigned i = 0; (t = target_of("cpu", i)); i++)
+		if (!target_obstacle(t) && n++ == k)
+			return t;
+	return NULL;
 }
 
 #endif

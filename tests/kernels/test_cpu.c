@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The cpu backend, and an interpreter of plans, against the reference: random programs on every
  * target, precision and shape of this machine, and the same bits for any number of threads. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -360,6 +361,48 @@ static void test_fused_last(unsigned n, enum shape shape, enum isa isa)
 	job_release(&j);
 }
 
+static void add_bits(uint64_t *digest, size_t n, const double *x)
+{
+	uint64_t bits;
+
+	for (size_t k = 0; k < n; k++) {
+		memcpy(&bits, &x[k], sizeof bits);
+		*digest = (*digest ^ bits) * 0x100000001b3;
+	}
+}
+
+/* Readouts and gradients of the set that fuses nothing have these bits on every processor. */
+static void test_baseline_bits(enum precision precision, uint64_t want)
+{
+	const struct evaluator_options o = { .nthread = 1,
+		.gradient = GRADIENT_ADJOINT,
+		.target = cpu_target(ISA_BASELINE),
+		.precision = precision };
+	uint64_t digest = 0;
+
+	for (unsigned seed = 1; seed <= 7; seed++) {
+		struct job j = job_new(seed, 5, NSAMPLE);
+
+		if (!run(&j, &o, NSAMPLE, &j.want))
+			tap_bail("the baseline does not run");
+		add_bits(&digest, (size_t)NSAMPLE * j.p->nreadout, j.want.readout);
+		add_bits(&digest, j.p->nweight, j.want.gradient);
+		job_release(&j);
+	}
+	tap_ok(digest == want, "baseline, %s: results have the bits of every processor: %016" PRIx64,
+		precision == PRECISION_DOUBLE ? "double" : "single", digest);
+}
+
+/* Whatever flags the whole program was compiled with. */
+static void test_vectors(enum isa isa, enum precision precision)
+{
+	const struct kernels *k = kernels_find(isa, precision);
+
+	tap_ok(k->isa == isa && k->lanes == target_lanes(cpu_target(isa), precision),
+		"%s: %u numbers in a vector of the kernels, as planned", cpu_target(isa)->kernels,
+		k->lanes);
+}
+
 /* Rows that go by non-temporal stores are where the others are, with any lanes exchanged; those that are left out are as they were. */
 static void test_nontemporal(enum isa isa, enum precision precision)
 {
@@ -602,6 +645,10 @@ int main(void)
 	}
 	tap_ok(interpreter_blocks > 0, "%lu blocks were interpreted", interpreter_blocks);
 	for (int isa = ISA_BASELINE; isa <= (int)isa_best(); isa++) {
+		if (isa_obstacle((enum isa)isa))
+			continue;
+		test_vectors((enum isa)isa, PRECISION_SINGLE);
+		test_vectors((enum isa)isa, PRECISION_DOUBLE);
 		test_cancellation((enum isa)isa, PRECISION_SINGLE);
 		test_cancellation((enum isa)isa, PRECISION_DOUBLE);
 		test_nontemporal((enum isa)isa, PRECISION_SINGLE);
@@ -611,6 +658,8 @@ int main(void)
 		test_fused_last(16, SHAPE_PER_THREAD, (enum isa)isa);
 		test_fused_last(16, SHAPE_SHARED, (enum isa)isa);
 	}
+	test_baseline_bits(PRECISION_SINGLE, 0xe22d3b76286d9929);
+	test_baseline_bits(PRECISION_DOUBLE, 0x7289692b7c0299c0);
 	test_alone(18);
 	test_alone(20);
 	test_ring(11, PRECISION_DOUBLE, 1e-12);

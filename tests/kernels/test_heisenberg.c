@@ -27,7 +27,7 @@ static struct evaluator_options options_of(uint64_t seed)
 	return (struct evaluator_options){ .nthread = 1,
 		.shape = SHAPE_BATCHED + random_below(seed, 11, 3),
 		.precision = PRECISION_DOUBLE,
-		.target = cpu_target(random_below(seed, 12, (unsigned)isa_best() + 1)),
+		.target = random_cpu_target(seed, 12),
 		.random_plan = random_below(seed, 13, 3),
 		.gradient = random_below(seed, 14, 4) ? GRADIENT_ADJOINT : GRADIENT_NONE,
 		.optimisations_always = true };

@@ -39,7 +39,7 @@ static struct evaluator_options options_of(uint64_t seed)
 	return (struct evaluator_options){ .nthread = 1 + (random_below(seed, 12, 8) == 0),
 		.shape = SHAPE_PER_THREAD + random_below(seed, 13, 2),
 		.precision = PRECISION_DOUBLE,
-		.target = cpu_target(random_below(seed, 14, (unsigned)isa_best() + 1)),
+		.target = random_cpu_target(seed, 14),
 		.random_plan = random_below(seed, 15, 4),
 		.gradient = GRADIENT_ADJOINT,
 		.no_fuse = random_below(seed, 16, 3) == 0,

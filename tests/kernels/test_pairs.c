@@ -12,8 +12,12 @@ static void one(uint64_t seed)
 		.ncircuit = 1, .nweight = 6, .ninput = 2, .sample_matrices = random_below(seed, 2, 2), .controls = random_below(seed, 3, 2),
 		.swaps = random_below(seed, 4, 2) };
 	const struct evaluator_options ref = { .target = &target_ref, .nthread = 1, .precision = PRECISION_DOUBLE, .gradient = GRADIENT_ADJOINT };
-	const struct evaluator_options cpu = { .nthread = 2, .precision = PRECISION_DOUBLE, .gradient = GRADIENT_ADJOINT,
-		.shape = SHAPE_SHARED, .target = cpu_target(random_below(seed, 5, (unsigned)isa_best() + 1)), .random_plan = seed };
+	const struct evaluator_options cpu = { .nthread = 2,
+		.precision = PRECISION_DOUBLE,
+		.gradient = GRADIENT_ADJOINT,
+		.shape = SHAPE_SHARED,
+		.target = random_cpu_target(seed, 5),
+		.random_plan = seed };
 	struct program *p = random_program(&r);
 	struct err e = { 0 };
 	struct apart apart = outcomes_apart(p, &cpu, &ref, NSAMPLE, seed, &e);

@@ -4,6 +4,7 @@
 
 #include <omp.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,34 +14,52 @@
 
 enum { THREADS_LIMIT = 4096, CPU_SET_BITS = 8192 };
 
-/* The best set that processor and operating system support. */
-static enum isa supported(void)
+/* Do processor and operating system support it? */
+static bool supported(enum isa i)
+{
+	switch (i) {
+	case ISA_BASELINE: return true;
+#if defined __x86_64__
+	case ISA_AVX2: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+	case ISA_AVX512:
+		return supported(ISA_AVX2) && __builtin_cpu_supports("avx512f")
+			&& __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")
+			&& __builtin_cpu_supports("avx512bw");
+#elif defined __aarch64__
+	case ISA_NEON: return true;
+#endif
+	default: return false;
+	}
+}
+
+static const bool built[ISA_COUNT] = {
+	[ISA_BASELINE] = true,
+#ifdef QCNN_X86_KERNELS
+	[ISA_AVX2] = true,
+	[ISA_AVX512] = true,
+#endif
+#ifdef QCNN_NEON_KERNELS
+	[ISA_NEON] = true,
+#endif
+};
+
+const char *isa_obstacle(enum isa i)
 {
 #if defined __x86_64__
 	__builtin_cpu_init();
-	if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
-		return ISA_BASELINE;
-	if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512dq")
-			|| !__builtin_cpu_supports("avx512vl") || !__builtin_cpu_supports("avx512bw"))
-		return ISA_AVX2;
-	return ISA_AVX512;
-#else
-	return ISA_BASELINE;
 #endif
+	return !supported(i) ? "this machine has no"
+		: !built[i]  ? "this qcnn was built without"
+			     : NULL;
 }
 
 enum isa isa_best(void)
 {
-#ifdef QCNN_X86_KERNELS
-	return supported();
-#else
-	return ISA_BASELINE;
-#endif
-}
+	int i = ISA_COUNT - 1;
 
-const char *isa_obstacle(enum isa i)
-{
-	return i > supported() ? "this machine has no" : "this qcnn was built without";
+	while (i > ISA_BASELINE && isa_obstacle((enum isa)i))
+		i--;
+	return (enum isa)i;
 }
 
 static unsigned affinity(void)

@@ -5,14 +5,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Kernel sets, worst to best; the order is the order of preference. */
-enum isa { ISA_NONE = 0, ISA_BASELINE, ISA_AVX2, ISA_AVX512, ISA_COUNT };
+/* Kernel sets; of those that a machine runs, the last is the best. */
+enum isa { ISA_NONE = 0, ISA_BASELINE, ISA_AVX2, ISA_AVX512, ISA_NEON, ISA_COUNT };
 /* What kernels compute in. */
 enum precision { PRECISION_NONE = 0, PRECISION_SINGLE, PRECISION_DOUBLE };
 
 enum isa isa_best(void);                     /* best that processor and OS support and that was built */
 const char *
-isa_obstacle(enum isa i); /* why one beyond isa_best() cannot run, before its name: "this machine has no" */
+isa_obstacle(enum isa i); /* why it cannot run, before its name: "this machine has no"; NULL: it can */
 
 /* Threads to use when none are asked for: OMP_NUM_THREADS, else the processors of OpenMP's places (OMP_PLACES,
  * OMP_PROC_BIND) or of the affinity mask, at most the cgroup quota rounded up; never more than OMP_THREAD_LIMIT.

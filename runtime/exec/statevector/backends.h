@@ -14,8 +14,8 @@
 	TEST_BACKEND(null, WORD("null"), \
 		"null allocates no state and returns zeros, to try plans and hosts at any size. ")
 
-/* Kernel sets of the processor, from the least to the best: what --isa takes besides auto. */
-#define PROCESSOR_KERNELS(WORD) WORD("baseline") WORD("avx2") WORD("avx512")
+/* Kernel sets of processors, of each from the least to the best: what --isa takes besides auto. */
+#define PROCESSOR_KERNELS(WORD) WORD("baseline") WORD("avx2") WORD("avx512") WORD("neon")
 
 /* Columns of it, and forms of a word. */
 #define BACKEND_LEFT_OUT(name, words, text)

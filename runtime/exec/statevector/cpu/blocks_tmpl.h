@@ -2,7 +2,7 @@
  * Template: amplitudes one by one, and blocks of rows that are fetched from a state and put back. */
 #pragma once
 
-#if defined __AVX2__
+#if VECTOR_BYTES >= 32
 #include <immintrin.h>
 #endif
 #include "runtime/base/shuffle.h"
@@ -151,7 +151,7 @@ INLINE size_t place_of(const struct places *p, size_t k) { return p->table ? p->
 /* Before another thread reads what went by non-temporal stores. */
 static void nontemporal_exists(void)
 {
-#if defined __AVX2__
+#if VECTOR_BYTES >= 32
 	_mm_sfence();
 #endif
 }

@@ -18,9 +18,11 @@ const struct target cpu_target_row[ISA_COUNT] = {
 	[ISA_BASELINE] = { "cpu", "baseline", 2, ALL, 16, BLOCK_BYTES, 25, &backend_cpu },
 	[ISA_AVX2] = { "cpu", "avx2", 2, ALL, 32, BLOCK_BYTES, 80, &backend_cpu },
 	[ISA_AVX512] = { "cpu", "avx512", 2, ALL, 64, BLOCK_BYTES, 160, &backend_cpu },
+	[ISA_NEON] = { "cpu", "neon", 2, ALL, 16, BLOCK_BYTES, 50, &backend_cpu },
 };
 
-const struct target *const cpu_targets[CPU_TARGETS] = { &cpu_target_row[ISA_BASELINE], &cpu_target_row[ISA_AVX2], &cpu_target_row[ISA_AVX512] };
+const struct target *const cpu_targets[CPU_TARGETS] = { &cpu_target_row[ISA_BASELINE],
+	&cpu_target_row[ISA_AVX2], &cpu_target_row[ISA_AVX512], &cpu_target_row[ISA_NEON] };
 
 const struct target *cpu_target(enum isa isa) { return &cpu_target_row[isa ? isa : isa_best()]; }
 
@@ -33,5 +35,5 @@ const char *cpu_target_obstacle(const struct target *t)
 {
 	enum isa isa = cpu_target_isa(t);
 
-	return isa > isa_best() ? isa_obstacle(isa) : NULL;
+	return isa ? isa_obstacle(isa) : NULL;
 }

@@ -7,7 +7,7 @@
 enum { CPU_TARGETS = ISA_COUNT - 1 };
 
 extern const struct target cpu_target_row[ISA_COUNT];            /* by instruction set; ISA_NONE: empty */
-extern const struct target *const cpu_targets[CPU_TARGETS];      /* from the least to the best */
+extern const struct target *const cpu_targets[CPU_TARGETS]; /* of a processor from the least to the best */
 
 /* The target of an instruction set; ISA_NONE: of the best one of this machine. */
 const struct target *cpu_target(enum isa isa);

@@ -11,12 +11,21 @@ extern const struct kernels kernels_single_base, kernels_double_base;
 extern const struct kernels kernels_single_avx2, kernels_double_avx2;
 extern const struct kernels kernels_single_avx512, kernels_double_avx512;
 #endif
+#ifdef QCNN_NEON_KERNELS
+extern const struct kernels kernels_single_neon, kernels_double_neon;
+#endif
 
-static const struct { enum isa isa; const struct kernels *single, *twice; } table[] = {
+static const struct {
+	enum isa isa;
+	const struct kernels *single, *twice;
+} table[] = {
 	{ ISA_BASELINE, &kernels_single_base, &kernels_double_base },
 #ifdef QCNN_X86_KERNELS
 	{ ISA_AVX2, &kernels_single_avx2, &kernels_double_avx2 },
 	{ ISA_AVX512, &kernels_single_avx512, &kernels_double_avx512 },
+#endif
+#ifdef QCNN_NEON_KERNELS
+	{ ISA_NEON, &kernels_single_neon, &kernels_double_neon },
 #endif
 };
 

@@ -187,7 +187,7 @@ struct kernels {
 	/* What a machine can do at best (limits.h). v[i] *= c for n numbers, n a multiple of 512; narrow: by vectors of at most 32 bytes. */
 	void (*stream)(void *v, size_t n, double c);
 	void (*stream_narrow)(void *v, size_t n, double c);
-	/* v[i] = c, by non-temporal stores where the set has such (all but the baseline). */
+	/* v[i] = c, by non-temporal stores where the set has such (AVX2, AVX-512). */
 	void (*write_nontemporal)(void *v, size_t n, double c);
 	/* `rounds` rounds of independent multiply-adds on full vectors: returns their flops. *sink gets a number that depends on all of them. */
 	double (*multiply_add)(size_t rounds, double *sink);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The kernels, compiled once per precision (REAL) and instruction set; KERNEL is the
- * suffix of the one table this file exports.  Each family is a template of its own. */
+ * The kernels, compiled once per precision (REAL) and instruction set (KERNEL_ISA, whose vectors have VECTOR_BYTES); KERNEL
+ * is the suffix of the one table this file exports.  Each family is a template of its own. */
 #include "runtime/exec/statevector/cpu/blocks_tmpl.h"
 #include "runtime/exec/statevector/cpu/dense_tmpl.h"
 #include "runtime/exec/statevector/cpu/diagonal_tmpl.h"

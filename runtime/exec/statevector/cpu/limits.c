@@ -157,7 +157,7 @@ static int measure_memory(struct work *w, struct limits *l, struct err *e)
 		return code;
 	l->stream_gb_s = fmax(rate_best(w, stream, STREAM_RUNS), rate_best(w, stream_narrow, STREAM_RUNS)) / 1e9;
 	l->write_gb_s = rate_best(w, write_nontemporal, STREAM_RUNS) / 1e9;
-	l->nontemporal = w->kernels->isa != ISA_BASELINE;
+	l->nontemporal = w->kernels->isa == ISA_AVX2 || w->kernels->isa == ISA_AVX512;
 	free(w->array);
 	return 0;
 }
@@ -196,7 +196,7 @@ int limits_measure(const struct target *t, unsigned nthread, struct limits *out,
 	struct limits l = { .nthread = nthread, .target = t, .stream_bytes = stream_bytes };
 	struct work w = { .kernels = single, .nthread = nthread };
 
-	if (!single || isa > isa_best())
+	if (!single || isa_obstacle(isa))
 		return err_set(e, -ERR_CONFIG, "the limits of %s cannot be measured here", t->kernels);
 	int code = measure_memory(&w, &l, e);
 	if (!code)

@@ -32,8 +32,10 @@ libcpu_a_SOURCES = \
 libcpu_a_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 
 # One library per precision and instruction set, which alone carries that set's flags.
-# KERNEL is the suffix of the set's one table of functions.
-kernels_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -ffp-contract=fast -O3 $(KERNEL_CFLAGS) $(SANITIZE_CFLAGS)
+# KERNEL is the suffix of the set's one table of functions. The baseline fuses no multiplications and additions: it has the same
+# bits on every processor.
+kernels_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -O3 $(KERNEL_CFLAGS) $(SANITIZE_CFLAGS)
+fused_CFLAGS = $(kernels_CFLAGS) -ftree-vectorize -ffp-contract=fast
 kernel_sources = \
 	runtime/exec/statevector/cpu/anti_hermitian_tmpl.h \
 	runtime/exec/statevector/cpu/blocks_tmpl.h \
@@ -52,25 +54,36 @@ kernel_sources = \
 noinst_LIBRARIES += libkernels_single_base.a libkernels_double_base.a
 kernel_libs += libkernels_single_base.a libkernels_double_base.a
 libkernels_single_base_a_SOURCES = $(kernel_sources)
-libkernels_single_base_a_CPPFLAGS = $(AM_CPPFLAGS) -DREAL=float -DKERNEL=single_base
+libkernels_single_base_a_CPPFLAGS = $(AM_CPPFLAGS) -DREAL=float -DKERNEL=single_base -DKERNEL_ISA=ISA_BASELINE -DVECTOR_BYTES=16
 libkernels_single_base_a_CFLAGS = $(kernels_CFLAGS)
 libkernels_double_base_a_SOURCES = $(kernel_sources)
-libkernels_double_base_a_CPPFLAGS = $(AM_CPPFLAGS) -DREAL=double -DKERNEL=double_base
+libkernels_double_base_a_CPPFLAGS = $(AM_CPPFLAGS) -DREAL=double -DKERNEL=double_base -DKERNEL_ISA=ISA_BASELINE -DVECTOR_BYTES=16
 libkernels_double_base_a_CFLAGS = $(kernels_CFLAGS)
 
 if X86_KERNELS
 noinst_LIBRARIES += libkernels_single_avx2.a libkernels_double_avx2.a libkernels_single_avx512.a libkernels_double_avx512.a
 kernel_libs += libkernels_single_avx2.a libkernels_double_avx2.a libkernels_single_avx512.a libkernels_double_avx512.a
 libkernels_single_avx2_a_SOURCES = $(kernel_sources)
-libkernels_single_avx2_a_CPPFLAGS = $(AM_CPPFLAGS) -DREAL=float -DKERNEL=single_avx2
-libkernels_single_avx2_a_CFLAGS = $(kernels_CFLAGS) $(AVX2_CFLAGS)
+libkernels_single_avx2_a_CPPFLAGS = $(AM_CPPFLAGS) -DREAL=float -DKERNEL=single_avx2 -DKERNEL_ISA=ISA_AVX2 -DVECTOR_BYTES=32
+libkernels_single_avx2_a_CFLAGS = $(fused_CFLAGS) $(AVX2_CFLAGS)
 libkernels_double_avx2_a_SOURCES = $(kernel_sources)
-libkernels_double_avx2_a_CPPFLAGS = $(AM_CPPFLAGS) -DREAL=double -DKERNEL=double_avx2
-libkernels_double_avx2_a_CFLAGS = $(kernels_CFLAGS) $(AVX2_CFLAGS)
+libkernels_double_avx2_a_CPPFLAGS = $(AM_CPPFLAGS) -DREAL=double -DKERNEL=double_avx2 -DKERNEL_ISA=ISA_AVX2 -DVECTOR_BYTES=32
+libkernels_double_avx2_a_CFLAGS = $(fused_CFLAGS) $(AVX2_CFLAGS)
 libkernels_single_avx512_a_SOURCES = $(kernel_sources)
-libkernels_single_avx512_a_CPPFLAGS = $(AM_CPPFLAGS) -DREAL=float -DKERNEL=single_avx512
-libkernels_single_avx512_a_CFLAGS = $(kernels_CFLAGS) $(AVX512_CFLAGS)
+libkernels_single_avx512_a_CPPFLAGS = $(AM_CPPFLAGS) -DREAL=float -DKERNEL=single_avx512 -DKERNEL_ISA=ISA_AVX512 -DVECTOR_BYTES=64
+libkernels_single_avx512_a_CFLAGS = $(fused_CFLAGS) $(AVX512_CFLAGS)
 libkernels_double_avx512_a_SOURCES = $(kernel_sources)
-libkernels_double_avx512_a_CPPFLAGS = $(AM_CPPFLAGS) -DREAL=double -DKERNEL=double_avx512
-libkernels_double_avx512_a_CFLAGS = $(kernels_CFLAGS) $(AVX512_CFLAGS)
+libkernels_double_avx512_a_CPPFLAGS = $(AM_CPPFLAGS) -DREAL=double -DKERNEL=double_avx512 -DKERNEL_ISA=ISA_AVX512 -DVECTOR_BYTES=64
+libkernels_double_avx512_a_CFLAGS = $(fused_CFLAGS) $(AVX512_CFLAGS)
+endif
+
+if NEON_KERNELS
+noinst_LIBRARIES += libkernels_single_neon.a libkernels_double_neon.a
+kernel_libs += libkernels_single_neon.a libkernels_double_neon.a
+libkernels_single_neon_a_SOURCES = $(kernel_sources)
+libkernels_single_neon_a_CPPFLAGS = $(AM_CPPFLAGS) -DREAL=float -DKERNEL=single_neon -DKERNEL_ISA=ISA_NEON -DVECTOR_BYTES=16
+libkernels_single_neon_a_CFLAGS = $(fused_CFLAGS)
+libkernels_double_neon_a_SOURCES = $(kernel_sources)
+libkernels_double_neon_a_CPPFLAGS = $(AM_CPPFLAGS) -DREAL=double -DKERNEL=double_neon -DKERNEL_ISA=ISA_NEON -DVECTOR_BYTES=16
+libkernels_double_neon_a_CFLAGS = $(fused_CFLAGS)
 endif

@@ -6,21 +6,10 @@
 #pragma once
 
 #include <string.h>
-#if defined __AVX2__
+#if VECTOR_BYTES >= 32
 #include <immintrin.h>
 #endif
 #include "runtime/exec/statevector/cpu/kernels.h"
-
-#if defined __AVX512F__
-#define VECTOR_BYTES 64
-#define KERNEL_ISA ISA_AVX512
-#elif defined __AVX2__
-#define VECTOR_BYTES 32
-#define KERNEL_ISA ISA_AVX2
-#else
-#define VECTOR_BYTES 16
-#define KERNEL_ISA ISA_BASELINE
-#endif
 
 #define REAL_IS_float 4
 #define REAL_IS_double 8
@@ -78,7 +67,7 @@ INLINE void save(real *p, vec v) { *(vec *)p = v; }
 /* n vectors that the compiler keeps in registers, rather than to read them from memory for each use. */
 INLINE void hold(unsigned n, vec *x)
 {
-#if defined __AVX2__
+#if VECTOR_BYTES >= 32
 	UNROLL for (unsigned k = 0; k < n; k++)
 		__asm__("" : "+v"(x[k]));
 #else
@@ -89,9 +78,9 @@ INLINE void hold(unsigned n, vec *x)
 /* A vector that is not read again soon goes to memory, by non-temporal stores, where rows are whole lines of them. */
 INLINE void save_nontemporal(real *p, vec v)
 {
-#if defined __AVX512F__
+#if VECTOR_BYTES == 64
 	_mm512_stream_si512((void *)p, (__m512i)v);
-#elif defined __AVX2__
+#elif VECTOR_BYTES == 32
 	_mm256_stream_si256((void *)p, (__m256i)v);
 #else
 	save(p, v);

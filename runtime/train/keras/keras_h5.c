@@ -22,17 +22,22 @@
 #define H5OPEN
 
 #define NAMES(name) \
-	name(H5open) name(H5Eset_auto2) name(H5Aopen) name(H5Aclose) name(H5Acreate2) name(H5Aexists) \
-	name(H5Aget_space) name(H5Aget_type) name(H5Aread) name(H5Awrite) name(H5Dclose) name(H5Dcreate2) \
-	name(H5Dget_create_plist) name(H5Dget_space) name(H5Dget_type) name(H5Dopen2) name(H5Dread) name(H5Dwrite) \
-	name(H5Fclose) name(H5Fcreate) name(H5Fflush) name(H5Fget_file_image) name(H5Fopen) name(H5Gclose) \
-	name(H5Gcreate2) name(H5Gopen2) name(H5Lexists) name(H5Pclose) name(H5Pcreate) name(H5Pget_external_count) \
-	name(H5Pget_layout) name(H5Pset_create_intermediate_group) name(H5Pset_fapl_core) name(H5Pset_file_image) \
-	name(H5Pset_obj_track_times) \
-	name(H5Sclose) name(H5Screate) name(H5Screate_simple) name(H5Sget_simple_extent_dims) \
-	name(H5Sget_simple_extent_ndims) name(H5Tclose) name(H5Tcopy) name(H5Tget_class) name(H5Tget_size) \
-	name(H5Tis_variable_str) name(H5Tset_size) name(H5T_NATIVE_DOUBLE_g) name(H5T_IEEE_F64LE_g) name(H5T_C_S1_g) \
-	name(H5P_CLS_FILE_ACCESS_ID_g) name(H5P_CLS_LINK_CREATE_ID_g) name(H5P_CLS_DATASET_CREATE_ID_g)
+	name(H5open) name(H5Eset_auto2) name(H5Aopen) name(H5Aclose) name(H5Acreate2) name(H5Aexists) name( \
+		H5Aget_space) name(H5Aget_type) name(H5Aread) name(H5Awrite) name(H5Dclose) name(H5Dcreate2) \
+		name(H5Dget_create_plist) name(H5Dget_space) name(H5Dget_type) name(H5Dopen2) name( \
+			H5Dread) name(H5Dwrite) name(H5Fclose) name(H5Fcreate) name(H5Fflush) name(H5Fget_file_image) \
+			name(H5Fopen) name(H5Gclose) name(H5Gcreate2) name(H5Gopen2) name(H5Lexists) name( \
+				H5Pclose) name(H5Pcreate) name(H5Pget_external_count) name(H5Pget_layout) \
+				name(H5Pset_create_intermediate_group) name(H5Pset_fapl_core) name( \
+					H5Pset_file_image) name(H5Pset_libver_bounds) name(H5Pset_obj_track_times) \
+					name(H5Sclose) name(H5Screate) name(H5Screate_simple) name(H5Sget_simple_extent_dims) \
+						name(H5Sget_simple_extent_ndims) name(H5Tclose) name(H5Tcopy) \
+							name(H5Tget_class) name(H5Tget_size) name(H5Tis_variable_str) \
+								name(H5Tset_size) name(H5T_NATIVE_DOUBLE_g) \
+									name(H5T_IEEE_F64LE_g) name(H5T_C_S1_g) \
+										name(H5P_CLS_FILE_ACCESS_ID_g) \
+											name(H5P_CLS_LINK_CREATE_ID_g) \
+												name(H5P_CLS_DATASET_CREATE_ID_g)
 /* The name depends on the version of the headers. */
 #define LINK_INFO_NAME(x) LINK_INFO_TEXT(x)
 #define LINK_INFO_TEXT(x) #x
@@ -73,6 +78,9 @@ int keras_h5_load(struct err *e)
 static hid_t memory_file(const struct buf *bytes)
 {
 	hid_t access = lib.H5Pcreate(*lib.H5P_CLS_FILE_ACCESS_ID_g), file = -1;
+
+	/* HDF5 2 otherwise writes a newer format, whose groups have times. */
+	lib.H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST);
 
 	if (lib.H5Pset_fapl_core(access, 1 << 16, 0) < 0)
 		file = -1;

@@ -182,7 +182,7 @@ static void test_against_ref(uint32_t split, unsigned rank_bits, const struct ta
  * of which no x or y is on these. */
 static struct program *rank_products(unsigned nwire)
 {
-	static const uint8_t letters[][6] = { "xxxxx", "yxzxyy", "yyyyyy" };
+	static const uint8_t letters[][7] = { "xxxxx", "yxzxyy", "yyyyyy" };
 	struct build b = build_new(3, 1, 1);
 	uint32_t angle[] = { build_weight(&b, 0), build_weight(&b, 1), build_weight(&b, 2) };
 

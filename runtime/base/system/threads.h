@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 /* `mutex_auto held = mutex_hold(&lock);`: a lock that is held until the scope ends, also by return. */
-#define mutex_auto __attribute__((cleanup(mutex_drop))) pthread_mutex_t *
+#define mutex_auto __attribute__((cleanup(mutex_drop), unused)) pthread_mutex_t *
 static inline pthread_mutex_t *mutex_hold(pthread_mutex_t *lock)
 {
 	pthread_mutex_lock(lock);

@@ -14,11 +14,21 @@ enum {
 		| TARGET_HEISENBERG_TAIL | TARGET_STATE_CACHE
 };
 
+#define ROW(isa, name, bytes, gflop_s) \
+	[isa] = { .device = "cpu", \
+		.kernels = name, \
+		.version = 2, \
+		.capabilities = ALL, \
+		.vector_bytes = bytes, \
+		.block_bytes = BLOCK_BYTES, \
+		.usual_gflop_s = gflop_s, \
+		.backend = &backend_cpu }
+
 const struct target cpu_target_row[ISA_COUNT] = {
-	[ISA_BASELINE] = { "cpu", "baseline", 2, ALL, 16, BLOCK_BYTES, 25, &backend_cpu },
-	[ISA_AVX2] = { "cpu", "avx2", 2, ALL, 32, BLOCK_BYTES, 80, &backend_cpu },
-	[ISA_AVX512] = { "cpu", "avx512", 2, ALL, 64, BLOCK_BYTES, 160, &backend_cpu },
-	[ISA_NEON] = { "cpu", "neon", 2, ALL, 16, BLOCK_BYTES, 50, &backend_cpu },
+	ROW(ISA_BASELINE, "baseline", 16, 25),
+	ROW(ISA_AVX2, "avx2", 32, 80),
+	ROW(ISA_AVX512, "avx512", 64, 160),
+	ROW(ISA_NEON, "neon", 16, 50),
 };
 
 const struct target *const cpu_targets[CPU_TARGETS] = { &cpu_target_row[ISA_BASELINE],

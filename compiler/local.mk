@@ -41,6 +41,7 @@ libcompiler_a_SOURCES = \
 	compiler/elaborate/elab_evolve.c \
 	compiler/elaborate/elab_expr.c \
 	compiler/elaborate/elab_index.c \
+	compiler/elaborate/elab_measure.c \
 	compiler/elaborate/elab_modifier.c \
 	compiler/elaborate/elab_observe.c \
 	compiler/elaborate/elab_param.c \

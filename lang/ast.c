@@ -23,12 +23,20 @@ static const char *const op_texts[] = {
 };
 
 static const char *const kind_texts[KIND_COUNT] = {
-	[KIND_UNKNOWN] = "unknown", [KIND_INT] = "an int", [KIND_FLOAT] = "a float",
-	[KIND_BOOL] = "a condition", [KIND_ANGLE] = "an angle",
-	[KIND_INT_ARRAY] = "an int array", [KIND_FLOAT_ARRAY] = "a float array",
-	[KIND_ANGLE_ARRAY] = "an array of angles", [KIND_STATE] = "an input state",
-	[KIND_QUBITS] = "a list of qubits", [KIND_TUPLES] = "a list of tuples",
-	[KIND_OBSERVABLE] = "an observable", [KIND_PROBS] = "probabilities",
+	[KIND_UNKNOWN] = "unknown",
+	[KIND_INT] = "an int",
+	[KIND_FLOAT] = "a float",
+	[KIND_BOOL] = "a condition",
+	[KIND_ANGLE] = "an angle",
+	[KIND_INT_ARRAY] = "an int array",
+	[KIND_FLOAT_ARRAY] = "a float array",
+	[KIND_ANGLE_ARRAY] = "an array of angles",
+	[KIND_STATE] = "an input state",
+	[KIND_QUBITS] = "a list of qubits",
+	[KIND_TUPLES] = "a list of tuples",
+	[KIND_OBSERVABLE] = "an observable",
+	[KIND_PROBS] = "probabilities",
+	[KIND_BITS] = "classical bits",
 };
 
 const char *node_kind_text(enum node_kind k) { return node_kind_texts[k]; }

@@ -20,6 +20,9 @@ enum node_kind {
 	NODE_COUNT
 };
 
+/* What language a text is written in; one bit each, for sets of them. */
+enum dialect { DIALECT_MODEL = 1, DIALECT_QASM2 = 2, DIALECT_QASM3 = 4 };
+
 /* node.op of operators and declarations. */
 enum ast_op {
 	AST_NONE = 0,
@@ -33,15 +36,20 @@ enum ast_op {
 
 /* What a name or an expression is, as far as the text alone tells. */
 enum kind {
-	KIND_UNKNOWN = 0,        /* an error was reported; accept anything */
-	KIND_INT, KIND_FLOAT, KIND_BOOL,
-	KIND_ANGLE,              /* a float that may depend on param or input */
-	KIND_INT_ARRAY, KIND_FLOAT_ARRAY, KIND_ANGLE_ARRAY,
-	KIND_STATE,              /* input state */
-	KIND_QUBITS,             /* a list of qubits; a qubit is a list of one */
-	KIND_TUPLES,             /* a list of tuples of qubits */
+	KIND_UNKNOWN = 0, /* an error was reported; accept anything */
+	KIND_INT,
+	KIND_FLOAT,
+	KIND_BOOL,
+	KIND_ANGLE, /* a float that may depend on param or input */
+	KIND_INT_ARRAY,
+	KIND_FLOAT_ARRAY,
+	KIND_ANGLE_ARRAY,
+	KIND_STATE,  /* input state */
+	KIND_QUBITS, /* a list of qubits; a qubit is a list of one */
+	KIND_TUPLES, /* a list of tuples of qubits */
 	KIND_OBSERVABLE,
 	KIND_PROBS,
+	KIND_BITS, /* classical bits of OpenQASM, a list as qubits are */
 	KIND_COUNT
 };
 
@@ -80,7 +88,7 @@ struct ast {
 	struct arena arena;
 	struct node *file;           /* NODE_FILE; includes are spliced in place */
 	uint32_t ndecl;              /* declarations that are numbered; written by names_resolve */
-	bool qasm;                   /* dialect: .qasm or .qcnn */
+	enum dialect dialect;
 };
 
 const char *node_kind_text(enum node_kind k);

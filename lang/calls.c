@@ -212,8 +212,23 @@ static void check_traces(struct resolver *r, struct node *n)
 	}
 }
 
+static void call_opaque(struct resolver *r, struct node *n)
+{
+	struct diag *g = diag_at(r->diags, DIAG_QASM_PART, n->name_span, "`%s` is opaque", n->name);
+	uint64_t ncontrol;
+
+	diag_label(g, "nothing says what this gate does");
+	diag_second(g, n->decl->name_span, "declared here");
+	diag_help(g, "define it: `gate %s ... { ... }`", n->name);
+	count_controls(r, n, &ncontrol);
+}
+
 static void call_declared(struct resolver *r, struct node *n)
 {
+	if (n->decl->kind == NODE_OPAQUE) {
+		call_opaque(r, n);
+		return;
+	}
 	fit_arguments(r, n, n->decl);
 	check_qubits(r, n, NULL, n->decl->list.n - count_angles(n->decl));
 	check_traces(r, n);
@@ -232,6 +247,8 @@ static void call_gate(struct resolver *r, struct node *n, const struct gate_row 
 	uint64_t nqubit = row->ncontrol + gate_ntarget(row->id, n->word);
 
 	n->gate = row->id;
+	if (row->id == GATE_GPHASE && r->tree->dialect == DIALECT_QASM2 && n->list.n == 1)
+		n->list.n = 0; /* PennyLane writes a qubit behind it */
 	if (n->args.n != row->nangle && !has_arrays(n)) {
 		struct diag *g = diag_at(r->diags, DIAG_CALL_ARGUMENTS, n->name_span,
 			"wrong number of angles for `%s`", n->name);
@@ -364,7 +381,8 @@ static void unknown_callee(struct resolver *r, struct node *n)
 		g = diag_at(r->diags, DIAG_RECURSION, n->name_span, "`%s` calls itself", n->name);
 		diag_label(g, "a %s is known behind its own body", node_kind_text(r->def->kind));
 		diag_second(g, r->def->name_span, "declared here");
-		diag_help(g, "write a loop: `for int i in [0:n-1] { ... }`");
+		if (r->tree->dialect != DIALECT_QASM2)
+			diag_help(g, "write a loop: `for int i in [0:n-1] { ... }`");
 		return;
 	}
 	g = diag_at(r->diags, DIAG_UNKNOWN_GATE, n->name_span, "unknown gate `%s`", n->name);
@@ -386,6 +404,12 @@ static void unknown_callee(struct resolver *r, struct node *n)
 		diag_note(g, "`%s` is a function; it stands in an expression", n->name);
 }
 
+/* In a gate of OpenQASM its own name never means the built-in one. */
+static bool calls_itself(const struct resolver *r, const struct node *n)
+{
+	return r->tree->dialect != DIALECT_MODEL && r->def && !strcmp(r->def->name, n->name);
+}
+
 void calls_call(struct resolver *r, struct node *n)
 {
 	struct node *hidden;
@@ -399,7 +423,7 @@ void calls_call(struct resolver *r, struct node *n)
 		call_declared(r, n);
 		return;
 	}
-	const struct gate_row *row = gate_find(n->name, &n->word, &of);
+	const struct gate_row *row = calls_itself(r, n) ? NULL : gate_find(n->name, &n->word, &of);
 	if (row && !(row->flags & GATE_STEP)) {
 		call_gate(r, n, row);
 		return;

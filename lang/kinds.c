@@ -89,12 +89,25 @@ static void not_constant(struct resolver *r, struct node *n, struct node *source
 	diag_second(g, source->name_span, "`%s` is declared here", source->name);
 }
 
+static void not_known(struct resolver *r, const struct node *n)
+{
+	struct diag *g =
+		diag_at(r->diags, DIAG_QASM_PART, n->span, "nothing can depend on classical bits");
+
+	diag_label(g, "known only when the circuit runs");
+	diag_help(g, "a gate under a measurement is written in a model: `if (measure q[0]) x q[1];`");
+}
+
 bool kinds_require(struct resolver *r, struct node *n, unsigned kinds, const char *role, const char *wanted)
 {
 	enum kind k = n->rank;
 
 	if (k == KIND_UNKNOWN || kinds & KIND_BIT(k))
 		return true;
+	if (k == KIND_BITS) {
+		not_known(r, n);
+		return false;
+	}
 	if ((k == KIND_ANGLE && kinds & (KINDS_CONSTANT | KIND_BIT(KIND_BOOL)))
 	    || (k == KIND_ANGLE_ARRAY && kinds & KINDS_ARRAY)) {
 		struct node *source = depends_on(n);
@@ -179,7 +192,10 @@ static enum kind expr_range(struct resolver *r, struct node *n)
 	return array_of(n, KIND_INT_ARRAY, 1);
 }
 
-static bool has_elements(enum kind k) { return !k || KIND_BIT(k) & (KINDS_ARRAY | KINDS_WIRES); }
+static bool has_elements(enum kind k)
+{
+	return !k || KIND_BIT(k) & (KINDS_ARRAY | KINDS_WIRES | KIND_BIT(KIND_BITS));
+}
 
 static enum kind expr_index(struct resolver *r, struct node *n)
 {
@@ -312,7 +328,7 @@ static enum kind arithmetic(struct resolver *r, struct node *n, struct node *a, 
 		kinds_require(r, a, KINDS_CONSTANT, "an operand of `%`", "a number");
 		kinds_require(r, b, KINDS_CONSTANT, "an operand of `%`", "a number");
 	}
-	return k;
+	return k == KIND_INT && r->tree->dialect == DIALECT_QASM2 ? KIND_FLOAT : k;
 }
 
 static enum kind joined(struct resolver *r, struct node *n, struct node *a, struct node *b, int op)
@@ -462,7 +478,8 @@ static enum kind function_kind(const struct node *n, const struct builtin_row *b
 
 static enum kind expr_apply(struct resolver *r, struct node *n)
 {
-	const struct builtin_row *b = builtin_row(builtin_find(n->name));
+	const char *other = r->tree->dialect == DIALECT_QASM2 ? name_here(n->name) : NULL;
+	const struct builtin_row *b = builtin_row(builtin_find(other ? other : n->name));
 
 	kinds_list(r, &n->args);
 	if (!b) {

@@ -45,6 +45,8 @@ static struct node *body_of(struct parser *p, struct node *statement, struct spa
 %token MEASURE "measure" INPUT "input" PARAM "param" FROZEN "frozen" BLOCK "block"
 %token LAYER "layer" EMBED "embed" DISCARD "discard" ON "on" EACH "each"
 %token OBSERVE "observe" CIRCUIT "circuit" HEAD "head"
+%token OPENQASM "OPENQASM" QREG "qreg" CREG "creg" BIT "bit" UINT "uint" ANGLE "angle"
+%token OPAQUE "opaque" MEASURE_INTO "measure into" ARROW "->"
 %token ADD_TO "+=" SUB_FROM "-=" MUL_BY "*=" DIV_BY "/=" MOD_BY "%=" POW_BY "**="
 %token OR "||" AND "&&" EQ "==" NE "!=" LE "<=" GE ">=" JOIN "++" POWER "**"
 
@@ -68,7 +70,8 @@ static struct node *body_of(struct parser *p, struct node *statement, struct spa
 %nterm <struct arguments> args
 %nterm <struct modifiers> modifiers
 %nterm <struct modifier> modifier
-%nterm <int> type type_opt assign frozen
+%nterm <int> type loop_type input_type assign frozen
+%nterm <double> number
 %nterm version
 
 %%
@@ -87,8 +90,12 @@ file_statement:
                                 parser_include(p, $2, @2, @$); }
 
 version:
-  "QCNN" INTEGER ';'          { parser_version(p, $2 == 1, @1, @2); }
-| "QCNN" REAL ';'             { parser_version(p, $2 == 1.0, @1, @2); }
+  "QCNN" number ';'           { parser_version(p, $2, @1, @2); }
+| "OPENQASM" number ';'       { parser_version(p, $2, @1, @2); }
+
+number:
+  INTEGER                     { $$ = (double)$1; }
+| REAL
 
 statements:
   %empty                      { $$ = (struct node_list){ 0 }; }
@@ -106,13 +113,25 @@ statement:
 | error scope                 { $$ = NODE_OF(.kind = NODE_ERROR, .span = @$); yyerrok; }
 | scope
 | "const" type dims ID '=' expr ';'
-                              { $$ = NODE_OF(.kind = NODE_CONST, .op = $2, .a = $3, .b = $6, .name = $4,
+                              { $$ = NODE_OF(.kind = NODE_CONST, .op = $2, .a = parser_dims(p, $3), .b = $6, .name = $4,
                                 .name_span = @4, .span = @$); }
-| type dims ID initial ';'    { $$ = NODE_OF(.kind = NODE_VAR, .op = $1, .a = $2, .b = $4, .name = $3,
+| type dims ID initial ';'    { $$ = NODE_OF(.kind = NODE_VAR, .op = $1, .a = parser_dims(p, $2), .b = $4, .name = $3,
                                 .name_span = @3, .span = @$); }
 | "let" ID '=' expr ';'       { $$ = NODE_OF(.kind = NODE_LET, .b = $4, .name = $2, .name_span = @2, .span = @$); }
 | reference assign expr ';'   { $$ = TWO(ASSIGN, $2, $1, $3, @$); }
 | "qubit" size ID ';'         { $$ = NODE_OF(.kind = NODE_QUBIT, .a = $2, .name = $3, .name_span = @3, .span = @$); }
+| "qreg" ID size ';'          { $$ = NODE_OF(.kind = NODE_QUBIT, .a = $3, .name = $2, .name_span = @2, .span = @$); }
+| "creg" ID size ';'          { $$ = NODE_OF(.kind = NODE_BITS, .a = $3, .name = $2, .name_span = @2, .span = @$); }
+| "bit" size ID ';'           { $$ = NODE_OF(.kind = NODE_BITS, .a = $2, .name = $3, .name_span = @3, .span = @$); }
+| "bit" size ID '=' "measure into" reference ';'
+                              { $$ = NODE_OF(.kind = NODE_BITS, .a = $2, .b = $6, .name = $3, .name_span = @3,
+                                .span = @$); }
+| "measure into" reference ';'      { $$ = NODE_OF(.kind = NODE_MEASURE, .a = $2, .span = @$); }
+| "measure into" reference "->" reference ';'
+                              { $$ = NODE_OF(.kind = NODE_MEASURE, .a = $2, .b = $4, .span = @$); }
+| reference '=' "measure into" reference ';'
+                              { $$ = NODE_OF(.kind = NODE_MEASURE, .a = $4, .b = $1, .span = @$); }
+| "opaque" ID untyped wires ';'     { $$ = NODE_OF(.kind = NODE_OPAQUE, .name = $2, .name_span = @2, .span = @$); }
 | "gate" ID untyped wires scope
                               { $$ = NODE_OF(.kind = NODE_GATE_DEF, .name = $2, .name_span = @2, .c = $5,
                                 .list = parser_joined(p, $3, $4), .span = @$); }
@@ -127,7 +146,7 @@ statement:
 | modifiers callee "on" expr ';'    { $$ = call(p, $1, $2, $4, (struct node_list){ 0 }, @$); }
 | "barrier" ';'               { $$ = NODE_OF(.kind = NODE_BARRIER, .span = @$); }
 | "barrier" operands ';'      { $$ = NODE_OF(.kind = NODE_BARRIER, .list = $2, .span = @$); }
-| "for" type_opt ID "in" value body
+| "for" loop_type ID "in" value body
                               { $$ = NODE_OF(.kind = NODE_FOR, .op = $2, .name = $3, .name_span = @3, .a = $5,
                                 .c = $6, .span = @$); }
 | "while" '(' expr ')' body   { $$ = NODE_OF(.kind = NODE_WHILE, .a = $3, .c = $5, .span = @$); }
@@ -148,7 +167,8 @@ statement:
 | "param" "float" dims ID '~' initializer frozen ';'
                               { $$ = NODE_OF(.kind = NODE_PARAM, .op = $7, .a = $3, .c = $6, .name = $4,
                                 .name_span = @4, .span = @$); }
-| "input" "float" dims ID ';' { $$ = NODE_OF(.kind = NODE_INPUT, .op = AST_TYPE_FLOAT, .a = $3, .name = $4,
+| "input" input_type dims ID ';'
+                              { $$ = NODE_OF(.kind = NODE_INPUT, .op = $2, .a = parser_dims(p, $3), .name = $4,
                                 .name_span = @4, .span = @$); }
 | "input" ID ID ';'           { parser_expect_word(p, $2, @2, "state");
                                 $$ = NODE_OF(.kind = NODE_INPUT, .op = AST_TYPE_STATE, .name = $3,
@@ -171,10 +191,16 @@ body:
 type:
   "int"                       { $$ = AST_TYPE_INT; }
 | "float"                     { $$ = AST_TYPE_FLOAT; }
+| "uint"                      { $$ = AST_TYPE_INT; }
+| "angle"                     { $$ = AST_TYPE_FLOAT; }
 
-type_opt:
+input_type:
+  "float"                     { $$ = AST_TYPE_FLOAT; }
+| "angle"                     { $$ = AST_TYPE_FLOAT; }
+
+loop_type:
   %empty                      { $$ = AST_NONE; }
-| type
+| type dims                   { parser_width(p, $2); $$ = $1; }
 
 dims:
   %empty                      { $$ = NULL; }
@@ -361,6 +387,8 @@ primary:
 | "pow" '(' exprs ')'         { $$ = function(p, "pow", $3, @1, @$); }
 | "int" '(' exprs ')'         { $$ = function(p, "int", $3, @1, @$); }
 | "float" '(' exprs ')'       { $$ = function(p, "float", $3, @1, @$); }
+| "uint" '(' exprs ')'        { $$ = function(p, "int", $3, @1, @$); }
+| "angle" '(' exprs ')'       { $$ = function(p, "float", $3, @1, @$); }
 | primary '[' subscripts ']'  { $$ = NODE_OF(.kind = NODE_INDEX, .a = $1, .list = $3, .span = @$); }
 | '(' expr ')'                { $$ = $2; }
 | '(' expr ',' exprs ')'      { $$ = NODE_OF(.kind = NODE_TUPLE, .span = @$,
@@ -394,15 +422,25 @@ static struct node *body_of(struct parser *p, struct node *statement, struct spa
 
 enum { EXPECTED_MAX = YYNTOKENS };
 
+static const struct { const char *word; int token; } words[YYNTOKENS] = {
+#define KEYWORD(token_, word_, dialects) [YYSYMBOL_##token_] = { word_, TOKEN_##token_ },
+#include "lang/tokens.def"
+	[YYSYMBOL_ARROW] = { "->", TOKEN_ARROW },
+};
+
+static const char *symbol_name(yysymbol_kind_t k) { return words[k].word ? words[k].word : yysymbol_name(k); }
+
 static int yyreport_syntax_error(const yypcontext_t *ctx, struct parser *p)
 {
 	yysymbol_kind_t want[EXPECTED_MAX];
 	const char *name[EXPECTED_MAX];
 	int n = yypcontext_expected_tokens(ctx, want, EXPECTED_MAX);
 
+	size_t nname = 0;
 	for (int i = 0; i < n; i++)
-		name[i] = yysymbol_name(want[i]);
-	parser_syntax_error(p, yysymbol_name(yypcontext_token(ctx)), name, n < 0 ? 0 : (size_t)n);
+		if (!words[want[i]].word || scan_is_keyword(p, words[want[i]].token))
+			name[nname++] = symbol_name(want[i]);
+	parser_syntax_error(p, symbol_name(yypcontext_token(ctx)), name, nname);
 	return 0;
 }
 

@@ -145,10 +145,38 @@ void parser_track(struct parser *p, int token, struct span at)
 		p->begin = at;
 	if (!f->first.file)
 		f->first = at;
+	if (token == ';' || token == '{' || token == '}')
+		p->unread = false;
 	if (token == '(' || token == '[' || token == '{')
 		open_bracket(p, token, at);
 	else if (token == ')' || token == ']' || token == '}')
 		close_bracket(p, token == ')' ? '(' : token == ']' ? '[' : '{');
+}
+
+const char *parser_physical(struct parser *p, uint64_t k, struct span at)
+{
+	struct node_list *l = &p->physical;
+	uint32_t low = 0, high = l->n;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if ((uint64_t)l->v[middle]->value.i < k)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < l->n && (uint64_t)l->v[low]->value.i == k)
+		return l->v[low]->name;
+	struct node *n =
+		NODE_OF(.kind = NODE_QUBIT, .name_span = at, .span = at, .value.i = (int64_t)k);
+	n->name = arena_printf(&p->tree->arena, "$%llu", (unsigned long long)k);
+	parser_list_add(p, l, n);
+	for (uint32_t i = l->n - 1; i > low; i--) {
+		l->v[i] = l->v[i - 1];
+		l->v[i - 1] = n;
+	}
+	return n->name;
 }
 
 void parser_expect_word(struct parser *p, const char *got, struct span at, const char *want)
@@ -173,20 +201,39 @@ bool parser_head_layer(struct parser *p, const char *word, struct span at, bool 
 	return false;
 }
 
-void parser_version(struct parser *p, bool known, struct span word, struct span number)
+void parser_version(struct parser *p, double number, struct span word, struct span at)
 {
+	static const double openqasm[] = { 2, 3, 3.1 };
 	const struct parser_file *f = &p->file[p->nfile - 1];
+	bool model = p->tree->dialect == DIALECT_MODEL, known = model && number == 1;
 	struct diag *g;
 
+	for (size_t i = 0; i < sizeof openqasm / sizeof *openqasm; i++)
+		known = known || (!model && number == openqasm[i]);
 	if (!known) {
-		g = diag_at(p->diags, DIAG_BAD_VERSION, number, "unknown version of the QCNN language");
-		diag_label(g, "this program reads version 1");
-		diag_help(g, "write `QCNN 1;`");
+		g = diag_at(p->diags, DIAG_BAD_VERSION, at, "unknown version of %s",
+			model ? "the QCNN language" : "OpenQASM");
+		diag_label(g,
+			model ? "this program reads version 1"
+			      : "this program reads 2.0, 3.0 and 3.1");
+		diag_help(g, "write `%s;`", model ? "QCNN 1" : "OPENQASM 3.0");
 	}
 	if (f->first.file == word.file && f->first.begin != word.begin) {
 		g = diag_at(p->diags, DIAG_BAD_VERSION, word, "the version line stands first in its file");
 		diag_second(g, f->first, "the file begins here");
 	}
+}
+
+struct node *parser_dims(struct parser *p, struct node *dims)
+{
+	return p->tree->dialect == DIALECT_MODEL ? dims : NULL;
+}
+
+void parser_width(struct parser *p, const struct node *dims)
+{
+	if (dims && p->tree->dialect == DIALECT_MODEL)
+		diag_label(diag_at(p->diags, DIAG_SYNTAX, dims->span, "unexpected `[`"),
+			"expected a name");
 }
 
 /* Both inclusion headers of OpenQASM name gates that are built in. */
@@ -281,6 +328,8 @@ void parser_include(struct parser *p, const char *path, struct span path_at, str
 		parser_stop(p);
 		return;
 	}
+	if (p->tree->dialect != DIALECT_MODEL && is_built_in(path))
+		return;
 	id = open_named(p, "include", path, path_at, is_built_in(path));
 	if (id)
 		begin_file(p, id, at);
@@ -312,46 +361,26 @@ bool parser_end_of_file(struct parser *p)
 	return true;
 }
 
-static bool is_openqasm_2(const char *text)
-{
-	return !strncmp(text, "OPENQASM", 8) && text[8 + strspn(text + 8, " \t")] == '2';
-}
-
 /* The version line selects the dialect, else the file's ending does. */
-static bool is_model(struct parser *p, uint32_t file)
+static enum dialect dialect_of(struct parser *p, uint32_t file)
 {
 	const char *name = source_name(diags_sources(p->diags), file), *dot = strrchr(name, '.');
 	const char *text = source_text(diags_sources(p->diags), file, NULL);
-	bool qasm = dot && !strcmp(dot, ".qasm");
-	uint32_t i = 0;
 
 	for (;;) {
-		i += (uint32_t)strspn(text + i, " \t\r\n\f\xef\xbb\xbf");
-		if (!strncmp(text + i, "//", 2))
-			i += (uint32_t)strcspn(text + i, "\n");
-		else if (!strncmp(text + i, "/*", 2) && strstr(text + i + 2, "*/"))
-			i = (uint32_t)(strstr(text + i + 2, "*/") + 2 - text);
+		text += strspn(text, " \t\r\n\f\xef\xbb\xbf");
+		if (!strncmp(text, "//", 2))
+			text += strcspn(text, "\n");
+		else if (!strncmp(text, "/*", 2) && strstr(text + 2, "*/"))
+			text = strstr(text + 2, "*/") + 2;
 		else
 			break;
 	}
-	if (!strncmp(text + i, "OPENQASM", 8))
-		qasm = true;
-	else if (!strncmp(text + i, "QCNN", 4))
-		qasm = false;
-	if (qasm) {
-		struct diag *g = diag_at(p->diags, DIAG_QASM_DIALECT,
-			(struct span){ file, i, i + (uint32_t)strcspn(text + i, "; \t\r\n") },
-			"this is an OpenQASM circuit, not a model");
-
-		diag_label(g, "this version reads .qcnn models");
-		if (is_openqasm_2(text + i))
-			diag_help(g, "begin with `QCNN 1;`, write `qubit[2] q;` for `qreg q[2];`, leave out `creg` and `measure`, and end with "
-				"`observe z(q);`; gates and their definitions stay");
-		else
-			diag_help(g, "begin with `QCNN 1;`, leave out bits and measurements, and end with `observe z(q);`; qubits, gates, their "
-				"definitions and loops stay");
-	}
-	return !qasm;
+	if (!strncmp(text, "QCNN", 4))
+		return DIALECT_MODEL;
+	if (!strncmp(text, "OPENQASM", 8))
+		return text[8 + strspn(text + 8, " \t")] == '2' ? DIALECT_QASM2 : DIALECT_QASM3;
+	return dot && !strcmp(dot, ".qasm") ? DIALECT_QASM3 : DIALECT_MODEL;
 }
 
 /* The text broke off: its whole statements, and an error over the rest. */
@@ -375,13 +404,14 @@ struct ast *lang_parse(struct diags *d, uint32_t file, const struct lang_options
 	p->diags = d;
 	p->options = o;
 	p->first_file = file;
-	if (is_model(p, file)) {
-		scan_open(p);
-		begin_file(p, file, (struct span){ 0 });
-		p->last.at = (struct span){ file, 0, 0 };
-		parser_run(p);
-		scan_close(p);
-	}
+	t->dialect = dialect_of(p, file);
+	scan_open(p);
+	begin_file(p, file, (struct span){ 0 });
+	p->last.at = (struct span){ file, 0, 0 };
+	parser_run(p);
+	scan_close(p);
+	if (t->file && p->physical.n)
+		t->file->list = parser_joined(p, p->physical, t->file->list);
 	if (!t->file)
 		t->file = broken_file(p, file);
 	return t;

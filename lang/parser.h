@@ -40,6 +40,8 @@ struct parser {
 	struct span begin;           /* the first token of the statement */
 	struct node_list statements; /* of the file, so far */
 	uint32_t nnode;
+	bool unread; /* behind a word that is not read, to the end of its statement: not text to report on */
+	struct node_list physical;   /* qubits $0, $1, ... that the text names, in their order */
 	bool stop;                   /* give no more tokens, report no more syntax errors */
 };
 
@@ -58,11 +60,18 @@ void parser_replay(struct parser *p, int token);
 void parser_replay_last(struct parser *p);
 void parser_stop(struct parser *p);
 
+/* The qubit `$k` of OpenQASM 3, which needs no declaration: its name. */
+const char *parser_physical(struct parser *p, uint64_t k, struct span at);
+
 /* Words that are no keywords but have one meaning in their place. */
 void parser_expect_word(struct parser *p, const char *got, struct span at, const char *want);
 /* The word at the beginning of a layer of a head; false: it is reported. */
 bool parser_head_layer(struct parser *p, const char *word, struct span at, bool has_units);
-void parser_version(struct parser *p, bool known, struct span word, struct span number);
+void parser_version(struct parser *p, double number, struct span word, struct span at);
+/* What stands in [] behind a type: the dimensions of an array in models; NULL in OpenQASM, where it is a width. */
+struct node *parser_dims(struct parser *p, struct node *dims);
+/* The same where models have nothing. */
+void parser_width(struct parser *p, const struct node *dims);
 
 /* f("path", args): the file becomes a source, whose text the function reads. */
 struct node *parser_read(struct parser *p, const char *name, const char *path, struct span path_at,
@@ -82,7 +91,9 @@ void scan_close(struct parser *p);
 void scan_push(struct parser *p, const char *text, size_t len);   /* reads it from now on */
 void scan_pop(struct parser *p);             /* back to the file below */
 const char *scan_keyword_text(int token);    /* "block", or NULL when no keyword */
-const char *scan_nearest_keyword(const char *word);   /* the likely meant one, or NULL */
+const char *scan_nearest_keyword(const struct parser *p,
+	const char *word);                               /* the likely meant one, or NULL */
+bool scan_is_keyword(const struct parser *p, int token); /* of the dialect; true for what is no word */
 
 /* parse.y: to the end of the grammar, or of what can be read. */
 void parser_run(struct parser *p);

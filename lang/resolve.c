@@ -11,7 +11,11 @@ static void statement(struct resolver *r, struct node *n);
 enum { IN_BODY = IN_FILE | IN_CIRCUIT | IN_LAYER | IN_EMBED | IN_BLOCK, IN_ANY = 255 };
 
 /* top: not inside a loop, branch or {} either. */
-static const struct { unsigned contexts; bool top; const char *where; } places[NODE_COUNT] = {
+static const struct {
+	unsigned contexts;
+	bool top;
+	const char *where;
+} places[NODE_COUNT] = {
 	[NODE_INCLUDE] = { IN_ANY, false, "" },
 	[NODE_ERROR] = { IN_ANY, false, "" },
 	[NODE_SCOPE] = { IN_ANY, false, "" },
@@ -20,8 +24,10 @@ static const struct { unsigned contexts; bool top; const char *where; } places[N
 	[NODE_LET] = { IN_BODY | IN_OUTSIDE, false, "files, circuits, layers and blocks" },
 	[NODE_ASSIGN] = { IN_BODY | IN_OUTSIDE, false, "files, circuits, layers and blocks" },
 	[NODE_QUBIT] = { IN_FILE | IN_CIRCUIT | IN_LAYER, false, "circuits and layers" },
-	[NODE_GATE_DEF] = { IN_FILE | IN_OUTSIDE | IN_CIRCUIT, true, "files and circuits, outside of any other { }" },
-	[NODE_BLOCK_DEF] = { IN_FILE | IN_OUTSIDE | IN_CIRCUIT, true, "files and circuits, outside of any other { }" },
+	[NODE_GATE_DEF] = { IN_FILE | IN_OUTSIDE | IN_CIRCUIT, true,
+		"files and circuits, outside of any other { }" },
+	[NODE_BLOCK_DEF] = { IN_FILE | IN_OUTSIDE | IN_CIRCUIT, true,
+		"files and circuits, outside of any other { }" },
 	[NODE_CALL] = { IN_BODY | IN_GATE | IN_MEASURED, false, "circuits, layers, blocks and gates" },
 	[NODE_BARRIER] = { IN_BODY | IN_GATE, false, "circuits, layers, blocks and gates" },
 	[NODE_FOR] = { IN_ANY & ~IN_MEASURED, false, "circuits, layers, blocks and gates" },
@@ -36,6 +42,9 @@ static const struct { unsigned contexts; bool top; const char *where; } places[N
 	[NODE_EMBED] = { IN_FILE | IN_CIRCUIT | IN_LAYER, false, "circuits and layers" },
 	[NODE_CIRCUIT] = { IN_FILE | IN_OUTSIDE, true, "files, outside of any { }" },
 	[NODE_HEAD] = { IN_FILE | IN_OUTSIDE, true, "files, outside of any { }" },
+	[NODE_BITS] = { IN_FILE, false, "files, outside of gates" },
+	[NODE_MEASURE] = { IN_FILE, false, "files, outside of gates" },
+	[NODE_OPAQUE] = { IN_FILE, true, "files, outside of any { }" },
 };
 
 static const struct { enum context context; const char *text; } context_texts[] = {
@@ -48,13 +57,30 @@ static const struct { enum context context; const char *text; } context_texts[] 
 static const char *word_of(const struct node *n)
 {
 	static const char *const words[NODE_COUNT] = {
-		[NODE_CONST] = "`const`", [NODE_VAR] = "a variable", [NODE_LET] = "`let`",
-		[NODE_ASSIGN] = "an assignment", [NODE_QUBIT] = "`qubit`", [NODE_GATE_DEF] = "a gate definition",
-		[NODE_BLOCK_DEF] = "a block definition", [NODE_CALL] = "a call", [NODE_BARRIER] = "`barrier`",
-		[NODE_FOR] = "`for`", [NODE_WHILE] = "`while`", [NODE_IF] = "`if`",
-		[NODE_IF_MEASURE] = "`if (measure ...)`", [NODE_PARAM] = "`param`", [NODE_INPUT] = "`input`",
-		[NODE_DISCARD] = "`discard`", [NODE_OBSERVE] = "`observe`", [NODE_LAYER] = "a layer",
-		[NODE_EMBED] = "`embed`", [NODE_CIRCUIT] = "a circuit", [NODE_HEAD] = "`head`",
+		[NODE_CONST] = "`const`",
+		[NODE_VAR] = "a variable",
+		[NODE_LET] = "`let`",
+		[NODE_ASSIGN] = "an assignment",
+		[NODE_QUBIT] = "`qubit`",
+		[NODE_GATE_DEF] = "a gate definition",
+		[NODE_BLOCK_DEF] = "a block definition",
+		[NODE_CALL] = "a call",
+		[NODE_BARRIER] = "`barrier`",
+		[NODE_FOR] = "`for`",
+		[NODE_WHILE] = "`while`",
+		[NODE_IF] = "`if`",
+		[NODE_IF_MEASURE] = "`if (measure ...)`",
+		[NODE_PARAM] = "`param`",
+		[NODE_INPUT] = "`input`",
+		[NODE_DISCARD] = "`discard`",
+		[NODE_OBSERVE] = "`observe`",
+		[NODE_LAYER] = "a layer",
+		[NODE_EMBED] = "`embed`",
+		[NODE_CIRCUIT] = "a circuit",
+		[NODE_HEAD] = "`head`",
+		[NODE_BITS] = "classical bits",
+		[NODE_MEASURE] = "`measure`",
+		[NODE_OPAQUE] = "`opaque`",
 	};
 
 	return words[n->kind];
@@ -275,6 +301,17 @@ static void do_observe(struct resolver *r, struct node *n)
 	}
 }
 
+static void do_measure(struct resolver *r, struct node *n)
+{
+	kinds_expr(r, n->a);
+	kinds_require(r, n->a, KIND_BIT(KIND_QUBITS), "what is measured", "qubits");
+	if (n->b && kinds_expr(r, n->b))
+		kinds_require(r, n->b, KIND_BIT(KIND_BITS), "where a measurement goes",
+			"classical bits");
+}
+
+static void do_opaque(struct resolver *r, struct node *n) { scope_declare(r, SPACE_CALL, n); }
+
 static void nothing(struct resolver *r, struct node *n)
 {
 	(void)r;
@@ -282,13 +319,33 @@ static void nothing(struct resolver *r, struct node *n)
 }
 
 static void (*const visit[NODE_COUNT])(struct resolver *r, struct node *n) = {
-	[NODE_INCLUDE] = nothing, [NODE_ERROR] = nothing, [NODE_SCOPE] = do_scope,
-	[NODE_CONST] = decl_const, [NODE_VAR] = decl_var, [NODE_LET] = decl_let, [NODE_ASSIGN] = decl_assign,
-	[NODE_QUBIT] = decl_qubit, [NODE_GATE_DEF] = do_define, [NODE_BLOCK_DEF] = do_define,
-	[NODE_CALL] = calls_call, [NODE_BARRIER] = do_barrier, [NODE_FOR] = do_for, [NODE_WHILE] = do_while,
-	[NODE_IF] = do_if, [NODE_IF_MEASURE] = do_if_measure, [NODE_PARAM] = decl_param, [NODE_INPUT] = decl_input,
-	[NODE_DISCARD] = do_discard, [NODE_OBSERVE] = do_observe, [NODE_LAYER] = do_layer,
-	[NODE_EMBED] = do_embed, [NODE_CIRCUIT] = do_circuit, [NODE_HEAD] = calls_head,
+	[NODE_INCLUDE] = nothing,
+	[NODE_ERROR] = nothing,
+	[NODE_SCOPE] = do_scope,
+	[NODE_CONST] = decl_const,
+	[NODE_VAR] = decl_var,
+	[NODE_LET] = decl_let,
+	[NODE_ASSIGN] = decl_assign,
+	[NODE_QUBIT] = decl_qubit,
+	[NODE_GATE_DEF] = do_define,
+	[NODE_BLOCK_DEF] = do_define,
+	[NODE_CALL] = calls_call,
+	[NODE_BARRIER] = do_barrier,
+	[NODE_FOR] = do_for,
+	[NODE_WHILE] = do_while,
+	[NODE_IF] = do_if,
+	[NODE_IF_MEASURE] = do_if_measure,
+	[NODE_PARAM] = decl_param,
+	[NODE_INPUT] = decl_input,
+	[NODE_DISCARD] = do_discard,
+	[NODE_OBSERVE] = do_observe,
+	[NODE_LAYER] = do_layer,
+	[NODE_EMBED] = do_embed,
+	[NODE_CIRCUIT] = do_circuit,
+	[NODE_HEAD] = calls_head,
+	[NODE_BITS] = decl_bits,
+	[NODE_MEASURE] = do_measure,
+	[NODE_OPAQUE] = do_opaque,
 };
 
 static void statement(struct resolver *r, struct node *n)

@@ -86,6 +86,7 @@ void decl_const(struct resolver *r, struct node *n);
 void decl_var(struct resolver *r, struct node *n);
 void decl_let(struct resolver *r, struct node *n);
 void decl_qubit(struct resolver *r, struct node *n);
+void decl_bits(struct resolver *r, struct node *n);
 void decl_input(struct resolver *r, struct node *n);
 void decl_param(struct resolver *r, struct node *n);
 void decl_assign(struct resolver *r, struct node *n);

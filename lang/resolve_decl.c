@@ -123,6 +123,16 @@ void decl_qubit(struct resolver *r, struct node *n)
 	scope_declare(r, SPACE_VALUE, n);
 }
 
+void decl_bits(struct resolver *r, struct node *n)
+{
+	if (n->a && kinds_expr(r, n->a))
+		kinds_require(r, n->a, KIND_BIT(KIND_INT), "the number of bits", "an int");
+	if (n->b && kinds_expr(r, n->b))
+		kinds_require(r, n->b, KIND_BIT(KIND_QUBITS), "what is measured", "qubits");
+	n->rank = KIND_BITS;
+	scope_declare(r, SPACE_VALUE, n);
+}
+
 void decl_input(struct resolver *r, struct node *n)
 {
 	decl_dims(r, n->a);

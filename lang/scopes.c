@@ -116,9 +116,10 @@ static enum space space_of(const struct node *n)
 {
 	switch (n->kind) {
 	case NODE_CONST: case NODE_VAR: case NODE_LET: case NODE_QUBIT: case NODE_PARAM: case NODE_INPUT:
-		return SPACE_VALUE;
-	case NODE_GATE_DEF: case NODE_BLOCK_DEF:
-		return SPACE_CALL;
+	case NODE_BITS: return SPACE_VALUE;
+	case NODE_GATE_DEF:
+	case NODE_BLOCK_DEF:
+	case NODE_OPAQUE: return SPACE_CALL;
 	case NODE_LAYER:
 		return SPACE_LAYER;
 	case NODE_CIRCUIT:
@@ -215,7 +216,7 @@ void scope_drop(struct resolver *r, struct span at)
 
 bool scope_dropped(const struct resolver *r, const char *name)
 {
-	for (const char *p = name; *p; p++)
+	for (const char *p = name; *p && r->tree->dialect == DIALECT_MODEL; p++)
 		if ((unsigned char)*p >= 0x80)      /* reported by the scanner */
 			return true;
 	for (size_t i = 0; i < r->ndropped; i++)

@@ -30,17 +30,25 @@ static bool wants(const char *name, const char *const *want, size_t n)
 
 /* A group of tokens is named by one word when all of `proof` may stand there; then
  * none of `members` is named.  within: a part of the first group, not named beside it. */
-static const struct { const char *text; bool within; const char *proof[2], *members[48]; } groups[] = {
-	{ "a statement", false, { "let", "barrier" },
-		{ "';'", "'{'", "'}'", "a name", "QCNN", "include", "const", "int", "float", "let", "qubit",
-		"gate", "ctrl", "negctrl", "inv", "pow", "barrier", "for", "while", "if", "input", "param",
-		"block", "layer", "embed", "discard", "observe", "circuit", "head", "end of file" } },
-	{ "a gate or block", true, { "ctrl", "a name" }, { "a name", "ctrl", "negctrl", "inv", "pow" } },
+static const struct {
+	const char *text;
+	bool within;
+	const char *proof[2], *members[48];
+} groups[] = {
+	{ "a statement", false, { "';'", "barrier" },
+		{ "';'", "'{'", "'}'", "a name", "QCNN", "include", "const", "int", "float", "let",
+			"qubit", "gate", "ctrl", "negctrl", "inv", "pow", "barrier", "for", "while",
+			"if", "input", "param", "block", "layer", "embed", "discard", "observe",
+			"circuit", "head", "OPENQASM", "qreg", "creg", "bit", "uint", "angle",
+			"opaque", "measure", "end of file" } },
+	{ "a gate or block", true, { "ctrl", "a name" },
+		{ "a name", "ctrl", "negctrl", "inv", "pow" } },
 	{ "an expression", false, { "an integer", "'!'" },
-		{ "an integer", "a number", "a name", "'-'", "'+'", "'!'", "'('", "'{'", "int", "float", "pow" } },
+		{ "an integer", "a number", "a name", "'-'", "'+'", "'!'", "'('", "'{'", "int",
+			"float", "pow", "uint", "angle" } },
 	{ "an operator", false, { "&&", "'%'" },
-		{ "'('", "'['", "'+'", "'-'", "'*'", "'/'", "'%'", "**", "++", "'<'", "'>'", "<=", ">=", "==", "!=", "&&",
-		"||" } },
+		{ "'('", "'['", "'+'", "'-'", "'*'", "'/'", "'%'", "**", "++", "'<'", "'>'",
+			"<=", ">=", "==", "!=", "&&", "||" } },
 	{ "an assignment", false, { "+=", "'='" }, { "'='", "+=", "-=", "*=", "/=", "%=", "**=" } },
 };
 
@@ -176,7 +184,7 @@ static void add_keyword(struct parser *p, struct diag *g)
 	if (len && len <= LANG_IDENT_MAX && p->begin.begin != p->last.at.begin) {
 		memcpy(word, text + p->begin.begin, len);
 		word[len] = '\0';
-		near = scan_nearest_keyword(word);
+		near = scan_nearest_keyword(p, word);
 		if (near && strcmp(near, word))
 			diag_help(g, "did you mean `%s`?", near);
 	}

@@ -205,7 +205,8 @@ const struct command command_check = {
 	.operands = "MODEL|CONFIG|RUN",
 	.min_operands = 1,
 	.max_operands = 1,
-	.text = "Compiles a model, or reads a configuration (a name ending in .yaml) with its model and data. Reports each error "
+	.text = "Compiles a model or a circuit of OpenQASM, or reads a configuration (a name ending in .yaml) with its model and data. "
+		"Reports each error "
 		"with its location, and warns about parts that no output depends on. If there is no error, prints the circuits, "
 		"inputs and weights, and the work and memory that one sample needs.",
 	.example = (const char *const[]){ "qcnn check cluster.qcnn",

@@ -63,7 +63,7 @@ const struct command command_draw = {
 	.max_operands = 1,
 	.text = "Draws the circuits of a model, or of the model of a configuration (a name ending in .yaml), with layers, blocks, "
 		"gates and observables: as text, folded to the width of the terminal, or with --svg as a figure for a paper. "
-		"Assembler text, bytecode and the weights.bin of a run are read, too; a run may be given by its name.",
+		"OpenQASM, assembler text, bytecode and the weights.bin of a run are read, too; a run may be given by its name.",
 	.example = (const char *const[]){ "qcnn draw cluster.qcnn",
 		"qcnn draw --collapse=all cluster.qcnn", "qcnn draw config.yaml",
 		"qcnn draw latest", "qcnn draw --json cluster.qcnn",

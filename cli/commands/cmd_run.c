@@ -77,7 +77,8 @@ static int open_model(struct running *r, enum emit what)
 	r->program = r->m.model.program;
 	if (!r->program->noutput && !needs_state(what))
 		cli_note(r->cli,
-			"the model observes nothing, so there is nothing to print: end it with what is measured, for example `observe z(q);`, or add --emit=state");
+			"the model observes nothing, so there is nothing to print: end it with what is measured, for example `observe z(q);`, in OpenQASM `measure`, or add "
+			"--emit=state");
 	return 0;
 }
 
@@ -364,8 +365,8 @@ const struct command command_run = {
 	.operands = "MODEL|RUN",
 	.min_operands = 1,
 	.max_operands = 1,
-	.text = "Evaluates a model, as text, assembler text (.asm) or bytecode, with the given weights for each sample of "
-		"the given data, and prints an array whose first dimension counts samples. A run, or its weights.bin, is a model "
+	.text = "Evaluates a model, as text, assembler text (.asm) or bytecode, or a circuit of OpenQASM, with the given weights for "
+		"each sample of the given data, and prints an array whose first dimension counts samples. A run, or its weights.bin, is a model "
 		"with its weights.",
 	.example = (const char *const[]){ "qcnn run bell.qcnn",
 		"qcnn run --weights=weights.bin --data=new.npz cluster.qcnn",

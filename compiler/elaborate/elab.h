@@ -45,6 +45,8 @@ struct elab {
 	struct condition *condition; uint32_t ncondition, cap_condition;
 	struct block_memo *memo;
 	uint32_t nterm;                  /* of all observables */
+	uint32_t *bit;
+	uint32_t nbit, cap_bit; /* the qubit that each classical bit was measured from, or INDEX_NONE */
 	const struct node *head;
 	const struct node *loop;         /* the innermost `while` that runs, and how often it has */
 	uint64_t nloop;
@@ -82,6 +84,7 @@ struct value elab_observable(struct elab *e, int op, struct span at, const struc
 struct value elab_pauli(struct elab *e, const struct node *n, uint8_t letter);
 struct value elab_pauli_file(struct elab *e, const struct node *n);
 void elab_observe(struct elab *e, const struct node *n);
+void elab_observe_z(struct elab *e, uint32_t wire, struct span at);
 /* elab_index.c */
 struct value elab_index(struct elab *e, const struct node *n);
 /* The numbers of [a:b], [a:s:b] or {..} as written, for `for`. */
@@ -117,6 +120,11 @@ void elab_if_measure(struct elab *e, const struct node *n);
 void elab_amplitudes(struct elab *e, const struct node *n);
 /* elab_evolve.c */
 void elab_evolve(struct elab *e, const struct node *n);
+/* elab_measure.c: classical bits of OpenQASM */
+void elab_bits(struct elab *e, const struct node *n);
+void elab_measure(struct elab *e, const struct node *n);
+/* The outputs of the circuit: z of the qubit of each bit that was measured, in order of the bits. */
+void elab_observe_bits(struct elab *e, struct span at);
 /* elab_block.c */
 uint32_t elab_count_formals(const struct node *def, bool qubits);
 const struct calls *elab_block(struct elab *e, const struct node *call, const struct node *def,

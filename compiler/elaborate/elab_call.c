@@ -23,10 +23,13 @@ static struct apply under_conditions(struct elab *e, const struct apply *p)
 	return q;
 }
 
-static bool any_free_wire(const struct calls *c, uint32_t *wire)
+/* Where a phase on all of the state can stand; the measurements of OpenQASM are outputs and leave every qubit free. */
+static bool phase_wire(const struct elab *e, uint32_t *wire)
 {
+	const struct calls *c = e->frame->calls;
+
 	for (*wire = 0; *wire < c->nwire; ++*wire)
-		if (c->wire[*wire].use < WIRE_MEASURED)
+		if (c->wire[*wire].use < WIRE_MEASURED || e->tree->dialect != DIALECT_MODEL)
 			return true;
 	return false;
 }
@@ -69,7 +72,7 @@ void elab_emit(struct elab *e, const struct apply *p, struct span at)
 		q = under_conditions(e, p);
 	if (!e->frame->block) {
 		q.layer = e->layer->note;
-		if (q.op == APPLY_UNITARY && q.nwire == 0 && !any_free_wire(e->frame->calls, &wire)) {
+		if (q.op == APPLY_UNITARY && q.nwire == 0 && !phase_wire(e, &wire)) {
 			elab_error(e, DIAG_NO_QUBITS, at, "no qubit is there that a phase could act on");
 			return;
 		}
@@ -114,7 +117,10 @@ static bool alive(struct elab *e, uint32_t wire, bool measured_allowed, struct s
 	if (s->use == WIRE_MEASURED && !measured_allowed) {
 		struct diag *g = elab_error(e, DIAG_AFTER_MEASURE, at, "qubit %s is used after it was measured", name);
 		diag_second(g, s->at, "measured here");
-		diag_help(g, "it may be measured again by `if (measure ...)`, discarded, or read by `z` and `probs`");
+		diag_help(g,
+			e->tree->dialect == DIALECT_MODEL
+				? "it may be measured again by `if (measure ...)`, discarded, or read by `z` and `probs`"
+				: "measurements end a circuit; in a model, `if (measure q[0]) x q[1];` acts on other qubits");
 		return false;
 	}
 	return true;
@@ -176,8 +182,8 @@ static void warn_degrees(struct elab *e, const struct node *n, const struct valu
 {
 	const struct node *l = n->kind == NODE_UNARY && n->op == AST_NEG ? n->a : n;
 
-	if ((l->kind != NODE_INT && l->kind != NODE_REAL) || (v->kind != KIND_INT && v->kind != KIND_FLOAT)
-	    || fabs(value_number(v)) <= 4 * PI)
+	if (e->tree->dialect != DIALECT_MODEL || (l->kind != NODE_INT && l->kind != NODE_REAL)
+		|| (v->kind != KIND_INT && v->kind != KIND_FLOAT) || fabs(value_number(v)) <= 4 * PI)
 		return;
 	struct diag *g = elab_error(e, DIAG_DEGREES, n->span, "an angle of %g radians looks like degrees", value_number(v));
 	diag_help(g, "%g degrees are %g*pi/180", value_number(v), value_number(v));

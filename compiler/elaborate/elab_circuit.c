@@ -22,6 +22,7 @@ static void run_circuit(struct elab *e, const char *name, const struct node_list
 	e->prefix = *name ? arena_printf(e->arena, "%s.", name) : "";
 	for (uint32_t i = 0; i < body->n && !e->stop; i++)
 		elab_run(e, body->v[i]);
+	elab_observe_bits(e, at);
 	if (!c->calls.nwire && !diags_errors(e->diags))
 		elab_error(e, DIAG_NO_QUBITS, at, "the circuit has no qubits");
 	paths_release(&top.count);

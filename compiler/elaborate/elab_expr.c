@@ -95,7 +95,7 @@ static struct value arithmetic(struct elab *e, const struct node *n, const struc
 		return elab_fail(e, DIAG_DIVISION_BY_ZERO, n->span, "division by zero");
 	if (a->kind == KIND_ANGLE || b->kind == KIND_ANGLE)
 		return angle_binary(e, n, a, b);
-	if (a->kind == KIND_INT && b->kind == KIND_INT)
+	if (a->kind == KIND_INT && b->kind == KIND_INT && e->tree->dialect != DIALECT_QASM2)
 		return int_binary(e, n, a->i, b->i);
 	return finite_value(e, float_result(n->op, value_number(a), value_number(b)), n->span);
 }

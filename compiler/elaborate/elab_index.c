@@ -14,7 +14,10 @@ static bool negative_literal(const struct node *n)
 
 static const char *element_text(const struct value *v)
 {
-	return value_is_array(v) ? "element" : v->kind == KIND_QUBITS ? "qubit" : "tuple";
+	return value_is_array(v)         ? "element"
+		: v->kind == KIND_QUBITS ? "qubit"
+		: v->kind == KIND_BITS   ? "bit"
+					 : "tuple";
 }
 
 /* What is indexed, for messages. */

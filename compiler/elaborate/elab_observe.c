@@ -199,6 +199,13 @@ static void observe_sum(struct elab *e, const struct pauli_sum *s, struct span a
 	add_output(e, &o, 1, at);
 }
 
+void elab_observe_z(struct elab *e, uint32_t wire, struct span at)
+{
+	struct pauli_sum s = pauli_sum_of(e->arena, 1, 3, wire);
+
+	observe_sum(e, &s, at);
+}
+
 static void observe_probs(struct elab *e, const struct wire_list *w, struct span at)
 {
 	struct output o = { .kind = OUTPUT_PROBS, .nwire = w->n };

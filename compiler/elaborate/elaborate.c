@@ -277,6 +277,8 @@ static void (*const run[NODE_COUNT])(struct elab *, const struct node *) = {
 	[NODE_LAYER] = elab_layer,
 	[NODE_EMBED] = elab_layer,
 	[NODE_HEAD] = run_head,
+	[NODE_BITS] = elab_bits,
+	[NODE_MEASURE] = elab_measure,
 };
 
 void elab_run(struct elab *e, const struct node *n)
@@ -310,4 +312,5 @@ void elaborate(struct ast *t, struct diags *diags, const struct compile_options 
 	free(e.seen);
 	free(e.value);
 	free(e.condition);
+	free(e.bit);
 }

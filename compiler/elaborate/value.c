@@ -31,7 +31,7 @@ bool value_is_array(const struct value *v)
 
 bool value_is_list(const struct value *v)
 {
-	return v->kind == KIND_QUBITS || v->kind == KIND_TUPLES;
+	return v->kind == KIND_QUBITS || v->kind == KIND_TUPLES || v->kind == KIND_BITS;
 }
 
 double value_number(const struct value *v) { return v->kind == KIND_INT ? (double)v->i : v->f; }
@@ -39,12 +39,20 @@ double value_number(const struct value *v) { return v->kind == KIND_INT ? (doubl
 const char *value_kind_text(enum kind k)
 {
 	static const char *const text[KIND_COUNT] = {
-		[KIND_UNKNOWN] = "unknown", [KIND_INT] = "an int", [KIND_FLOAT] = "a float",
-		[KIND_BOOL] = "a condition", [KIND_ANGLE] = "an angle of weights or inputs",
-		[KIND_INT_ARRAY] = "an array of int", [KIND_FLOAT_ARRAY] = "an array of float",
-		[KIND_ANGLE_ARRAY] = "an array of weights or inputs", [KIND_STATE] = "an input state",
-		[KIND_QUBITS] = "a list of qubits", [KIND_TUPLES] = "a list of tuples",
-		[KIND_OBSERVABLE] = "an observable", [KIND_PROBS] = "probabilities",
+		[KIND_UNKNOWN] = "unknown",
+		[KIND_INT] = "an int",
+		[KIND_FLOAT] = "a float",
+		[KIND_BOOL] = "a condition",
+		[KIND_ANGLE] = "an angle of weights or inputs",
+		[KIND_INT_ARRAY] = "an array of int",
+		[KIND_FLOAT_ARRAY] = "an array of float",
+		[KIND_ANGLE_ARRAY] = "an array of weights or inputs",
+		[KIND_STATE] = "an input state",
+		[KIND_QUBITS] = "a list of qubits",
+		[KIND_TUPLES] = "a list of tuples",
+		[KIND_OBSERVABLE] = "an observable",
+		[KIND_PROBS] = "probabilities",
+		[KIND_BITS] = "classical bits",
 	};
 	return text[k];
 }

@@ -30,7 +30,7 @@ struct value {
 		double f;                /* FLOAT */
 		uint32_t expr;           /* ANGLE */
 		const struct array *array;
-		struct wire_list list;   /* QUBITS, TUPLES, PROBS */
+		struct wire_list list;   /* QUBITS, TUPLES, PROBS, BITS */
 		struct observables obs;  /* OBSERVABLE: one or, for z(w), several */
 		uint32_t input;          /* STATE: number of the input group */
 	};
@@ -46,7 +46,7 @@ struct value value_array(const struct array *a);
 
 bool value_is_number(const struct value *v);     /* INT, FLOAT or ANGLE */
 bool value_is_array(const struct value *v);
-bool value_is_list(const struct value *v);       /* QUBITS or TUPLES */
+bool value_is_list(const struct value *v);       /* QUBITS, TUPLES or BITS */
 double value_number(const struct value *v);      /* of INT or FLOAT */
 const char *value_kind_text(enum kind k);        /* "an int", "a list of qubits" */
 /* First dimension of an array, length of a list; a number has none (false). */

@@ -136,6 +136,8 @@ bool warn_outputs(const struct design *d, struct diags *diags)
 	struct diag *g =
 		diag_at(diags, DIAG_UNOBSERVED, c->nreg ? c->reg_at[0] : (struct span){ 0, 0, 0 },
 			"nothing is observed: the model has no outputs");
-	diag_help(g, "end it with what is measured, for example `observe z(%s);`; `qcnn train` needs an output", c->nreg ? c->reg[0].name : "q");
+	diag_help(g,
+		"end it with what is measured, for example `observe z(%s);`, in OpenQASM `measure`; `qcnn train` needs an output",
+		c->nreg ? c->reg[0].name : "q");
 	return true;
 }

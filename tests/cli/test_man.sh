@@ -124,7 +124,7 @@ for page in $pages; do
 	while read -r line; do
 		rm -rf work
 		mkdir work
-		cp ./*.qcnn config.yaml samples.csv weights.bin w.npz work/
+		cp ./*.qcnn config.yaml samples.csv weights.bin w.npz "$top_srcdir/tests/lang/openqasm/ghz.qasm" work/
 		cp new4.csv work/new.csv
 		(
 			cd work || exit 1

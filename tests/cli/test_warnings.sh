@@ -66,7 +66,7 @@ printf 'QCNN 1;\ninput float[2] x; param float t;\nqubit[2] q; rx(each x) on q; 
 tap_exit 0 "nothing is observed" "$QCNN" check --error-format=short blind.qcnn
 tap_is "$(sed 's/.*warning/warning/' err)" 'warning[Q0406]: nothing is observed: the model has no outputs' "says so once"
 tap_exit 65 "and is an error with --strict" "$QCNN" check --strict blind.qcnn
-tap_has err 'end it with what is measured, for example `observe z(q);`; `qcnn train` needs an output' "with what to do"
+tap_has err 'end it with what is measured, for example `observe z(q);`, in OpenQASM `measure`; `qcnn train` needs an output' "with what to do"
 
 printf 'QCNN 1; circuit f(float a) { qubit[2] q; param float t; rx(a*t) q[0]; observe z(q[0]); } input float[2] x; head (f(x[0]) a, f(x[1]) b) { dense(1); }\n' >instances.qcnn
 tap_exit 0 "two instances of a circuit" "$QCNN" check --error-format=short instances.qcnn

@@ -4,12 +4,13 @@
 run() { "$QCNN" run -q --precision=double --format=csv "$@"; }
 
 awk '
-function start(file) { close(to); to = file; print "QCNN 1;" >to; line = 1 }
+function start(file) { close(to); to = file; begun = 0 }
 /^#/ || /^$/ { next }
 /^==/ { n++; name = sprintf("%03d", n); start(name ".qcnn"); print substr($0, 4) >(name ".name"); close(name ".name"); next }
 /^--/ { print substr($0, 4) >(name ".want"); if ($2 == "same") start(name ".same.qcnn"); next }
 /^,,/ { print substr($0, 4) >(name ".csv"); next }
-{ print >to }
+!begun && !/^OPENQASM/ { print "QCNN 1;" >to }
+{ begun = 1; print >to }
 ' "$top_srcdir/tests/lang/language.txt"
 
 # The columns from a given one on, of all samples, on one line.

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Elaboration: classical bits of OpenQASM, and the measurements that end a circuit. */
+#include "compiler/elaborate/elab.h"
+
+#include <inttypes.h>
+
+static bool same_length(struct elab *e, const struct wire_list *w, const struct wire_list *bits, struct span at)
+{
+	if (w->n == bits->n)
+		return true;
+	return elab_refuse(e, DIAG_BROADCAST, at, "%u qubit%s measured into %u bit%s", w->n, w->n == 1 ? "" : "s", bits->n,
+		bits->n == 1 ? "" : "s");
+}
+
+/* bits: NULL where the results go nowhere.  A measured qubit ends there: nothing may follow. */
+static void measure(struct elab *e, const struct node *qubits, const struct wire_list *bits, struct span at)
+{
+	struct wire_list w;
+
+	if (!elab_qubits(e, qubits, &w) || (bits && !same_length(e, &w, bits, at)) || !elab_work(e, w.n / 4, at))
+		return;
+	for (uint32_t k = 0; k < w.n; k++) {
+		e->frame->calls->wire[w.wire[k]] = (struct wire_state){ WIRE_MEASURED, at };
+		if (bits)
+			e->bit[bits->wire[k]] = w.wire[k];
+	}
+}
+
+void elab_bits(struct elab *e, const struct node *n)
+{
+	int64_t size = 1;
+
+	elab_bind(e, n, value_unknown());
+	if (n->a && !elab_int(e, n->a, &size))
+		return;
+	if (size < 1 || size > PROGRAM_OUTPUTS_MAX - (int64_t)e->nbit) {
+		elab_error(e, size < 1 ? DIAG_BAD_SIZE : DIAG_LIMIT_OUTPUTS, n->a ? n->a->span : n->span,
+			size < 1 ? "a register of %" PRId64 " bits, at least 1 is needed" : "%" PRId64 " more bits are too many", size);
+		return;
+	}
+	uint32_t *number = arena_alloc(e->arena, (size_t)size, sizeof *number);
+	for (int64_t k = 0; k < size; k++) {
+		mem_reserve(e->bit, e->nbit, e->cap_bit);
+		number[k] = e->nbit;
+		e->bit[e->nbit++] = INDEX_NONE;
+	}
+	struct value v = { .kind = KIND_BITS, .list = { (uint32_t)size, 1, number } };
+	elab_bind(e, n, v);
+	if (n->b)
+		measure(e, n->b, &v.list, n->span);
+}
+
+void elab_measure(struct elab *e, const struct node *n)
+{
+	struct value v = n->b ? elab_eval(e, n->b) : value_unknown();
+
+	if (v.kind == KIND_BITS || !n->b)
+		measure(e, n->a, n->b ? &v.list : NULL, n->span);
+}
+
+void elab_observe_bits(struct elab *e, struct span at)
+{
+	for (uint32_t k = 0; k < e->nbit && !e->stop; k++)
+		if (e->bit[k] != INDEX_NONE)
+			elab_observe_z(e, e->bit[k], at);
+}

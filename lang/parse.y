@@ -46,7 +46,7 @@ static struct node *body_of(struct parser *p, struct node *statement, struct spa
 %token LAYER "layer" EMBED "embed" DISCARD "discard" ON "on" EACH "each"
 %token OBSERVE "observe" CIRCUIT "circuit" HEAD "head"
 %token OPENQASM "OPENQASM" QREG "qreg" CREG "creg" BIT "bit" UINT "uint" ANGLE "angle"
-%token OPAQUE "opaque" MEASURE_INTO "measure into" ARROW "->"
+%token OPAQUE "opaque" RESET "reset" MEASURE_INTO "measure into" ARROW "->"
 %token ADD_TO "+=" SUB_FROM "-=" MUL_BY "*=" DIV_BY "/=" MOD_BY "%=" POW_BY "**="
 %token OR "||" AND "&&" EQ "==" NE "!=" LE "<=" GE ">=" JOIN "++" POWER "**"
 
@@ -131,6 +131,7 @@ statement:
                               { $$ = NODE_OF(.kind = NODE_MEASURE, .a = $2, .b = $4, .span = @$); }
 | reference '=' "measure into" reference ';'
                               { $$ = NODE_OF(.kind = NODE_MEASURE, .a = $4, .b = $1, .span = @$); }
+| "reset" operands ';'        { $$ = NODE_OF(.kind = NODE_RESET, .list = $2, .span = @$); }
 | "opaque" ID untyped wires ';'     { $$ = NODE_OF(.kind = NODE_OPAQUE, .name = $2, .name_span = @2, .span = @$); }
 | "gate" ID untyped wires scope
                               { $$ = NODE_OF(.kind = NODE_GATE_DEF, .name = $2, .name_span = @2, .c = $5,
@@ -200,7 +201,7 @@ input_type:
 
 loop_type:
   %empty                      { $$ = AST_NONE; }
-| type dims                   { parser_width(p, $2); $$ = $1; }
+| type dims                   { parser_width(p, $2, "a name"); $$ = $1; }
 
 dims:
   %empty                      { $$ = NULL; }
@@ -385,10 +386,8 @@ primary:
 | ID '(' STRING ')'           { $$ = parser_read(p, $1, $3, @3, (struct node_list){ 0 }, @1, @$); }
 | ID '(' STRING ',' exprs ')' { $$ = parser_read(p, $1, $3, @3, $5, @1, @$); }
 | "pow" '(' exprs ')'         { $$ = function(p, "pow", $3, @1, @$); }
-| "int" '(' exprs ')'         { $$ = function(p, "int", $3, @1, @$); }
-| "float" '(' exprs ')'       { $$ = function(p, "float", $3, @1, @$); }
-| "uint" '(' exprs ')'        { $$ = function(p, "int", $3, @1, @$); }
-| "angle" '(' exprs ')'       { $$ = function(p, "float", $3, @1, @$); }
+| type dims '(' exprs ')'     { parser_width(p, $2, "`(`");
+                                $$ = function(p, ast_op_text($1), $4, @1, @$); }
 | primary '[' subscripts ']'  { $$ = NODE_OF(.kind = NODE_INDEX, .a = $1, .list = $3, .span = @$); }
 | '(' expr ')'                { $$ = $2; }
 | '(' expr ',' exprs ')'      { $$ = NODE_OF(.kind = NODE_TUPLE, .span = @$,

@@ -229,11 +229,11 @@ struct node *parser_dims(struct parser *p, struct node *dims)
 	return p->tree->dialect == DIALECT_MODEL ? dims : NULL;
 }
 
-void parser_width(struct parser *p, const struct node *dims)
+void parser_width(struct parser *p, const struct node *dims, const char *expected)
 {
 	if (dims && p->tree->dialect == DIALECT_MODEL)
 		diag_label(diag_at(p->diags, DIAG_SYNTAX, dims->span, "unexpected `[`"),
-			"expected a name");
+			"expected %s", expected);
 }
 
 /* Both inclusion headers of OpenQASM name gates that are built in. */

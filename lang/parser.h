@@ -70,8 +70,8 @@ bool parser_head_layer(struct parser *p, const char *word, struct span at, bool 
 void parser_version(struct parser *p, double number, struct span word, struct span at);
 /* What stands in [] behind a type: the dimensions of an array in models; NULL in OpenQASM, where it is a width. */
 struct node *parser_dims(struct parser *p, struct node *dims);
-/* The same where models have nothing. */
-void parser_width(struct parser *p, const struct node *dims);
+/* The same where models have nothing but `expected`. */
+void parser_width(struct parser *p, const struct node *dims, const char *expected);
 
 /* f("path", args): the file becomes a source, whose text the function reads. */
 struct node *parser_read(struct parser *p, const char *name, const char *path, struct span path_at,

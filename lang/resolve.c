@@ -45,6 +45,7 @@ static const struct {
 	[NODE_BITS] = { IN_FILE, false, "files, outside of gates" },
 	[NODE_MEASURE] = { IN_FILE, false, "files, outside of gates" },
 	[NODE_OPAQUE] = { IN_FILE, true, "files, outside of any { }" },
+	[NODE_RESET] = { IN_FILE, false, "files, outside of gates" },
 };
 
 static const struct { enum context context; const char *text; } context_texts[] = {
@@ -81,6 +82,7 @@ static const char *word_of(const struct node *n)
 		[NODE_BITS] = "classical bits",
 		[NODE_MEASURE] = "`measure`",
 		[NODE_OPAQUE] = "`opaque`",
+		[NODE_RESET] = "`reset`",
 	};
 
 	return words[n->kind];
@@ -310,6 +312,8 @@ static void do_measure(struct resolver *r, struct node *n)
 			"classical bits");
 }
 
+static void do_reset(struct resolver *r, struct node *n) { qubit_list(r, n, "what is reset"); }
+
 static void do_opaque(struct resolver *r, struct node *n) { scope_declare(r, SPACE_CALL, n); }
 
 static void nothing(struct resolver *r, struct node *n)
@@ -346,6 +350,7 @@ static void (*const visit[NODE_COUNT])(struct resolver *r, struct node *n) = {
 	[NODE_BITS] = decl_bits,
 	[NODE_MEASURE] = do_measure,
 	[NODE_OPAQUE] = do_opaque,
+	[NODE_RESET] = do_reset,
 };
 
 static void statement(struct resolver *r, struct node *n)

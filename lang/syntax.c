@@ -40,7 +40,7 @@ static const struct {
 			"qubit", "gate", "ctrl", "negctrl", "inv", "pow", "barrier", "for", "while",
 			"if", "input", "param", "block", "layer", "embed", "discard", "observe",
 			"circuit", "head", "OPENQASM", "qreg", "creg", "bit", "uint", "angle",
-			"opaque", "measure", "end of file" } },
+			"opaque", "reset", "measure", "end of file" } },
 	{ "a gate or block", true, { "ctrl", "a name" },
 		{ "a name", "ctrl", "negctrl", "inv", "pow" } },
 	{ "an expression", false, { "an integer", "'!'" },

@@ -66,13 +66,18 @@ static int profile_model(struct cli *c)
 	return command_bench.run(c);
 }
 
+static bool is_model(const char *path)
+{
+	return path_ends(path, ".qcnn") || path_ends(path, ".qasm");
+}
+
 static int run_profiled(struct cli *c)
 {
 	const char *what = c->options.operand[0];
 
 	if (path_is_config(what))
 		return profile_training(c);
-	if (path_ends(what, ".qcnn"))
+	if (is_model(what))
 		return profile_model(c);
 	if (c->options.given[OPT_BENCH_THREADS]) {
 		c->options.given[OPT_THREADS] = true;
@@ -98,7 +103,7 @@ static int check_options(struct cli *c)
 		{ OPT_ISA, "run.isa", true },
 		{ OPT_DEVICE, "run.device", true },
 	};
-	bool model = o->noperand && path_ends(o->operand[0], ".qcnn");
+	bool model = o->noperand && is_model(o->operand[0]);
 	bool weights = o->noperand && !model && !path_is_config(o->operand[0]);
 
 	if (o->given[OPT_JSON] + o->given[OPT_CSV] > 1)
@@ -112,7 +117,7 @@ static int check_options(struct cli *c)
 	for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
 		if (!model && o->given[keys[k].option] && !(weights && keys[k].weights))
 			return cli_usage(c,
-				"--%s is for a model (.qcnn); a configuration has the key %s, which --set changes",
+				"--%s is for a model (.qcnn, .qasm); a configuration has the key %s, which --set changes",
 				option_rows()[keys[k].option].name, keys[k].key);
 	if (model && o->given[OPT_SET])
 		return cli_usage(c,

@@ -16,7 +16,7 @@
 static int check_ending(const struct cli *c, const char *path)
 {
 	static const char *const other[] = { ".npz", ".npy", ".json", ".jsonl", ".h5", ".hdf5",
-		".keras", ".csv", ".txt", ".yaml", ".yml", ".qcnn" };
+		".keras", ".csv", ".txt", ".yaml", ".yml", ".qcnn", ".qasm" };
 
 	for (size_t i = 0; i < sizeof other / sizeof *other; i++)
 		if (path_ends(path, other[i]))

@@ -453,7 +453,7 @@ struct config *config_open(const char *path, const struct config_change *change,
 			path, path, path_ends(path, "/") ? "" : "/");
 		return NULL;
 	}
-	if (path_ends(path, ".qcnn")) {
+	if (path_ends(path, ".qcnn") || path_ends(path, ".qasm")) {
 		err_set(e, -ERR_CONFIG, "%s is a model; a configuration, a YAML file, names it: `model: {file: %s}`",
 			path, path);
 		return NULL;

@@ -123,6 +123,7 @@ void elab_evolve(struct elab *e, const struct node *n);
 /* elab_measure.c: classical bits of OpenQASM */
 void elab_bits(struct elab *e, const struct node *n);
 void elab_measure(struct elab *e, const struct node *n);
+void elab_reset(struct elab *e, const struct node *n);
 /* The outputs of the circuit: z of the qubit of each bit that was measured, in order of the bits. */
 void elab_observe_bits(struct elab *e, struct span at);
 /* elab_block.c */

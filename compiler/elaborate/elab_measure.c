@@ -4,20 +4,23 @@
 
 #include <inttypes.h>
 
-static bool same_length(struct elab *e, const struct wire_list *w, const struct wire_list *bits, struct span at)
+static bool same_length(struct elab *e, const struct wire_list *w, const struct wire_list *bits,
+	struct span at)
 {
 	if (w->n == bits->n)
 		return true;
-	return elab_refuse(e, DIAG_BROADCAST, at, "%u qubit%s measured into %u bit%s", w->n, w->n == 1 ? "" : "s", bits->n,
-		bits->n == 1 ? "" : "s");
+	return elab_refuse(e, DIAG_BROADCAST, at, "%u qubit%s measured into %u bit%s", w->n,
+		w->n == 1 ? "" : "s", bits->n, bits->n == 1 ? "" : "s");
 }
 
 /* bits: NULL where the results go nowhere.  A measured qubit ends there: nothing may follow. */
-static void measure(struct elab *e, const struct node *qubits, const struct wire_list *bits, struct span at)
+static void measure(struct elab *e, const struct node *qubits, const struct wire_list *bits,
+	struct span at)
 {
 	struct wire_list w;
 
-	if (!elab_qubits(e, qubits, &w) || (bits && !same_length(e, &w, bits, at)) || !elab_work(e, w.n / 4, at))
+	if (!elab_qubits(e, qubits, &w) || (bits && !same_length(e, &w, bits, at))
+		|| !elab_work(e, w.n / 4, at))
 		return;
 	for (uint32_t k = 0; k < w.n; k++) {
 		e->frame->calls->wire[w.wire[k]] = (struct wire_state){ WIRE_MEASURED, at };
@@ -34,8 +37,11 @@ void elab_bits(struct elab *e, const struct node *n)
 	if (n->a && !elab_int(e, n->a, &size))
 		return;
 	if (size < 1 || size > PROGRAM_OUTPUTS_MAX - (int64_t)e->nbit) {
-		elab_error(e, size < 1 ? DIAG_BAD_SIZE : DIAG_LIMIT_OUTPUTS, n->a ? n->a->span : n->span,
-			size < 1 ? "a register of %" PRId64 " bits, at least 1 is needed" : "%" PRId64 " more bits are too many", size);
+		elab_error(e, size < 1 ? DIAG_BAD_SIZE : DIAG_LIMIT_OUTPUTS,
+			n->a ? n->a->span : n->span,
+			size < 1 ? "a register of %" PRId64 " bits, at least 1 is needed"
+				 : "%" PRId64 " more bits are too many",
+			size);
 		return;
 	}
 	uint32_t *number = arena_alloc(e->arena, (size_t)size, sizeof *number);
@@ -56,6 +62,32 @@ void elab_measure(struct elab *e, const struct node *n)
 
 	if (v.kind == KIND_BITS || !n->b)
 		measure(e, n->a, n->b ? &v.list : NULL, n->span);
+}
+
+static bool reset(struct elab *e, uint32_t wire, struct span at)
+{
+	const struct wire_state *s = &e->frame->calls->wire[wire];
+	char name[80];
+
+	if (s->use == WIRE_UNUSED)
+		return true;
+	struct diag *g = elab_error(e, DIAG_QASM_PART, at, "qubit %s is reset after it was used",
+		elab_wire_name(e, wire, name, sizeof name));
+	if (s->at.file)
+		diag_second(g, s->at, "used here");
+	diag_help(g, "go on with another qubit; a model can also `discard` this one");
+	return false;
+}
+
+/* Qubits begin in |0>: a reset before the first gate has no effect, and a later one is not unitary. */
+void elab_reset(struct elab *e, const struct node *n)
+{
+	struct wire_list w;
+
+	for (uint32_t i = 0; i < n->list.n && elab_qubits(e, n->list.v[i], &w); i++)
+		for (uint32_t k = 0; k < w.n; k++)
+			if (!reset(e, w.wire[k], n->list.v[i]->span))
+				return;
 }
 
 void elab_observe_bits(struct elab *e, struct span at)

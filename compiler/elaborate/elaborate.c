@@ -279,6 +279,7 @@ static void (*const run[NODE_COUNT])(struct elab *, const struct node *) = {
 	[NODE_HEAD] = run_head,
 	[NODE_BITS] = elab_bits,
 	[NODE_MEASURE] = elab_measure,
+	[NODE_RESET] = elab_reset,
 };
 
 void elab_run(struct elab *e, const struct node *n)

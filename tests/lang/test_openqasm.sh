@@ -58,6 +58,10 @@ tap_exit 0 "compile --emit=circuit" "$QCNN" compile --emit=circuit bell.qasm
 tap_has out 'observe z(q[0]);' "a model is made"
 tap_is "$(probabilities bell.qasm)" \
 	"0.500 0.000 0.000 0.500 " "probabilities"
+tap_exit 2 "profile" "$QCNN" profile --set train.epochs=1 bell.qasm
+tap_has err 'a model has --const' "takes it for a model"
+tap_exit 78 "train" "$QCNN" train bell.qasm
+tap_has err 'bell.qasm is a model' "says that it is no configuration"
 tap_exit 0 "samples" "$QCNN" run -q --emit=samples --shots=3 bell.qasm
 "$QCNN" check /dev/stdin <bell.qasm >out 2>err
 tap_result $? "from a pipe"

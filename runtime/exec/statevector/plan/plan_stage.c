@@ -230,16 +230,16 @@ static void prepare_first(struct schedule *s)
 
 uint64_t plan_nonzero(const struct plan *pl, const struct plan_circuit *c, uint32_t nstep)
 {
-	uint64_t bits = 0;
-	for (uint32_t k = 0; k < nstep; k++)
+	uint64_t bits = 0, all = (UINT64_C(1) << c->nbit) - 1;
+	for (uint32_t k = 0; k < nstep && bits != all; k++)
 		bits |= plan_targets(pl, &c->step[k]);
 	return bits;
 }
 
 uint64_t plan_left(const struct plan *pl, const struct plan_circuit *c, uint32_t first)
 {
-	uint64_t bits = 0;
-	for (uint32_t k = first; k < c->nstep; k++)
+	uint64_t bits = 0, all = (UINT64_C(1) << c->nbit) - 1;
+	for (uint32_t k = first; k < c->nstep && bits != all; k++)
 		bits |= c->step[k].undo ? 0 : plan_targets(pl, &c->step[k]);
 	return bits;
 }

@@ -17,10 +17,10 @@ static bool seen_before(struct elab *e, enum diag_code code, struct span at)
 	for (uint32_t i = 0; i < e->nseen; i++)
 		if (e->seen[i] == key)
 			return true;
-	if (e->nseen > 4 * DIAG_ERRORS_MAX) {
+	if (e->nseen > 4 * DIAG_ERRORS_MAX && diags_errors(e->diags))
 		e->stop = true;
+	if (e->nseen > 4 * DIAG_ERRORS_MAX && (e->stop || diag_row(code)->severity == DIAG_WARNING))
 		return true;
-	}
 	mem_reserve(e->seen, e->nseen, e->cap_seen);
 	e->seen[e->nseen++] = key;
 	return false;
@@ -32,7 +32,7 @@ struct diag *elab_error(struct elab *e, enum diag_code code, struct span at, con
 	bool old = seen_before(e, code, at);
 	va_list ap;
 
-	if (old && ++e->nmute > ELAB_MUTE_MAX)
+	if (old && ++e->nmute > ELAB_MUTE_MAX && diags_errors(e->diags))
 		e->stop = true;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);

@@ -72,6 +72,20 @@ printf 'QCNN 1; circuit f(float a) { qubit[2] q; param float t; rx(a*t) q[0]; ob
 tap_exit 0 "two instances of a circuit" "$QCNN" check --error-format=short instances.qcnn
 tap_is "$(sed 's/.*warning/warning/' err)" 'warning[Q0405]: no output depends on qubit q[1]' "warn once"
 
+# However many there are, the text runs to its end: 1,000 places, and one place 30,000 times.
+{
+	printf 'QCNN 1;\nqubit q;\nfor int i in [1:30000] { rx(100) q; }\n'
+	awk 'BEGIN { for (i = 0; i < 1000; i++) print "rx(-100) q; rx(100) q;" }'
+	echo 'observe z(q);'
+} >many.qcnn
+tap_exit 0 "many warnings" "$QCNN" check --json many.qcnn
+tap_has out '"outputs": 1,' "hide no statement"
+echo 'x nosuch;' >>many.qcnn
+tap_exit 65 "many warnings before an error" "$QCNN" check many.qcnn
+sed -i '$d' many.qcnn
+echo 'x q;' >>many.qcnn
+tap_exit 65 "many warnings before a gate after the outputs" "$QCNN" check many.qcnn
+
 printf 'QCNN 1;\nqubit[60] q; h q; observe z(q[0]);\n' >large.qcnn
 tap_exit 0 "60 qubits" "$QCNN" check large.qcnn
 tap_has err 'warning[Q0407]: a state of this model does not fit this machine: it needs 8.0 EiB for 1 state of 60 qubits in single precision' "do not fit"

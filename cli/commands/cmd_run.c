@@ -373,7 +373,8 @@ const struct command command_run = {
 		"qcnn run --data=new.npz latest",
 		"qcnn run --emit=jacobian --precision=double --data=new.npz cluster.qcnn",
 		"qcnn run --emit=state -o state.npy bell.qcnn",
-		"qcnn run --emit=samples --shots=100 --format=csv bell.qcnn", NULL },
+		"qcnn run --emit=samples --shots=100 --format=csv bell.qcnn",
+		"qcnn run --emit=probabilities ghz.qasm", NULL },
 	.exit_1 = "a value is not finite",
 	.run = run,
 };

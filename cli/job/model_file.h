@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A model's file as a program: compiled from .qcnn, assembled from .asm, or read as
+ * A model's file as a program: compiled from .qcnn or OpenQASM, assembled from .asm, or read as
  * bytecode; and the inputs that it requires of the data. */
 #pragma once
 
@@ -16,7 +16,7 @@ struct model_file {
 	struct input_want *want;     /* (program->ninput_group) owned; with places where known */
 };
 
-/* Open a model as text, assembler text, bytecode, qsim's text, or in a weights.bin, recognised by its content.
+/* Open a model as text, a circuit of OpenQASM, assembler text, bytecode, qsim's text, or in a weights.bin, recognised by its content.
  * 0 (then check diags_errors), or a negative code and *e if the file cannot be read. */
 int model_file_open(const char *path, struct diags *d, const struct lang_options *lo,
 	const struct compile_options *co, struct model_file *out, struct err *e);

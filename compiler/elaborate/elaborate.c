@@ -103,7 +103,11 @@ const char *elab_wire_name(struct elab *e, uint32_t wire, char *buf, size_t len)
 	else if (e->circuit)
 		for (uint32_t i = 0; i < e->circuit->nreg; i++) {
 			const struct wire_register *r = &e->circuit->reg[i];
-			if (wire >= r->first && wire - r->first < r->count)
+			if (wire < r->first || wire - r->first >= r->count)
+				continue;
+			if (*r->name == '$') /* a physical qubit is no register */
+				snprintf(buf, len, "%s", r->name);
+			else
 				snprintf(buf, len, "%s[%u]", r->name, wire - r->first);
 		}
 	return buf;

@@ -43,7 +43,7 @@ void train_summary(const struct cli *c, const struct job *j, const struct train_
 	}
 	if (j->test.done) {
 		buf_str(&b, "; ");
-		say_numbers(&b, w, "test", j->test.loss, j->test.metric);
+		say_numbers(&b, w, "test", digits, j->test.loss, j->test.metric);
 	}
 	cli_note(c, "%s", b.data);
 	buf_clear(&b);

@@ -107,10 +107,10 @@ static void choose(struct maker *m, unsigned n, unsigned of, uint32_t *out)
 
 static void choose_gate(struct maker *m, unsigned ntarget, struct item *it)
 {
-	unsigned most = ntarget < 3 ? ntarget : 3;
+	unsigned most = ntarget < 3 ? ntarget : 3, ngate = m->r->ngate ? m->r->ngate : GATE_COUNT - 1;
 
 	for (;;) {
-		const struct gate_row *row = gate_row((enum gate)(1 + below(&m->dice, GATE_COUNT - 1)));
+		const struct gate_row *row = gate_row((enum gate)(1 + below(&m->dice, ngate)));
 
 		it->gate = row->id;
 		it->word = 0;

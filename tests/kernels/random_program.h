@@ -20,6 +20,7 @@ struct random_shape {
 	bool wide;                   /* matrices on three wires too */
 	bool diagonals;              /* half of the matrices are diagonal */
 	bool permutes;               /* the other half are permutations without phases */
+	unsigned ngate;              /* gates of these first numbers alone; 0: all */
 	unsigned gate_flags;         /* every gate has these (of enum gate_flag) */
 	unsigned nz;                 /* products of Z read besides, up to 256 */
 	bool only_z;                 /* and no other Pauli products */

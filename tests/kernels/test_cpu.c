@@ -40,9 +40,9 @@ static struct job job_of_structure(unsigned seed, unsigned gate_flags)
 	return job_of(&r, NSAMPLE);
 }
 
-static struct job job_new(unsigned seed, unsigned nwire, uint32_t nsample)
+static struct random_shape shape_of(unsigned seed, unsigned nwire)
 {
-	struct random_shape r = { .seed = seed,
+	return (struct random_shape){ .seed = seed,
 		.nwire = nwire,
 		.napply = 8 + seed % 16,
 		.ncircuit = 1 + seed % 2,
@@ -61,6 +61,11 @@ static struct job job_new(unsigned seed, unsigned nwire, uint32_t nsample)
 		.nsame = seed % 5 == 2  ? 400
 			: seed % 5 == 4 ? 12
 					: 0 };
+}
+
+static struct job job_new(unsigned seed, unsigned nwire, uint32_t nsample)
+{
+	struct random_shape r = shape_of(seed, nwire);
 
 	return job_of(&r, nsample);
 }
@@ -381,7 +386,10 @@ static void test_baseline_bits(enum precision precision, uint64_t want)
 	uint64_t digest = 0;
 
 	for (unsigned seed = 1; seed <= 7; seed++) {
-		struct job j = job_new(seed, 5, NSAMPLE);
+		struct random_shape r = shape_of(seed, 5);
+
+		r.ngate = GATE_FSIM; /* further gates would make other circuits */
+		struct job j = job_of(&r, NSAMPLE);
 
 		if (!run(&j, &o, NSAMPLE, &j.want))
 			tap_bail("the baseline does not run");

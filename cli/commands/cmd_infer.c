@@ -509,7 +509,8 @@ static void check_samples(struct inference *f)
 	sample_known_check(&f->p.classes, labels, &f->p.part, f->d);
 }
 
-/* On a terminal columns are aligned, elsewhere tabs are between them. */
+/* On a terminal columns are aligned, elsewhere tabs are between them. mpirun gives its processes a terminal for the output
+ * alone, whatever it writes that to. */
 static void print_predictions(struct inference *f, bool samples)
 {
 	struct buf *to = &f->cli->out;
@@ -522,7 +523,7 @@ static void print_predictions(struct inference *f, bool samples)
 		predictions_text(&f->p, samples, &b);
 	if (!b.len)
 		return;
-	if (json || !isatty(STDOUT_FILENO))
+	if (json || !isatty(STDOUT_FILENO) || !isatty(STDERR_FILENO))
 		visible_text(to, b.data, b.len, VISIBLE_TABS | VISIBLE_LINES);
 	else
 		table_align(b.data, to);

@@ -13,7 +13,7 @@ faults kill "137 0" $((${slow:-1} * 17)) 6 "killed" $faulty_more "$faulty_callba
 faults tear "137 0" $((${slow:-1} * 11)) 2 "torn" $faulty_more "$faulty_callbacks"
 faults "full 1" "0 73 74" $((${slow:-1} * 11)) 4 "no room once" $faulty_more "$faulty_callbacks"
 faults "full 0" "0 73 74" $((${slow:-1} * 21)) 8 "no room any more" $faulty_more "$faulty_callbacks"
-faults "broken 1" "0 73 74" 9 104 "one call that fails" $faulty_more "$faulty_callbacks"
+faults "broken 1" "0 73 74" 9 100 "one call that fails" $faulty_more "$faulty_callbacks"
 faults "broken 0" "0 73 74" $((${slow:-1} * 23)) 5 "a disk that fails" $faulty_more "$faulty_callbacks"
 faults "readonly 0" "0 73 74" $((${slow:-1} * 29)) 11 "a disk that is read-only from then on" $faulty_more "$faulty_callbacks"
 faults TERM "0 75" $((${slow:-1} * 17)) 3 "TERM" $faulty_more "$faulty_callbacks"

@@ -116,8 +116,8 @@ tap_has err 'the device cuda cannot be used: the NVIDIA driver finds no GPU' "to
 EMU_DEVICES=0 tap_exit 78 "the key in the configuration is not enough" "$emu" train --set log.dir=lost --resume=$name --set run.device=cpu small.yaml
 tap_has err 'has another configuration: run.device is "cpu" here and "cuda" there' "as for other keys"
 EMU_DEVICES=0 tap_exit 78 "another key is refused with --device" \
-	"$emu" train --set log.dir=lost --resume=$name --device=cpu --set train.epochs=2 small.yaml
-tap_has err 'train.epochs is 2 here and 1 there' "by its name"
+	"$emu" train --set log.dir=lost --resume=$name --device=cpu --set run.seed=6 small.yaml
+tap_has err 'run.seed is 6 here and 5 there' "by its name"
 EMU_DEVICES=0 tap_exit 0 "--resume and --device=cpu" "$emu" train --set log.dir=lost --resume=$name --device=cpu small.yaml
 says err 'resuming lost/.* after step 2' "go on"
 tap_has err 'warning: the run was begun with the device cuda and goes on with cpu: the last digits may differ' "with a warning"

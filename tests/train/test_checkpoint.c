@@ -2,6 +2,7 @@
  * A training that stops after any update and goes on from a checkpoint has the bits of one
  * that never stopped: weights, optimiser, every epoch's numbers; and what no state may say is refused. */
 #include "runtime/train/checkpoint/checkpoint.h"
+#include "runtime/train/checkpoint/end_states.h"
 #include "runtime/train/train.h"
 
 #include <math.h>
@@ -472,6 +473,29 @@ static void test_record(void)
 	tap_is_int((int)refused, 13, "numbers that are no counts and no flags are refused");
 }
 
+/* Last states of restarts of 2^20 weights with room for five vectors: 40 MiB each. */
+static bool keeps_end(uint32_t restarts)
+{
+	static double zero[1 << 20];
+	const struct program large = { .nweight = 1 << 20 };
+	struct train_job j = job_of(&large, "adam");
+	const struct restart_state at = { .weight = zero, .slot = { zero, zero, zero } };
+
+	j.restarts = restarts;
+	struct end_states *s = end_states_new(&j);
+	end_states_add(s, &at);
+	bool kept = end_states_of(s, 0) != NULL;
+	end_states_free(s);
+	return kept;
+}
+
+static void test_large_ends(void)
+{
+	tap_ok(keeps_end(1), "the last state of one restart is kept");
+	tap_ok(keeps_end(6), "and those of several in 256 MiB");
+	tap_ok(!keeps_end(7), "of larger ones none");
+}
+
 int main(void)
 {
 	struct program *bare = tiny_program(0, 0, 0), *head = tiny_program(ACTIVATION_TANH, ACTIVATION_SIGMOID, 2);
@@ -484,6 +508,7 @@ int main(void)
 	test_step_by_step(head);
 	test_refused(bare);
 	test_record();
+	test_large_ends();
 	program_free(bare);
 	program_free(head);
 	return tap_done();

@@ -8,6 +8,8 @@
 
 #include "runtime/base/arena.h"
 
+enum { SEVERAL_BYTES_MAX = 256 << 20 };
+
 struct end_state {
 	struct restart_state at;
 	double *memory;
@@ -62,6 +64,16 @@ static bool has_ended(const struct train_job *j, const struct restart_state *at)
 		|| (j->max_steps && at->step >= j->max_steps);
 }
 
+/* All of them are in memory at the same time, and in every checkpoint. */
+static bool keeps(const struct train_job *j)
+{
+	unsigned nvector = 2 + optimizer_slots(j->optimizer, j->option);
+	uint64_t each = (uint64_t)j->program->nweight * nvector * sizeof(double);
+
+	return j->restarts == 1
+		|| (j->restarts <= STATE_RESTARTS_MAX && j->restarts * each <= SEVERAL_BYTES_MAX);
+}
+
 static struct end_state *copy(const struct train_job *j, const struct restart_state *at)
 {
 	unsigned nslot = optimizer_slots(j->optimizer, j->option);
@@ -95,7 +107,7 @@ static struct end_state *copy(const struct train_job *j, const struct restart_st
 
 void end_states_add(struct end_states *s, const struct restart_state *at)
 {
-	if (s->job->restarts > STATE_RESTARTS_MAX)
+	if (!keeps(s->job))
 		return;
 	struct end_state *d = copy(s->job, at);
 	pthread_mutex_lock(&s->lock);

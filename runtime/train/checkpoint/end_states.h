@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The states of restarts after their last epochs, before best or averaged weights replace those of that epoch: from them
- * a training goes on for more epochs.  Of more than STATE_RESTARTS_MAX restarts none are kept. */
+ * a training goes on for more epochs.  Of more than STATE_RESTARTS_MAX restarts, or of several with more than 256 MiB, none are kept. */
 #pragma once
 
 #include "runtime/train/checkpoint/train_state.h"

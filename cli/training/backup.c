@@ -9,8 +9,6 @@
 #include "runtime/base/system/clock.h"
 #include "runtime/base/system/folder.h"
 
-static const char end_written[] = "checkpoint/end.bin";
-
 int backup_open(struct backup *b, struct write_errors *t, const struct job *j, struct run *run,
 	double begin, uint64_t count, struct end_states *ends, struct err *e)
 {
@@ -149,16 +147,7 @@ void backup_save_end(struct backup *b, const struct weights_vector *own, unsigne
 	if (!end_states_complete(b->ends))
 		return;
 	b->ended_by = ended_by(&b->job->train, b->ends);
-	b->has_end = !write_file(b, end_written, &s, NULL, own, nown, &e);
-	if (!b->has_end)
+	if (write_file(b, backup_file[BACKUP_END], &s, NULL, own, nown, &e))
 		cli_note(b->write_errors->cli, "%s; the run cannot be extended by more epochs",
 			e.text);
-}
-
-void backup_keep_end(const struct backup *b)
-{
-	int folder = run_folder(b->run);
-
-	if (b->has_end && !folder_rename(folder, end_written, backup_file[BACKUP_END]))
-		folder_sync(folder, backup_file[BACKUP_END]);
 }

@@ -23,7 +23,6 @@ struct backup {
 	struct train_log_waiting waiting;    /* while one is written */
 	struct end_states *ends;             /* of restarts; borrowed */
 	const char *ended_by; /* of the state after the last epoch; NULL: all epochs were trained */
-	bool has_end;
 };
 
 /* count: number of the checkpoint that the run is resumed from, else 0; ends: filled while it trains. */
@@ -35,8 +34,7 @@ bool backup_is_due(struct backup *b);
  * not be saved. Without a signal a failure is reported, and saving is tried again at the next checkpoint. */
 int backup_save(struct backup *b, const struct train_state *s, struct train_log *log,
 	const struct weights_vector *own, unsigned nown, struct err *e);
-/* The states after the last epochs of all restarts, with what ended the training in the metadata, when the log is closed; kept
- * by backup_keep_end() once the run has finished, so that those of a run that is extended stay until then. */
+/* The states after the last epochs of all restarts, with what ended the training in the metadata. Call it when the run has
+ * finished: those of a run that is extended stay until then, and weights and record come first where the disk is nearly full. */
 void backup_save_end(struct backup *b, const struct weights_vector *own, unsigned nown);
-void backup_keep_end(const struct backup *b);
 void backup_close(struct backup *b);

@@ -378,9 +378,6 @@ static void close_writers(struct training *t, bool well)
 	t->callbacks.progress = NULL;
 	train_log_close(t->log, well);
 	write_errors_lost(&t->write_errors, run_flush(t->run, &e), &e);
-	if (well)
-		save_end(t);
-	backup_close(&t->backup);
 }
 
 /* The end of the folder: with a result, to be gone on with, or gone. Without its last record the run has not finished:
@@ -402,7 +399,7 @@ static int end_folder(struct training *t, int code, const struct train_result *r
 		record_run(t->run, t->cli, t->job, ending_of(code), clock_seconds() - t->begin, NULL, &ignored);
 	}
 	if (!code) {
-		backup_keep_end(&t->backup);
+		save_end(t);
 		run_finish(t->run);
 		t->words.folder = run_path(t->run);
 		train_summary(t->cli, t->job, &t->words, r);
@@ -493,6 +490,7 @@ static int train_and_keep(struct training *t)
 	if (!code)
 		train_test(t->cli, t->job, r.weight);
 	code = end_folder(t, code, &r, &e);
+	backup_close(&t->backup);
 	train_report_free(t->report);
 	train_result_release(&r);
 	return code && !(t->cli->profiling && code == -ERR_STOPPED) ? cli_fail(t->cli, &e) : 0;

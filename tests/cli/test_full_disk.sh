@@ -103,4 +103,18 @@ fill
 tap_exit 74 "a profile that finds no room" "$QCNN" profile --no-limits --steps 5 --level=phases -o disk/profile config.yaml
 tap_has err "No space left" "says why"
 umount disk
+
+# Room for all results but the state from which the training could be extended.
+sed 's/head.*/head { dense(300, tanh); dense(300, tanh); dense(1, tanh); }/' cluster.qcnn >large.qcnn
+large() { "$QCNN" train --no-progress --set=model.file=large.qcnn --set=log.report=false --set=log.tensorboard=false --set=train.epochs=1 "$@" config.yaml; }
+kilobytes() { du -k "$@" | awk '{ n += $1 } END { print n }'; }
+large --set=log.dir=room
+large_run=$(tap_run room)
+mount -t tmpfs -o size=$(($(kilobytes "$large_run") - $(kilobytes "$large_run/weights.bin") / 2))k none disk
+tap_exit 0 "no room for the state after the last epoch" large --set=log.dir=disk
+tap_has err "the run cannot be extended by more epochs" "says what that means"
+tap_same "$large_run/weights.bin" disk/latest/weights.bin "the weights are there"
+tap_has disk/latest/run.json '"state": "finished"' "and the run has finished"
+tap_ok "no temporary file stays" test -z "$(find disk -name '*.tmp*')"
+umount disk
 tap_done

@@ -8,7 +8,6 @@
 #include <grp.h>
 #include <limits.h>
 #include <pwd.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -170,18 +169,6 @@ int folder_unlink(int folder, const char *file)
 	int at = open_parent(folder, file, false, &base), code = at < 0 ? -1 : unlinkat(at, base, 0);
 
 	drop(at);
-	return code;
-}
-
-int folder_rename(int folder, const char *from, const char *to)
-{
-	const char *from_base, *to_base;
-	int from_at = open_parent(folder, from, false, &from_base);
-	int to_at = from_at < 0 ? -1 : open_parent(folder, to, false, &to_base);
-	int code = to_at < 0 ? -1 : renameat(from_at, from_base, to_at, to_base);
-
-	drop(to_at);
-	drop(from_at);
 	return code;
 }
 

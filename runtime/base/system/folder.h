@@ -28,7 +28,6 @@ int folder_parents(int folder, const char *file);
 /* lstat and unlink: 0 or -1. */
 int folder_stat(int folder, const char *file, struct stat *st);
 int folder_unlink(int folder, const char *file);
-int folder_rename(int folder, const char *from, const char *to); /* in place of what `to` was */
 /* fsync of the folder that `file` lies in: 0 or -1. File systems that cannot sync a folder count as done. */
 int folder_sync(int folder, const char *file);
 const char *folder_reason(int errnum);

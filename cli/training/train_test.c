@@ -2,6 +2,7 @@
  * The test part with the weights of a training that has ended. */
 #include "cli/training/train_test.h"
 
+#include "cli/signals.h"
 #include "runtime/base/rng.h"
 #include "runtime/exec/exact_optimisation.h"
 #include "runtime/net/scheduler/pool_threads.h"
@@ -36,8 +37,8 @@ static int evaluate(struct job *j, const double *weight, struct err *e)
 	struct pool *pool = o.remote ? j->train.pool : pool_threads_new(o.nthread);
 	evaluator_draws(ev,
 		rng_u64((uint64_t)config_int(j->config, KEY_RUN_SEED), RNG_SHOT_KEY, 0, 0), 0);
-	code = evaluate_part(ev, part, &j->train.measures, weight, output, &j->test.loss,
-		j->test.metric, pool, e);
+	code = evaluate_part_until(ev, part, &j->train.measures, weight, output, &j->test.loss,
+		j->test.metric, pool, stop_asked, e);
 	if (!o.remote)
 		pool->ops->free(pool);
 	evaluator_free(ev);
@@ -53,5 +54,6 @@ void train_test(const struct cli *c, struct job *j, const double *weight)
 		return;
 	j->test.done = !evaluate(j, weight, &e);
 	if (!j->test.done)
-		cli_note(c, "the test data were not evaluated: %s", e.text);
+		cli_note(c, "the test data were not evaluated: %s%s", e.text,
+			stop_asked() ? "; `qcnn infer` evaluates them" : "");
 }

@@ -93,8 +93,9 @@ static int metrics_of(const struct program *p, const struct part *part, const st
 	return 0;
 }
 
-int evaluate_part(struct evaluator *ev, const struct part *part, const struct measures *m, const double *weight,
-	double *output, double *loss_out, double *metric_out, struct pool *pool, struct err *e)
+int evaluate_part_until(struct evaluator *ev, const struct part *part, const struct measures *m,
+	const double *weight, double *output, double *loss_out, double *metric_out,
+	struct pool *pool, const char *(*stop)(void), struct err *e)
 {
 	const struct program *p = evaluator_evaluated(ev);
 	struct evaluation v = { .ev = ev, .pool = pool,
@@ -108,6 +109,10 @@ int evaluate_part(struct evaluator *ev, const struct part *part, const struct me
 	if (!code)
 		code = evaluator_weights(ev, weight, e);
 	for (uint32_t at = 0, n; !code && at < part->nrow; at += n) {
+		if (stop && stop()) {
+			code = err_set(e, -ERR_STOPPED, "stopped by %s", stop());
+			break;
+		}
 		n = part->nrow - at < v.chunk ? part->nrow - at : v.chunk;
 		code = evaluation_chunk(&v, part, at, n, output + (size_t)at * p->noutput, e);
 	}
@@ -119,4 +124,11 @@ int evaluate_part(struct evaluator *ev, const struct part *part, const struct me
 	free(v.scratch);
 	free(v.input);
 	return code;
+}
+
+int evaluate_part(struct evaluator *ev, const struct part *part, const struct measures *m,
+	const double *weight, double *output, double *loss_out, double *metric_out,
+	struct pool *pool, struct err *e)
+{
+	return evaluate_part_until(ev, part, m, weight, output, loss_out, metric_out, pool, NULL, e);
 }

@@ -20,3 +20,7 @@ void train_result_release(struct train_result *r);
 int evaluate_part(struct evaluator *ev, const struct part *part, const struct measures *m,
 	const double *weight, double *output, double *loss_out, double *metric_out,
 	struct pool *pool, struct err *e);
+/* The same; -ERR_STOPPED as soon as stop returns a word, which says by what. */
+int evaluate_part_until(struct evaluator *ev, const struct part *part, const struct measures *m,
+	const double *weight, double *output, double *loss_out, double *metric_out,
+	struct pool *pool, const char *(*stop)(void), struct err *e);

@@ -152,4 +152,17 @@ for words in "trian config.yaml" "train --epoch=3 config.yaml" "train" "train co
 	tap_exit 2 "qcnn $words" "$QCNN" $words
 	tap_ok "says why" test -s err
 done
+
+# A signal while the test part is evaluated, which takes long here: the training has finished, with the weights that it keeps then.
+"$QCNN" train --no-progress --set=model.const.n=12 --set=train.epochs=1 --set=train.restarts=1 --set=run.threads=1 --set=data.rounds=20000 \
+	--set='data.split={train: 0.0002, validation: 0.0002, test: 0.9996}' --set=log.dir=tested "$top_srcdir/examples/cluster/config.yaml" 2>err &
+pid=$!
+tap_until '[ -e tested/cluster-*/weights.bin ] || [ -z "$(tap_left $pid)" ]'
+kill -s TERM $pid
+wait $pid
+tap_is $? 0 "a signal while the test part is evaluated"
+tap_has err 'the test data were not evaluated: stopped by TERM; `qcnn infer` evaluates them' "is said"
+tap_has tested/latest/run.json '"state": "finished"' "the training has finished"
+tap_ok "and can be extended" test -s tested/latest/state.bin
+tap_is "$(grep -c test_loss tested/latest/run.json)" 0 "without results of the test part"
 tap_done

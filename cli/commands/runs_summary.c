@@ -19,11 +19,14 @@ struct summary {
 	size_t nrun;
 };
 
-/* The configuration, or its digest where this program cannot read it. */
+/* The configuration, or its digest where this program cannot read it; `fold` is given, as 1 is where it is not. */
 static json_t *config_of(const struct run_folder *r)
 {
 	json_t *v = run_config(r, NULL, NULL);
+	json_t *split = json_object_get(json_object_get(v, "data"), "split");
 
+	if (json_object_get(split, "folds") && !json_object_get(split, "fold"))
+		json_object_set_new(split, "fold", json_integer(1));
 	return v ? v
 		 : json_pack("{s:O?}", "config_sha256", json_object_get(r->record, "config_sha256"));
 }

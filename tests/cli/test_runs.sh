@@ -112,6 +112,11 @@ tap_exit 0 "one metric" "$QCNN" runs --dir=many summary -m sign_accuracy
 tap_is "$(sed -n '1s/  */ /gp' out)" "runs sign_accuracy val_sign_accuracy train.optimizer.adam.learning_rate" "no other"
 tap_exit 0 "one run" "$QCNN" runs summary one
 tap_is "$(grep -c ± out)" 0 "has no deviation"
+for split in '{folds: 2}' '{folds: 2, fold: 1}' '{folds: 2, fold: 2}'; do
+	"$QCNN" train -q --set log.dir=folds --set "data.split=$split" config.yaml 2>/dev/null
+done
+tap_exit 0 "folds" "$QCNN" runs --dir=folds summary
+tap_is "$(sed -n '2s/ .*//p' out)" 2 "fold 1 is the default, and counts once"
 tap_exit 2 "a metric that no run has" "$QCNN" runs --dir=many summary -m wit
 tap_has err 'none of the runs has `wit`' "it says so"
 tap_exit 2 "sort by it" "$QCNN" runs --dir=many summary --sort=wit

@@ -168,6 +168,12 @@ const char *parser_physical(struct parser *p, uint64_t k, struct span at)
 	}
 	if (low < l->n && (uint64_t)l->v[low]->value.i == k)
 		return l->v[low]->name;
+	if (l->n == PARSER_PHYSICAL_MAX) {
+		diag_at(p->diags, DIAG_LIMIT_QUBITS, at, "more than %d physical qubits",
+			PARSER_PHYSICAL_MAX);
+		parser_stop(p);
+		return l->v[0]->name;
+	}
 	struct node *n =
 		NODE_OF(.kind = NODE_QUBIT, .name_span = at, .span = at, .value.i = (int64_t)k);
 	n->name = arena_printf(&p->tree->arena, "$%llu", (unsigned long long)k);
@@ -410,9 +416,9 @@ struct ast *lang_parse(struct diags *d, uint32_t file, const struct lang_options
 	p->last.at = (struct span){ file, 0, 0 };
 	parser_run(p);
 	scan_close(p);
-	if (t->file && p->physical.n)
-		t->file->list = parser_joined(p, p->physical, t->file->list);
 	if (!t->file)
 		t->file = broken_file(p, file);
+	if (p->physical.n)
+		t->file->list = parser_joined(p, p->physical, t->file->list);
 	return t;
 }

@@ -5,8 +5,13 @@
 
 #include "lang/lang.h"
 
-enum { PARSER_BRACKETS_MAX = LANG_NESTING_MAX, PARSER_REPLAY_MAX = 2, PARSER_DEPTH_MAX = 2000,
-	PARSER_VALUE_BYTES = 64 };
+enum {
+	PARSER_BRACKETS_MAX = LANG_NESTING_MAX,
+	PARSER_REPLAY_MAX = 2,
+	PARSER_DEPTH_MAX = 2000,
+	PARSER_VALUE_BYTES = 64,
+	PARSER_PHYSICAL_MAX = 4096 /* as many qubits as a circuit holds */
+};
 
 struct arguments { struct node_list list; struct span span; bool present; };
 struct modifiers { struct modifier *v; uint32_t n, cap; };

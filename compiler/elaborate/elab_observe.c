@@ -46,6 +46,21 @@ static void help_operator(struct diag *g, const char *text)
 		}
 }
 
+/* Each of them once: a number in the file is one qubit. */
+static bool once(struct elab *e, const struct wire_list *w, struct span at)
+{
+	mem_auto bool *seen = mem_alloc((size_t)e->frame->calls->nwire + 1, sizeof *seen);
+	char name[80];
+
+	for (uint32_t k = 0; k < w->n; k++) {
+		if (seen[w->wire[k]])
+			return elab_refuse(e, DIAG_SAME_QUBIT, at, "qubit %s twice in `pauli_sum`",
+				elab_wire_name(e, w->wire[k], name, sizeof name));
+		seen[w->wire[k]] = true;
+	}
+	return true;
+}
+
 struct value elab_pauli_file(struct elab *e, const struct node *n)
 {
 	uint32_t file = (uint32_t)n->value.i;
@@ -54,7 +69,7 @@ struct value elab_pauli_file(struct elab *e, const struct node *n)
 	struct wire_list w;
 	size_t len;
 
-	if (!elab_qubits(e, n->args.v[0], &w) || !file)
+	if (!elab_qubits(e, n->args.v[0], &w) || !file || !once(e, &w, n->args.v[0]->span))
 		return value_unknown();
 	const char *text = source_text(diags_sources(e->diags), file, &len);
 	if (!elab_work(e, len / 16, n->span))

@@ -20,8 +20,8 @@ struct reader {
 	double sign, coefficient;
 	bool has_coefficient, has_product, has_label; /* label: a letter for each qubit */
 	uint8_t *letter;                              /* (w->n) */
-	uint32_t nfactor;
-	unsigned nbracket; /* [ that are open */
+	uint32_t *qubit, nfactor;                     /* (w->n) those with a letter */
+	unsigned nbracket;                            /* [ that are open */
 };
 
 static bool fail(struct reader *r, const char *begin, const char *end, const char *fmt, ...)
@@ -45,8 +45,8 @@ static void clear(struct reader *r)
 	r->begin = NULL;
 	r->sign = r->coefficient = 1;
 	r->has_coefficient = r->has_product = r->has_label = false;
-	r->nfactor = 0;
-	memset(r->letter, 0, r->w->n);
+	while (r->nfactor)
+		r->letter[r->qubit[--r->nfactor]] = 0;
 }
 
 static bool end_term(struct reader *r)
@@ -58,9 +58,9 @@ static bool end_term(struct reader *r)
 	if (r->has_label && !r->has_coefficient)
 		return fail(r, r->begin, r->at, "a label without a coefficient");
 	t.factor = arena_alloc(r->a, r->nfactor + 1, sizeof *t.factor);
-	for (uint32_t k = 0; k < r->w->n; k++)
-		if (r->letter[k])
-			t.factor[t.nfactor++] = (struct pauli_factor){ k, r->letter[k] };
+	for (; t.nfactor < r->nfactor; t.nfactor++)
+		t.factor[t.nfactor] =
+			(struct pauli_factor){ r->qubit[t.nfactor], r->letter[r->qubit[t.nfactor]] };
 	pauli_term_place(&t, r->w->wire);
 	if (!pauli_sum_append(r->a, r->sum, &t))
 		return fail(r, r->begin, r->at, "more than %d products", PROGRAM_TERMS_MAX);
@@ -163,7 +163,8 @@ static bool factor(struct reader *r, const char *begin, const char *end, uint8_t
 			r->w->n);
 	if (letter && r->letter[qubit])
 		return fail(r, begin, end, "a second letter for qubit %lu", qubit);
-	r->nfactor += letter != 0;
+	if (letter)
+		r->qubit[r->nfactor++] = (uint32_t)qubit;
 	r->letter[qubit] |= letter;
 	return true;
 }
@@ -261,7 +262,8 @@ static bool line_end(struct reader *r)
 bool pauli_text_read(struct arena *a, const char *text, size_t len, const struct wire_list *w,
 	struct pauli_sum *out, struct pauli_text_fault *fault)
 {
-	mem_auto uint8_t *letter = mem_alloc(w->n + 1, sizeof *letter);
+	mem_auto uint8_t *letter = mem_alloc((size_t)w->n + 1, sizeof *letter);
+	mem_auto uint32_t *qubit = mem_alloc((size_t)w->n + 1, sizeof *qubit);
 	struct reader r = { .a = a,
 		.text = text,
 		.at = text,
@@ -269,7 +271,8 @@ bool pauli_text_read(struct arena *a, const char *text, size_t len, const struct
 		.w = w,
 		.sum = out,
 		.fault = fault,
-		.letter = letter };
+		.letter = letter,
+		.qubit = qubit };
 	bool fine = true;
 
 	*out = pauli_sum_empty(a);

@@ -213,6 +213,9 @@ tap_ok "its code is explained" sh -c '"$0" explain Q0230 | grep -q pauli_sum' "$
 printf '%s\n' '  (-0.24) [Z2]' '+ (0.17) [Z0 X1]' '+ (1) [I0]' '- 2*Y3 + .5 X0Z1' >sum.txt
 "$QCNN" compile --emit=circuit sum.qcnn >out
 tap_ok "signs, one letter behind the other" grep -q 'observe 1.0 + 0.5\*x(q\[0\])\*z(q\[1\]) + 0.17\*z(q\[0\])\*x(q\[1\]) - 0.24\*z(q\[2\]) - 2.0\*y(q\[3\]);' out
+sed 's/, q)/, {q[1], q[0], q[2], q[1]})/' sum.qcnn >twice.qcnn
+tap_exit 65 "a qubit twice" "$QCNN" check twice.qcnn
+tap_ok "it is named" grep -q 'error\[Q0208\]: qubit q\[1\] twice in `pauli_sum`' err
 mkdir folder
 mv h2.qiskit folder
 tap_exit 65 "a file that is not there" "$QCNN" run h2.qcnn

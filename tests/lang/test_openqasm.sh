@@ -89,6 +89,12 @@ printf 'OPENQASM 3.0;\n#pragma noise on\nqubit q;\n' >pragma.qasm
 tap_exit 0 "a pragma with a #" "$QCNN" check --error-format=short pragma.qasm
 tap_has err 'pragma.qasm:2:1: warning[Q0408]' "is ignored with a warning"
 
+awk 'BEGIN { print "OPENQASM 3.0;"; for (i = 1000000; i; i--) print "x $" i ";" }' >physical.qasm
+(ulimit -t 5 && "$QCNN" check physical.qasm) >out 2>err
+tap_is $? 65 "a million physical qubits"
+tap_has err 'physical.qasm:4098:3' "are too many"
+tap_has err '1 error' "and nothing else is reported"
+
 # Text, compilation and plan of 100,000 gates take time in proportion: two thirds of a second of a processor.
 awk 'BEGIN {
 	print "OPENQASM 2.0;\nqreg q[20];\ncreg c[20];"

@@ -7,6 +7,7 @@
 #include "compiler/circuit_builder.h"
 #include "compiler/elaborate/elab.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 struct evolution {
@@ -81,32 +82,41 @@ static void add_term(struct evolution *v, const struct pauli_term *t)
 
 /* ---- all of them ---- */
 
-static void find_wires(struct evolution *v, const struct pauli_sum *s)
+static void find_wires(struct evolution *v, const struct pauli_term *t)
 {
-	for (uint32_t i = 0; i < s->n; i++)
-		for (uint32_t k = 0; k < s->store->v[i].nfactor; k++) {
-			uint32_t w = s->store->v[i].factor[k].wire;
+	for (uint32_t k = 0; k < t->nfactor; k++) {
+		uint32_t w = t->factor[k].wire;
 
-			if (v->local[w])
-				continue;
-			v->wire[v->nwire++] = w;
-			v->local[w] = v->nwire;
-		}
+		if (v->local[w])
+			continue;
+		v->wire[v->nwire++] = w;
+		v->local[w] = v->nwire;
+	}
+}
+
+static bool add_sum(struct evolution *v, const struct pauli_sum *s, struct span at)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct pauli_term *t = &s->store->v[i];
+
+		if (!isfinite(2 * t->coefficient))
+			return elab_refuse(v->e, DIAG_NOT_FINITE_VALUE, at,
+				"twice a coefficient is no finite number");
+		if (t->coefficient == 0)
+			continue;
+		find_wires(v, t);
+		add_term(v, t);
+	}
+	return true;
 }
 
 static bool add_sums(struct evolution *v, const struct observables *h, struct span at)
 {
-	for (uint32_t j = 0; j < h->n; j++) {
-		const struct pauli_sum *s = &h->v[j];
+	bool fine = true;
 
-		if (!elab_work(v->e, s->n, at))
-			return false;
-		find_wires(v, s);
-		for (uint32_t i = 0; i < s->n; i++)
-			if (s->store->v[i].coefficient != 0)
-				add_term(v, &s->store->v[i]);
-	}
-	return true;
+	for (uint32_t j = 0; fine && j < h->n; j++)
+		fine = elab_work(v->e, h->v[j].n, at) && add_sum(v, &h->v[j], at);
+	return fine;
 }
 
 /* The time of one of the steps. */
@@ -157,7 +167,7 @@ static void emit(struct evolution *v, const struct node *n, const struct wire_li
 	if (!elab_modify(v->e, n, &v->ops, &width))
 		return;
 	const uint32_t *wire = operands(v, control);
-	for (int64_t k = 0; k < nstep && !v->e->stop && elab_work(v->e, 1, n->span); k++)
+	for (int64_t k = 0; v->ops.n && k < nstep && !v->e->stop && elab_work(v->e, 1, n->span); k++)
 		elab_emit_on(v->e, n, &v->ops, wire, width);
 }
 

@@ -350,16 +350,12 @@ check-net: check-programs
 check-soak: check-programs
 	@$(run_tests) -t 3600 $(soak_tests)
 
-# Bytes of libFuzzer for FUZZ_SECONDS, with clang and its sanitizers.
-FUZZ_SECONDS = 60
-fuzzed_sources = runtime/net/protocol/handshake.c runtime/net/protocol/peer.c runtime/net/protocol/wire.c runtime/net/protocol/wire_parts.c runtime/net/protocol/wire_profile.c runtime/net/protocol/wire_work.c
-EXTRA_DIST += tests/net/any_message.h tests/fuzz/fuzz_wire.c
+# Bytes of libFuzzer for FUZZ_SECONDS (60) each, with clang and its sanitizers.
+EXTRA_DIST += tests/net/any_message.h tests/fuzz/fuzz_wire.c tests/fuzz/fuzz_readers.c tests/fuzz/check.sh
 check-fuzz: all
-	@$(MKDIR_P) tests/net
-	@clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined $(AM_CPPFLAGS) \
-		$(SODIUM_CFLAGS) -o tests/fuzz/fuzz_wire $(srcdir)/tests/fuzz/fuzz_wire.c $(fuzzed_sources:%=$(srcdir)/%) libbase.a $(LIBS) $(SODIUM_LIBS) \
-		$(ZLIB_LIBS) $(JANSSON_LIBS) || { echo "check-fuzz needs clang with libFuzzer"; exit 1; }
-	@cd tests/net && ./fuzz_wire -max_len=4096 -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 && rm -f fuzz_wire
+	@rm -rf fuzz/src && $(MKDIR_P) fuzz/src
+	@$(MAKE) $(AM_MAKEFLAGS) -s distdir distdir=fuzz/src top_distdir=fuzz/src
+	@MAKE='$(MAKE)' $(SHELL) $(srcdir)/tests/fuzz/check.sh
 
 # Lines changed since FORMAT_BASE, or since the style was set, are formatted as .clang-format says.
 check-format:
@@ -434,5 +430,5 @@ CLEANFILES += $(EXTRA_PROGRAMS)
 clean-local:
 	rm -rf tests/logs
 distclean-local:
-	rm -rf sanitize mutants
+	rm -rf sanitize mutants fuzz
 .PHONY: bench bench-gpu bench-split check-mutants check-net check-fuzz examples check-soak check-perf check-sanitize check-sanitized check-programs

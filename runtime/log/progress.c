@@ -35,7 +35,7 @@ struct progress {
 };
 
 /* `drawing held = hold(p);`: until the scope ends nobody else writes to the terminal. */
-#define drawing __attribute__((cleanup(let_go))) pthread_mutex_t *
+#define drawing __attribute__((cleanup(let_go), unused)) pthread_mutex_t *
 static pthread_mutex_t *hold(const struct progress *p)
 {
 	if (p->o.lock)

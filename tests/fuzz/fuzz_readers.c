@@ -38,7 +38,8 @@ static void check_bytecode(const struct program *p)
 	program_write(p, &bytes);
 	must(!program_read(bytes.data, bytes.len, &q, &e));
 	program_write(q, &again);
-	must(bytes.len == again.len && !memcmp(bytes.data, again.data, bytes.len) && program_same(p, q));
+	must(bytes.len == again.len && !memcmp(bytes.data, again.data, bytes.len)
+		&& program_same(p, q));
 	program_free(q);
 	buf_release(&again);
 	buf_release(&bytes);
@@ -111,11 +112,20 @@ static struct program *read_model(struct diags *d, uint32_t file)
 	return p;
 }
 
-static struct program *read_qsim(struct diags *d, uint32_t file) { return qsim_read(d, file, &(struct compile_options){ 0 }); }
+static struct program *read_qsim(struct diags *d, uint32_t file)
+{
+	return qsim_read(d, file, &(struct compile_options){ 0 });
+}
 
-static void fuzz_model(const uint8_t *p, size_t len) { check_text(read_model, "fuzz.qcnn", p, len); }
+static void fuzz_model(const uint8_t *p, size_t len)
+{
+	check_text(read_model, "fuzz.qcnn", p, len);
+}
 
-static void fuzz_openqasm(const uint8_t *p, size_t len) { check_text(read_model, "fuzz.qasm", p, len); }
+static void fuzz_openqasm(const uint8_t *p, size_t len)
+{
+	check_text(read_model, "fuzz.qasm", p, len);
+}
 
 static void fuzz_asm(const uint8_t *p, size_t len) { check_text(asm_read, "fuzz.asm", p, len); }
 
@@ -242,10 +252,23 @@ static void fuzz_history(const uint8_t *bytes, size_t len)
 	history_release(&h);
 }
 
-static const struct { const char *name; void (*fuzz)(const uint8_t *p, size_t len); } readers[] = {
-	{ "model", fuzz_model }, { "openqasm", fuzz_openqasm }, { "asm", fuzz_asm }, { "bytecode", fuzz_bytecode }, { "qsim", fuzz_qsim }, { "config", fuzz_config },
-	{ "weights", fuzz_weights }, { "npy", fuzz_npy }, { "npz", fuzz_npz }, { "idx", fuzz_idx }, { "csv", fuzz_csv },
-	{ "transform", fuzz_transform }, { "history", fuzz_history },
+static const struct {
+	const char *name;
+	void (*fuzz)(const uint8_t *p, size_t len);
+} readers[] = {
+	{ "model", fuzz_model },
+	{ "openqasm", fuzz_openqasm },
+	{ "asm", fuzz_asm },
+	{ "bytecode", fuzz_bytecode },
+	{ "qsim", fuzz_qsim },
+	{ "config", fuzz_config },
+	{ "weights", fuzz_weights },
+	{ "npy", fuzz_npy },
+	{ "npz", fuzz_npz },
+	{ "idx", fuzz_idx },
+	{ "csv", fuzz_csv },
+	{ "transform", fuzz_transform },
+	{ "history", fuzz_history },
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t len)

@@ -105,7 +105,7 @@ tap_ok "and has no lock" test ! -e "$(tap_run short)/checkpoint"
 printf '#!/bin/sh\nwhile [ $QCNN_EPOCH -ge 9 ] && [ ! -e open$QCNN_START ] && kill -0 $PPID 2>/dev/null; do sleep 0.05; done\n' >gate
 chmod +x gate
 gate="--set=train.callbacks.command={run: [./gate], on: epoch}"
-# killed_while EPOCHS OPTIONS...: killed when so many epochs are recorded.
+# killed_while EPOCHS OPTIONS...: killed when EPOCHS are recorded.
 killed_while() {
 	epochs=$1
 	shift

@@ -58,7 +58,7 @@ if command -v python3 >/dev/null; then
 	echo '[]' >request
 	tap_has_in "$(ask)" '"code": 76' "nor is a list a request"
 else
-	tap_skip 4 "no python3 to speak to the socket"
+	tap_skip "no python3 to speak to the socket"
 fi
 : >file
 tap_exit 73 "files that cannot be written" "$QCNN" profile --attach latest --steps 2 -o file/below
@@ -169,7 +169,7 @@ for body in [b"\x12\x02\0\0\0{}", b"\x02" + os.urandom(80), os.urandom(900), b"\
 END
 	tap_is "$(tr '\n' ' ' <noise)" "0 0 0 0 " "no proof, no answer"
 else
-	tap_skip 1 "no python3 to speak to the port"
+	tap_skip "no python3 to speak to the port"
 fi
 tap_exit 0 "once more" by_port --key-file key -o again.port
 "$QCNN" profile --attach 127.0.0.1:$port --key-file key --steps 1000000 >out 2>err &

@@ -38,23 +38,13 @@ double value_number(const struct value *v) { return v->kind == KIND_INT ? (doubl
 
 const char *value_kind_text(enum kind k)
 {
-	static const char *const text[KIND_COUNT] = {
-		[KIND_UNKNOWN] = "unknown",
-		[KIND_INT] = "an int",
-		[KIND_FLOAT] = "a float",
-		[KIND_BOOL] = "a condition",
-		[KIND_ANGLE] = "an angle of weights or inputs",
-		[KIND_INT_ARRAY] = "an array of int",
-		[KIND_FLOAT_ARRAY] = "an array of float",
-		[KIND_ANGLE_ARRAY] = "an array of weights or inputs",
-		[KIND_STATE] = "an input state",
-		[KIND_QUBITS] = "a list of qubits",
-		[KIND_TUPLES] = "a list of tuples",
-		[KIND_OBSERVABLE] = "an observable",
-		[KIND_PROBS] = "probabilities",
-		[KIND_BITS] = "classical bits",
-	};
-	return text[k];
+	switch (k) {
+	case KIND_ANGLE: return "an angle of weights or inputs";
+	case KIND_INT_ARRAY: return "an array of int";
+	case KIND_FLOAT_ARRAY: return "an array of float";
+	case KIND_ANGLE_ARRAY: return "an array of weights or inputs";
+	default: return kind_text(k);
+	}
 }
 
 bool value_len(const struct value *v, uint32_t *n)

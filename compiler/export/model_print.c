@@ -16,7 +16,7 @@ static bool is_reserved(const char *s)
 {
 	static const char *const words[] = {
 #define KEYWORD(token, word, class) word,
-#define FOREIGN(word, help) word,
+#define FOREIGN(word, help, help_qasm3) word,
 #include "lang/tokens.def"
 	};
 

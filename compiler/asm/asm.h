@@ -55,10 +55,6 @@ bool asm_split_word(const char *word, char prefix, uint32_t *number);
 /* Reading a program: the rules of asm_read.c and asm_circuit.c. */
 struct asm_reader { struct asm_scanner s; struct program *p; };
 
-/* A new zeroed record at the end of a malloc'ed list. */
-#define ASM_PUSH(list, n, cap) (mem_reserve(list, n, cap), memset(&(list)[n], 0, sizeof *(list)), &(list)[(n)++])
-/* A complete list becomes the arena's. */
-void *asm_keep(struct program *p, void *list, size_t n, size_t size);
 bool asm_want_text(struct asm_reader *r, const char *what, const char **out);
 /* (`%3`, `%4`) or nothing ; 0 1 2 */
 bool asm_read_values(struct asm_reader *r, uint32_t max, uint32_t **out, uint32_t *n);

@@ -4,14 +4,6 @@
 
 #include <string.h>
 
-struct lists {
-	struct circuit_code *c;
-	struct wire_register *reg;
-	struct apply *apply;
-	struct output *output;
-	uint32_t cap_register, cap_apply, cap_output;
-};
-
 static bool read_register(struct asm_reader *r, struct wire_register *g)
 {
 	return asm_want_text(r, "a register's name", &g->name) &&
@@ -64,31 +56,27 @@ static bool read_apply(struct asm_reader *r, struct apply *a)
 
 static bool read_factors(struct asm_reader *r, struct pauli_term *t)
 {
-	struct pauli_factor *list = NULL;
-	uint32_t cap = 0, wire;
+	uint32_t wire;
 	while (r->s.kind == ASM_WORD && strchr("xyz", r->s.word[0]) && asm_split_word(r->s.word, r->s.word[0], &wire)) {
-		struct pauli_factor *f = ASM_PUSH(list, t->nfactor, cap);
+		struct pauli_factor *f = arena_push(&r->p->arena, t->factor, t->nfactor);
 		f->letter = (uint8_t)(r->s.word[0] - 'x' + 1);
 		f->wire = wire;
 		asm_next(&r->s);
 	}
-	t->factor = asm_keep(r->p, list, t->nfactor, sizeof *list);
 	return !r->s.failed;
 }
 
 static bool read_pauli(struct asm_reader *r, struct output *o)
 {
-	struct pauli_term *list = NULL;
-	uint32_t cap = 0;
-	bool ok = true;
 	o->kind = OUTPUT_PAULI;
 	if (r->s.kind == ASM_NUMBER)
 		do {
-			struct pauli_term *t = ASM_PUSH(list, o->nterm, cap);
-			ok = asm_want_number(&r->s, "a coefficient", &t->coefficient) && read_factors(r, t);
-		} while (ok && asm_accept_sign(&r->s, '+'));
-	o->term = asm_keep(r->p, list, o->nterm, sizeof *list);
-	return ok;
+			struct pauli_term *t = arena_push(&r->p->arena, o->term, o->nterm);
+			if (!asm_want_number(&r->s, "a coefficient", &t->coefficient)
+				|| !read_factors(r, t))
+				return false;
+		} while (asm_accept_sign(&r->s, '+'));
+	return true;
 }
 
 static bool read_probs(struct asm_reader *r, struct output *o)
@@ -99,41 +87,39 @@ static bool read_probs(struct asm_reader *r, struct output *o)
 
 /* ---- circuits ---- */
 
-static bool read_statement(struct asm_reader *r, struct lists *l)
+static bool read_statement(struct asm_reader *r, struct circuit_code *c)
 {
+	struct arena *arena = &r->p->arena;
 	if (asm_accept_word(&r->s, "register"))
-		return read_register(r, ASM_PUSH(l->reg, l->c->nregister, l->cap_register));
+		return read_register(r, arena_push(arena, c->reg, c->nregister));
 	if (asm_accept_word(&r->s, "pauli"))
-		return read_pauli(r, ASM_PUSH(l->output, l->c->noutput, l->cap_output));
+		return read_pauli(r, arena_push(arena, c->output, c->noutput));
 	if (asm_accept_word(&r->s, "probs"))
-		return read_probs(r, ASM_PUSH(l->output, l->c->noutput, l->cap_output));
-	if (l->c->noutput)
+		return read_probs(r, arena_push(arena, c->output, c->noutput));
+	if (c->noutput)
 		return asm_fail(&r->s, DIAG_ASM_SYNTAX,
 			"an output or `}` belongs here: operations come before outputs");
-	return read_apply(r, ASM_PUSH(l->apply, l->c->napply, l->cap_apply));
+	return read_apply(r, arena_push(arena, c->apply, c->napply));
 }
 
 static bool read_circuit(struct asm_reader *r, struct circuit_code *c)
 {
-	struct lists l = { .c = c };
-	bool ok = asm_want_text(r, "the circuit's name", &c->name) && asm_want_word(&r->s, "wires") &&
-		asm_want_u32(&r->s, "the number of wires", &c->nwire) && asm_want_sign(&r->s, '{');
-	while (ok && !asm_accept_sign(&r->s, '}'))
-		ok = read_statement(r, &l);
-	c->reg = asm_keep(r->p, l.reg, c->nregister, sizeof *l.reg);
-	c->apply = asm_keep(r->p, l.apply, c->napply, sizeof *l.apply);
-	c->output = asm_keep(r->p, l.output, c->noutput, sizeof *l.output);
-	return ok;
+	if (!asm_want_text(r, "the circuit's name", &c->name) || !asm_want_word(&r->s, "wires")
+		|| !asm_want_u32(&r->s, "the number of wires", &c->nwire)
+		|| !asm_want_sign(&r->s, '{'))
+		return false;
+	while (!asm_accept_sign(&r->s, '}'))
+		if (!read_statement(r, c))
+			return false;
+	return true;
 }
 
 bool asm_read_circuits(struct asm_reader *r)
 {
-	struct circuit_code *list = NULL;
-	uint32_t n = 0, cap = 0;
-	bool ok = true;
-	while (ok && r->s.kind == ASM_NUMBER)
-		ok = asm_want_place(&r->s, "circuit", n) && read_circuit(r, ASM_PUSH(list, n, cap));
-	r->p->ncircuit = n;
-	r->p->circuit = asm_keep(r->p, list, n, sizeof *list);
-	return ok;
+	struct program *p = r->p;
+	while (r->s.kind == ASM_NUMBER)
+		if (!asm_want_place(&r->s, "circuit", p->ncircuit)
+			|| !read_circuit(r, arena_push(&p->arena, p->circuit, p->ncircuit)))
+			return false;
+	return true;
 }

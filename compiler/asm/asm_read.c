@@ -3,17 +3,9 @@
  * the text says as a whole is the verifier's business. */
 #include "compiler/asm/asm.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- parts of records ---- */
-
-void *asm_keep(struct program *p, void *list, size_t n, size_t size)
-{
-	void *kept = n ? arena_copy(&p->arena, list, n, size) : NULL;
-	free(list);
-	return kept;
-}
 
 bool asm_want_text(struct asm_reader *r, const char *what, const char **out)
 {
@@ -32,29 +24,29 @@ static bool read_value(struct asm_reader *r, uint32_t *out)
 
 bool asm_read_values(struct asm_reader *r, uint32_t max, uint32_t **out, uint32_t *n)
 {
-	uint32_t *v = NULL, cap = 0;
-	bool ok = true;
+	*out = NULL;
 	*n = 0;
-	if (asm_accept_sign(&r->s, '(')) {
-		do
-			ok = *n < max ? read_value(r, ASM_PUSH(v, *n, cap))
-				      : asm_fail(&r->s, DIAG_ASM_SYNTAX, "more than %u values", max);
-		while (ok && asm_accept_sign(&r->s, ','));
-		ok = ok && asm_want_sign(&r->s, ')');
-	}
-	*out = asm_keep(r->p, v, *n, sizeof *v);
-	return ok;
+	if (!asm_accept_sign(&r->s, '('))
+		return true;
+	do {
+		if (*n == max)
+			return asm_fail(&r->s, DIAG_ASM_SYNTAX, "more than %u values", max);
+		if (!read_value(r, arena_push(&r->p->arena, *out, *n)))
+			return false;
+	} while (asm_accept_sign(&r->s, ','));
+	return asm_want_sign(&r->s, ')');
 }
 
 bool asm_read_u32s(struct asm_reader *r, uint32_t max, uint32_t **out, uint32_t *n)
 {
-	uint32_t *v = NULL, cap = 0;
-	bool ok = true;
-	for (*n = 0; ok && r->s.kind == ASM_NUMBER;)
-		ok = *n < max ? asm_want_u32(&r->s, "a wire", ASM_PUSH(v, *n, cap)) :
-			asm_fail(&r->s, DIAG_ASM_SYNTAX, "more than %u wires", max);
-	*out = asm_keep(r->p, v, *n, sizeof *v);
-	return ok;
+	*out = NULL;
+	for (*n = 0; r->s.kind == ASM_NUMBER;) {
+		if (*n == max)
+			return asm_fail(&r->s, DIAG_ASM_SYNTAX, "more than %u wires", max);
+		if (!asm_want_u32(&r->s, "a wire", arena_push(&r->p->arena, *out, *n)))
+			return false;
+	}
+	return true;
 }
 
 bool asm_read_prefix(struct asm_reader *r, bool *adjoint, uint32_t max, uint32_t *ncontrol, uint64_t *ones)
@@ -101,18 +93,16 @@ static bool read_dims(struct asm_scanner *s, uint32_t *ndim, uint32_t *dim)
 
 static bool read_init_values(struct asm_reader *r, struct weight_group *g)
 {
-	double *v = NULL;
-	size_t n = 0, cap = 0;
-	bool ok = true;
+	double *value = NULL;
+	size_t n = 0;
 	if (r->s.kind == ASM_NUMBER)
-		do
-			ok = asm_want_number(&r->s, "a value", ASM_PUSH(v, n, cap));
-		while (ok && asm_accept_sign(&r->s, ','));
+		do {
+			if (!asm_want_number(&r->s, "a value", arena_push(&r->p->arena, value, n)))
+				return false;
+		} while (asm_accept_sign(&r->s, ','));
+	g->init_value = value;
 	uint32_t want = shape_count(g->ndim, g->dim, PROGRAM_WEIGHTS_MAX);
-	if (ok && n != want)
-		ok = asm_fail(&r->s, DIAG_ASM_SYNTAX, "%zu values for %u weights", n, want);
-	g->init_value = asm_keep(r->p, v, n, sizeof *v);
-	return ok;
+	return n == want || asm_fail(&r->s, DIAG_ASM_SYNTAX, "%zu values for %u weights", n, want);
 }
 
 static bool read_init(struct asm_reader *r, struct weight_group *g)
@@ -130,36 +120,33 @@ static bool read_init(struct asm_reader *r, struct weight_group *g)
 
 static bool read_weights(struct asm_reader *r)
 {
-	struct weight_group *list = NULL;
-	uint32_t n = 0, cap = 0;
-	bool ok = true;
-	while (ok && r->s.kind == ASM_NUMBER) {
-		struct weight_group *g = ASM_PUSH(list, n, cap);
-		ok = asm_want_place(&r->s, "weight group", n - 1) && asm_want_text(r, "a path", &g->path) &&
-			asm_want_word(&r->s, "float") && read_dims(&r->s, &g->ndim, g->dim) && read_init(r, g);
-		g->frozen = ok && asm_accept_word(&r->s, "frozen");
+	struct program *p = r->p;
+	while (r->s.kind == ASM_NUMBER) {
+		struct weight_group *g = arena_push(&p->arena, p->weight_group, p->nweight_group);
+		if (!asm_want_place(&r->s, "weight group", p->nweight_group - 1)
+			|| !asm_want_text(r, "a path", &g->path) || !asm_want_word(&r->s, "float")
+			|| !read_dims(&r->s, &g->ndim, g->dim) || !read_init(r, g))
+			return false;
+		g->frozen = asm_accept_word(&r->s, "frozen");
 	}
-	r->p->nweight_group = n;
-	r->p->weight_group = asm_keep(r->p, list, n, sizeof *list);
-	return ok;
+	return true;
 }
 
 static bool read_inputs(struct asm_reader *r)
 {
 	static const char *const kind[] = { "float", "state" };
-	struct input_group *list = NULL;
-	uint32_t n = 0, cap = 0;
-	bool ok = true;
-	while (ok && r->s.kind == ASM_NUMBER) {
-		struct input_group *g = ASM_PUSH(list, n, cap);
+	struct program *p = r->p;
+	while (r->s.kind == ASM_NUMBER) {
+		struct input_group *g = arena_push(&p->arena, p->input_group, p->ninput_group);
 		unsigned k = 0;
-		ok = asm_want_place(&r->s, "input", n - 1) && asm_want_text(r, "a name", &g->name) &&
-			want_one_of(&r->s, "`float` or `state`", kind, 2, &k) && read_dims(&r->s, &g->ndim, g->dim);
+		if (!asm_want_place(&r->s, "input", p->ninput_group - 1)
+			|| !asm_want_text(r, "a name", &g->name)
+			|| !want_one_of(&r->s, "`float` or `state`", kind, 2, &k)
+			|| !read_dims(&r->s, &g->ndim, g->dim))
+			return false;
 		g->is_state = k == 1;
 	}
-	r->p->ninput_group = n;
-	r->p->input_group = asm_keep(r->p, list, n, sizeof *list);
-	return ok;
+	return true;
 }
 
 static bool read_operands(struct asm_reader *r, struct expr *x)
@@ -174,20 +161,18 @@ static bool read_operands(struct asm_reader *r, struct expr *x)
 
 static bool read_exprs(struct asm_reader *r)
 {
-	struct expr *list = NULL;
-	uint32_t n = 0, cap = 0;
-	bool ok = true;
-	while (ok && asm_accept_sign(&r->s, '%')) {
-		struct expr *x = ASM_PUSH(list, n, cap);
+	struct program *p = r->p;
+	while (asm_accept_sign(&r->s, '%')) {
+		struct expr *x = arena_push(&p->arena, p->expr, p->nexpr);
 		unsigned op = 0;
-		ok = asm_want_place(&r->s, "expression", n - 1) && asm_want_sign(&r->s, '=') &&
-			want_one_of(&r->s, "an operation", asm_expr_name, EXPR_COUNT, &op);
+		if (!asm_want_place(&r->s, "expression", p->nexpr - 1) || !asm_want_sign(&r->s, '=')
+			|| !want_one_of(&r->s, "an operation", asm_expr_name, EXPR_COUNT, &op))
+			return false;
 		x->op = op;
-		ok = ok && read_operands(r, x);
+		if (!read_operands(r, x))
+			return false;
 	}
-	r->p->nexpr = n;
-	r->p->expr = asm_keep(r->p, list, n, sizeof *list);
-	return ok;
+	return true;
 }
 
 /* ---- matrices ---- */
@@ -237,8 +222,7 @@ static bool read_item(struct asm_reader *r, struct item *it)
 
 static bool read_matrix(struct asm_reader *r, struct matrix *m)
 {
-	uint32_t ntarget, cap = 0;
-	struct item *item = NULL;
+	uint32_t ntarget;
 	if (!asm_want_u32(&r->s, "the number of targets", &ntarget))
 		return false;
 	if (ntarget < 1 || ntarget > MATRIX_TARGETS_MAX)
@@ -246,82 +230,77 @@ static bool read_matrix(struct asm_reader *r, struct matrix *m)
 	m->ntarget = (uint8_t)ntarget;
 	if (r->s.kind == ASM_TEXT && !asm_want_text(r, "a name", &m->name))
 		return false;
-	bool ok = asm_want_sign(&r->s, '{');
-	while (ok && !asm_accept_sign(&r->s, '}'))
-		ok = read_item(r, ASM_PUSH(item, m->nitem, cap));
-	m->item = asm_keep(r->p, item, m->nitem, sizeof *item);
-	return ok;
+	if (!asm_want_sign(&r->s, '{'))
+		return false;
+	while (!asm_accept_sign(&r->s, '}'))
+		if (!read_item(r, arena_push(&r->p->arena, m->item, m->nitem)))
+			return false;
+	return true;
 }
 
 static bool read_matrices(struct asm_reader *r)
 {
-	struct matrix *list = NULL;
-	uint32_t n = 0, cap = 0, number;
-	bool ok = true;
-	while (ok && r->s.kind == ASM_WORD && asm_split_word(r->s.word, 'm', &number)) {
-		if (number != n) {
-			ok = asm_fail(&r->s, DIAG_ASM_PLACE, "matrix %u where matrix %u belongs", number, n);
-			break;
-		}
+	struct program *p = r->p;
+	uint32_t number;
+	while (r->s.kind == ASM_WORD && asm_split_word(r->s.word, 'm', &number)) {
+		if (number != p->nmatrix)
+			return asm_fail(&r->s, DIAG_ASM_PLACE, "matrix %u where matrix %u belongs",
+				number, p->nmatrix);
 		asm_next(&r->s);
-		ok = read_matrix(r, ASM_PUSH(list, n, cap));
+		if (!read_matrix(r, arena_push(&p->arena, p->matrix, p->nmatrix)))
+			return false;
 	}
-	r->p->nmatrix = n;
-	r->p->matrix = asm_keep(r->p, list, n, sizeof *list);
-	return ok;
+	return true;
 }
 
 /* ---- head and notes ---- */
 
 static bool read_dense(struct asm_reader *r)
 {
-	struct dense *list = NULL;
-	uint32_t n = 0, cap = 0;
-	bool ok = true;
-	while (ok && r->s.kind == ASM_NUMBER) {
-		struct dense *l = ASM_PUSH(list, n, cap);
+	struct program *p = r->p;
+	while (r->s.kind == ASM_NUMBER) {
+		struct dense *l = arena_push(&p->arena, p->dense, p->ndense);
 		unsigned activation = 0;
-		ok = asm_want_place(&r->s, "dense layer", n - 1) && asm_want_sign(&r->s, ':') &&
-			asm_want_u32(&r->s, "the number of inputs", &l->nin) && asm_want_word(&r->s, "to") &&
-			asm_want_u32(&r->s, "the number of outputs", &l->nout) &&
-			want_one_of(&r->s, "an activation", asm_activation_name, ACTIVATION_COUNT, &activation) &&
-			asm_want_word(&r->s, "kernel") && asm_want_u32(&r->s, "a weight group", &l->kernel) &&
-			asm_want_word(&r->s, "bias") && asm_want_u32(&r->s, "a weight group", &l->bias);
+		if (!asm_want_place(&r->s, "dense layer", p->ndense - 1) || !asm_want_sign(&r->s, ':')
+			|| !asm_want_u32(&r->s, "the number of inputs", &l->nin)
+			|| !asm_want_word(&r->s, "to")
+			|| !asm_want_u32(&r->s, "the number of outputs", &l->nout)
+			|| !want_one_of(&r->s, "an activation", asm_activation_name,
+				ACTIVATION_COUNT, &activation)
+			|| !asm_want_word(&r->s, "kernel")
+			|| !asm_want_u32(&r->s, "a weight group", &l->kernel)
+			|| !asm_want_word(&r->s, "bias")
+			|| !asm_want_u32(&r->s, "a weight group", &l->bias))
+			return false;
 		l->activation = activation;
 	}
-	r->p->ndense = n;
-	r->p->dense = asm_keep(r->p, list, n, sizeof *list);
-	return ok;
+	return true;
 }
 
 static bool read_layers(struct asm_reader *r)
 {
-	struct layer_note *list = NULL;
-	uint32_t n = 0, cap = 0;
-	bool ok = true;
-	while (ok && r->s.kind == ASM_NUMBER) {
-		struct layer_note *l = ASM_PUSH(list, n, cap);
-		ok = asm_want_place(&r->s, "layer", n - 1) && asm_want_text(r, "a path", &l->path);
-		l->embed = ok && asm_accept_word(&r->s, "embed");
+	struct program *p = r->p;
+	while (r->s.kind == ASM_NUMBER) {
+		struct layer_note *l = arena_push(&p->arena, p->layer, p->nlayer);
+		if (!asm_want_place(&r->s, "layer", p->nlayer - 1)
+			|| !asm_want_text(r, "a path", &l->path))
+			return false;
+		l->embed = asm_accept_word(&r->s, "embed");
 	}
-	r->p->nlayer = n;
-	r->p->layer = asm_keep(r->p, list, n, sizeof *list);
-	return ok;
+	return true;
 }
 
 static bool read_spans(struct asm_reader *r)
 {
-	struct span_note *list = NULL;
-	uint32_t n = 0, cap = 0;
-	bool ok = true;
-	while (ok && r->s.kind == ASM_NUMBER) {
-		struct span_note *l = ASM_PUSH(list, n, cap);
-		ok = asm_want_place(&r->s, "span", n - 1) && asm_want_sign(&r->s, ':') &&
-			asm_want_u32(&r->s, "a line", &l->line) && asm_want_u32(&r->s, "a column", &l->column);
+	struct program *p = r->p;
+	while (r->s.kind == ASM_NUMBER) {
+		struct span_note *l = arena_push(&p->arena, p->span, p->nspan);
+		if (!asm_want_place(&r->s, "span", p->nspan - 1) || !asm_want_sign(&r->s, ':')
+			|| !asm_want_u32(&r->s, "a line", &l->line)
+			|| !asm_want_u32(&r->s, "a column", &l->column))
+			return false;
 	}
-	r->p->nspan = n;
-	r->p->span = asm_keep(r->p, list, n, sizeof *list);
-	return ok;
+	return true;
 }
 
 /* ---- the text ---- */

@@ -141,6 +141,16 @@ void *arena_copy(struct arena *a, const void *p, size_t n, size_t size)
 	return copy;
 }
 
+void *arena_grow(struct arena *a, void *list, size_t n, size_t size)
+{
+	if (n & (n - 1)) /* not full */
+		return list;
+	void *grown = arena_alloc(a, n ? 2 * n : 1, size);
+	if (n)
+		memcpy(grown, list, n * size);
+	return grown;
+}
+
 char *arena_strndup(struct arena *a, const char *s, size_t len)
 {
 	char *copy = arena_alloc(a, len + 1, 1);

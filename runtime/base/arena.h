@@ -43,6 +43,11 @@ struct arena { struct arena_block *top; size_t nbytes; };
 void arena_init(struct arena *a);
 void *arena_alloc(struct arena *a, size_t n, size_t size); /* zeroed, 16-aligned */
 void *arena_copy(struct arena *a, const void *p, size_t n, size_t size);
+/* A new zeroed element at the end of an arena's list, which moves where it is full: its room is the power of two at or
+ * above n. For lists that end with the arena; `list` is NULL and n 0 at first. */
+#define arena_push(a, list, n) \
+	((list) = arena_grow((a), (list), (n), sizeof *(list)), &(list)[(n)++])
+void *arena_grow(struct arena *a, void *list, size_t n, size_t size); /* with room for one more */
 char *arena_strdup(struct arena *a, const char *s);
 char *arena_strndup(struct arena *a, const char *s, size_t len);
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -126,6 +126,16 @@ static void arenas(void)
 	tap_ok(!big[0] && !big[(5 << 20) - 1], "large pieces fit");
 	tap_is_str(arena_printf(&a, "%s %d", first, 7), "first 7", "formatted text");
 	tap_is_str(arena_strndup(&a, "abcdef", 3), "abc", "part of a text");
+	unsigned *list = NULL, n = 0;
+	good = true;
+	while (n < 1000) {
+		unsigned *one = arena_push(&a, list, n);
+		good &= *one == 0;
+		*one = n;
+	}
+	for (unsigned i = 0; i < n; i++)
+		good &= list[i] == i + 1;
+	tap_ok(good, "a list keeps its elements as it grows, new ones are zeros");
 	arena_release(&a);
 	tap_ok(!a.top && !a.nbytes, "released");
 	tap_is_str(arena_strdup(&a, "again"), "again", "usable again");

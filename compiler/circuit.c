@@ -14,23 +14,10 @@ void design_init(struct design *d, struct arena *a)
 
 void design_release(struct design *d)
 {
-	for (uint32_t i = 0; i < d->ncircuit; i++) {
+	for (uint32_t i = 0; i < d->ncircuit; i++)
 		calls_release(&d->circuit[i]->calls);
-		free(d->circuit[i]->output);
-		free(d->circuit[i]->reg);
-		free(d->circuit[i]->reg_at);
-	}
 	exprs_release(&d->exprs);
-	free(d->matrix);
-	free(d->gates);
 	free(d->table);
-	free(d->circuit);
-	free(d->weight);
-	free(d->input);
-	free(d->input_at);
-	free(d->layer);
-	free(d->dense);
-	free(d->place);
 	paths_release(&d->weight_path);
 	paths_release(&d->layer_path);
 }
@@ -64,16 +51,18 @@ uint32_t design_matrix(struct design *d, const char *name, unsigned ntarget, con
 		d->full = true;
 		return 0;
 	}
-	mem_reserve(d->matrix, d->nmatrix, d->cap_matrix);
-	mem_reserve(d->gates, d->nmatrix, d->cap_gates);
-	d->matrix[d->nmatrix] = (struct matrix){
-		.name = name, .ntarget = (uint8_t)ntarget, .nitem = n,
+	d->gates = arena_grow(d->arena, d->gates, d->nmatrix, sizeof *d->gates);
+	struct matrix *m = arena_push(d->arena, d->matrix, d->nmatrix);
+	*m = (struct matrix){
+		.name = name,
+		.ntarget = (uint8_t)ntarget,
+		.nitem = n,
 		.item = arena_copy(d->arena, item, n, sizeof *item),
 	};
-	d->gates[d->nmatrix] = matrix_gates(&d->matrix[d->nmatrix], d->gates);
 	d->nitem += n;
-	d->table[k] = d->nmatrix;
-	return d->nmatrix++;
+	d->table[k] = d->nmatrix - 1;
+	d->gates[d->table[k]] = matrix_gates(m, d->gates);
+	return d->table[k];
 }
 
 uint32_t design_gate(struct design *d, const char *name, enum gate g, uint8_t word, const uint32_t *angle)
@@ -122,9 +111,8 @@ uint32_t design_place(struct design *d, struct span at)
 		if (last->file == at.file && last->begin == at.begin && last->end == at.end)
 			return d->nplace - 1;
 	}
-	mem_reserve(d->place, d->nplace, d->cap_place);
-	d->place[d->nplace] = at;
-	return d->nplace++;
+	*arena_push(d->arena, d->place, d->nplace) = at;
+	return d->nplace - 1;
 }
 
 /* A path comes up again when an instance is repeated. */
@@ -135,9 +123,9 @@ uint32_t design_layer(struct design *d, const char *path, bool embed)
 	if (k != INDEX_NONE)
 		return k;
 	paths_add(&d->layer_path, path, d->nlayer);
-	mem_reserve(d->layer, d->nlayer, d->cap_layer);
-	d->layer[d->nlayer] = (struct layer_note){ .path = path, .embed = embed };
-	return d->nlayer++;
+	*arena_push(d->arena, d->layer, d->nlayer) =
+		(struct layer_note){ .path = path, .embed = embed };
+	return d->nlayer - 1;
 }
 
 /* ---- applies ---- */

@@ -25,10 +25,12 @@ struct calls {
 struct circuit {                 /* one instance */
 	const char *name;
 	struct calls calls;
-	struct output *output; uint32_t noutput, cap_output;
+	struct output *output;
+	uint32_t noutput;
 	uint64_t nreadout;           /* numbers that the outputs make */
-	struct wire_register *reg; uint32_t nreg, cap_reg;
-	struct span *reg_at; uint32_t cap_reg_at;        /* where each is declared */
+	struct wire_register *reg;
+	uint32_t nreg;
+	struct span *reg_at;         /* (nreg) where each is declared */
 	struct span observed;        /* first `observe`; file 0: none yet */
 };
 
@@ -41,20 +43,27 @@ struct weights {                 /* a group with its declaration */
 struct design {
 	struct arena *arena;
 	struct exprs exprs;
-	struct matrix *matrix; uint32_t nmatrix, cap_matrix;
-	uint64_t *gates; uint32_t cap_gates;     /* (nmatrix) matrix_gates of each */
+	struct matrix *matrix;
+	uint32_t nmatrix;
+	uint64_t *gates;                         /* (nmatrix) matrix_gates of each */
 	uint32_t *table; uint32_t ntable;        /* hash of matrix definitions */
 	uint64_t nitem;
 	bool full;                       /* a limit on matrices or items was reached */
-	struct circuit **circuit; uint32_t ncircuit, cap_circuit;
-	struct weights *weight; uint32_t nweight, cap_weight;   /* groups; scalars in nscalar */
+	struct circuit **circuit;
+	uint32_t ncircuit;
+	struct weights *weight;
+	uint32_t nweight; /* groups; scalars in nscalar */
 	struct paths weight_path, layer_path;
 	uint32_t nscalar;
-	struct input_group *input; uint32_t ninput, cap_input, ninput_scalar;
-	struct span *input_at; uint32_t cap_input_at;    /* where each is declared */
-	struct layer_note *layer; uint32_t nlayer, cap_layer;
-	struct dense *dense; uint32_t ndense, cap_dense;
-	struct span *place; uint32_t nplace, cap_place;
+	struct input_group *input;
+	uint32_t ninput, ninput_scalar;
+	struct span *input_at; /* (ninput) where each is declared */
+	struct layer_note *layer;
+	uint32_t nlayer;
+	struct dense *dense;
+	uint32_t ndense;
+	struct span *place;
+	uint32_t nplace;
 	uint32_t main_file;
 };
 

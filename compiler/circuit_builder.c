@@ -11,19 +11,18 @@ struct circuit *build_circuit(struct design *d, const char *name)
 	struct circuit *c = arena_alloc(d->arena, 1, sizeof *c);
 
 	c->name = name;
-	mem_reserve(d->circuit, d->ncircuit, d->cap_circuit);
-	return d->circuit[d->ncircuit++] = c;
+	return *arena_push(d->arena, d->circuit, d->ncircuit) = c;
 }
 
-uint32_t build_register(struct circuit *c, const char *name, uint32_t count, struct span at)
+uint32_t build_register(struct design *d, struct circuit *c, const char *name, uint32_t count,
+	struct span at)
 {
 	uint32_t first = c->calls.nwire;
 
 	calls_wires(&c->calls, count);
-	mem_reserve(c->reg, c->nreg, c->cap_reg);
-	mem_reserve(c->reg_at, c->nreg, c->cap_reg_at);
+	c->reg_at = arena_grow(d->arena, c->reg_at, c->nreg, sizeof *c->reg_at);
 	c->reg_at[c->nreg] = at;
-	c->reg[c->nreg++] = (struct wire_register){ .name = name, .first = first, .count = count };
+	*arena_push(d->arena, c->reg, c->nreg) = (struct wire_register){ name, first, count };
 	return first;
 }
 

@@ -12,7 +12,8 @@
 /* A new circuit without qubits; name "" for the only one of a file. */
 struct circuit *build_circuit(struct design *d, const char *name);
 /* A register of `count` qubits in |0> behind those that the circuit has; returns its first wire. */
-uint32_t build_register(struct circuit *c, const char *name, uint32_t count, struct span at);
+uint32_t build_register(struct design *d, struct circuit *c, const char *name, uint32_t count,
+	struct span at);
 
 /* Gate g (word: its Pauli word, 0 for others) appended to ops; several operations if it is composite.
  * angle: numbers of expressions (exprs.h), as many as the gate's row says. */

@@ -47,15 +47,7 @@ const char *ast_op_text(int op) { return op_texts[op]; }
 
 void node_list_add(struct arena *a, struct node_list *l, struct node *n)
 {
-	if (l->n == l->cap) {
-		struct node **old = l->v;
-
-		l->cap = l->cap ? 2 * l->cap : 4;
-		l->v = arena_alloc(a, l->cap, sizeof *l->v);
-		for (uint32_t i = 0; i < l->n; i++)
-			l->v[i] = old[i];
-	}
-	l->v[l->n++] = n;
+	*arena_push(a, l->v, l->n) = n;
 }
 
 void ast_free(struct ast *t)

@@ -56,7 +56,10 @@ enum kind {
 enum modifier_kind { MODIFIER_CTRL = 1, MODIFIER_NEGCTRL, MODIFIER_INV, MODIFIER_POW };
 struct modifier { enum modifier_kind kind; struct node *arg; /* count of ctrl (NULL: 1) or exponent */ struct span span; };
 
-struct node_list { struct node **v; uint32_t n, cap; };
+struct node_list {
+	struct node **v;
+	uint32_t n;
+};
 
 struct node {
 	enum node_kind kind;

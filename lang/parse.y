@@ -283,8 +283,8 @@ reference:
 | reference '[' subscripts ']'      { $$ = NODE_OF(.kind = NODE_INDEX, .a = $1, .list = $3, .span = @$); }
 
 modifiers:
-  modifier '@'                { $$ = (struct modifiers){ 0 }; parser_modifier_add(p, &$$, $1); }
-| modifiers modifier '@'      { $$ = $1; parser_modifier_add(p, &$$, $2); }
+  modifier '@'                { $$ = (struct modifiers){ 0 }; *arena_push(&p->tree->arena, $$.v, $$.n) = $1; }
+| modifiers modifier '@'      { $$ = $1; *arena_push(&p->tree->arena, $$.v, $$.n) = $2; }
 
 modifier:
   "ctrl"                      { $$ = (struct modifier){ MODIFIER_CTRL, NULL, @$ }; }

@@ -79,19 +79,6 @@ struct node_list parser_prepended(struct parser *p, struct node *first, struct n
 	return parser_joined(p, l, rest);
 }
 
-void parser_modifier_add(struct parser *p, struct modifiers *m, struct modifier one)
-{
-	if (m->n == m->cap) {
-		struct modifier *old = m->v;
-
-		m->cap = m->cap ? 2 * m->cap : 2;
-		m->v = arena_alloc(&p->tree->arena, m->cap, sizeof *m->v);
-		if (m->n)
-			memcpy(m->v, old, m->n * sizeof *old);
-	}
-	m->v[m->n++] = one;
-}
-
 void parser_stop(struct parser *p)
 {
 	p->stop = true;

@@ -14,7 +14,10 @@ enum {
 };
 
 struct arguments { struct node_list list; struct span span; bool present; };
-struct modifiers { struct modifier *v; uint32_t n, cap; };
+struct modifiers {
+	struct modifier *v;
+	uint32_t n;
+};
 struct bracket { int open; struct span at; };
 
 /* One file being read; include_at is the statement that named it. */
@@ -56,7 +59,6 @@ struct node *parser_node(struct parser *p, const struct node *n);
 void parser_list_add(struct parser *p, struct node_list *l, struct node *n);
 struct node_list parser_joined(struct parser *p, struct node_list a, struct node_list b);
 struct node_list parser_prepended(struct parser *p, struct node *first, struct node_list rest);
-void parser_modifier_add(struct parser *p, struct modifiers *m, struct modifier one);
 
 /* Brackets, as the tokens pass. */
 void parser_track(struct parser *p, int token, struct span at);

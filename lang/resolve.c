@@ -406,6 +406,5 @@ void lang_resolve(struct ast *t, struct diags *d)
 	if (r->ncircuit > 1 && !r->head)
 		several_circuits(r, t->file);
 	arena_release(&r->arena);
-	free(r->dropped);
 	free(r->order);
 }

@@ -41,7 +41,7 @@ struct resolver {
 	unsigned ncircuit;
 	struct node *circuit;        /* the first one */
 	const char **dropped;        /* names in text that recovery dropped: silent where unknown */
-	size_t ndropped, dropped_cap;
+	size_t ndropped;
 	bool told_outside;           /* that something stands outside of the circuits: once is enough */
 };
 

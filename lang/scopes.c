@@ -207,8 +207,8 @@ void scope_drop(struct resolver *r, struct span at)
 		for (begin = i; i < at.end && (isalnum((unsigned char)text[i]) || text[i] == '_'); i++)
 			;
 		if (i > begin && !isdigit((unsigned char)text[begin])) {
-			mem_reserve(r->dropped, r->ndropped, r->dropped_cap);
-			r->dropped[r->ndropped++] = arena_strndup(&r->arena, text + begin, i - begin);
+			const char **name = arena_push(&r->arena, r->dropped, r->ndropped);
+			*name = arena_strndup(&r->arena, text + begin, i - begin);
 		}
 		i += i == begin;
 	}

@@ -29,7 +29,8 @@ struct block_memo;                       /* bodies already elaborated, by block 
 struct elab {
 	struct ast *tree;
 	struct diags *diags, *mute;      /* mute swallows repetitions of one fault in a loop */
-	uint64_t *seen; uint32_t nseen, cap_seen; uint32_t nmute;
+	uint64_t *seen;
+	uint32_t nseen, nmute;
 	const struct compile_options *options;
 	struct arena *arena;
 	struct design design;
@@ -45,8 +46,7 @@ struct elab {
 	struct condition *condition; uint32_t ncondition, cap_condition;
 	struct block_memo *memo;
 	uint32_t nterm;                  /* of all observables */
-	uint32_t *bit;
-	uint32_t nbit, cap_bit; /* the qubit that each classical bit was measured from, or INDEX_NONE */
+	uint32_t *bit, nbit; /* the qubit that each classical bit was measured from, or INDEX_NONE */
 	const struct node *head;
 	const struct node *loop;         /* the innermost `while` that runs, and how often it has */
 	uint64_t nloop;

@@ -119,11 +119,11 @@ static uint32_t dense_weights(struct elab *e, const struct weight_group *g)
 {
 	struct design *d = &e->design;
 
-	mem_reserve(d->weight, d->nweight, d->cap_weight);
-	d->weight[d->nweight] = (struct weights){ .g = *g, .instance = e->instance };
-	d->weight[d->nweight].g.first = d->nscalar;
+	struct weights *w = arena_push(d->arena, d->weight, d->nweight);
+	*w = (struct weights){ .g = *g, .instance = e->instance };
+	w->g.first = d->nscalar;
 	d->nscalar += g->count;
-	return d->nweight++;
+	return d->nweight - 1;
 }
 
 static bool activation(struct elab *e, const struct node *n, enum activation *out)
@@ -175,8 +175,7 @@ static bool dense(struct elab *e, const struct node *n, uint32_t *nin)
 	bias.init_value = arena_alloc(e->arena, layer.nout, sizeof *bias.init_value);
 	layer.kernel = dense_weights(e, &kernel);
 	layer.bias = dense_weights(e, &bias);
-	mem_reserve(d->dense, d->ndense, d->cap_dense);
-	d->dense[d->ndense++] = layer;
+	*arena_push(d->arena, d->dense, d->ndense) = layer;
 	*nin = layer.nout;
 	return true;
 }

@@ -46,9 +46,8 @@ void elab_bits(struct elab *e, const struct node *n)
 	}
 	uint32_t *number = arena_alloc(e->arena, (size_t)size, sizeof *number);
 	for (int64_t k = 0; k < size; k++) {
-		mem_reserve(e->bit, e->nbit, e->cap_bit);
 		number[k] = e->nbit;
-		e->bit[e->nbit++] = INDEX_NONE;
+		*arena_push(e->arena, e->bit, e->nbit) = INDEX_NONE;
 	}
 	struct value v = { .kind = KIND_BITS, .list = { (uint32_t)size, 1, number } };
 	elab_bind(e, n, v);

@@ -186,8 +186,7 @@ static void add_output(struct elab *e, const struct output *o, uint64_t nreadout
 		e->stop = true;
 		return;
 	}
-	mem_reserve(c->output, c->noutput, c->cap_output);
-	c->output[c->noutput++] = *o;
+	*arena_push(e->arena, c->output, c->noutput) = *o;
 }
 
 static void observe_sum(struct elab *e, const struct pauli_sum *s, struct span at)

@@ -23,7 +23,7 @@ void elab_qubit(struct elab *e, const struct node *n)
 			(long long)size + c->calls.nwire, PROGRAM_WIRES_MAX);
 		return;
 	}
-	uint32_t first = build_register(c, n->name, (uint32_t)size, n->name_span);
+	uint32_t first = build_register(&e->design, c, n->name, (uint32_t)size, n->name_span);
 	uint32_t *wire = arena_alloc(e->arena, (size_t)size, sizeof *wire);
 	for (int64_t k = 0; k < size; k++)
 		wire[k] = first + (uint32_t)k;
@@ -141,10 +141,10 @@ static struct weights *new_group(struct elab *e, const struct node *n, struct we
 		return NULL;
 	g->first = d->nscalar;
 	d->nscalar += g->count;
-	mem_reserve(d->weight, d->nweight, d->cap_weight);
 	paths_add(&d->weight_path, g->path, d->nweight);
-	d->weight[d->nweight] = (struct weights){ .g = *g, .at = n->name_span, .instance = e->instance };
-	return &d->weight[d->nweight++];
+	struct weights *w = arena_push(d->arena, d->weight, d->nweight);
+	*w = (struct weights){ .g = *g, .at = n->name_span, .instance = e->instance };
+	return w;
 }
 
 void elab_param(struct elab *e, const struct node *n)
@@ -172,10 +172,9 @@ void elab_param(struct elab *e, const struct node *n)
 
 static void add_input(struct design *d, const struct node *n, const struct input_group *g)
 {
-	mem_reserve(d->input, d->ninput, d->cap_input);
-	mem_reserve(d->input_at, d->ninput, d->cap_input_at);
+	d->input_at = arena_grow(d->arena, d->input_at, d->ninput, sizeof *d->input_at);
 	d->input_at[d->ninput] = n->name_span;
-	d->input[d->ninput++] = *g;
+	*arena_push(d->arena, d->input, d->ninput) = *g;
 }
 
 static void input_state(struct elab *e, const struct node *n)

@@ -21,8 +21,7 @@ static bool seen_before(struct elab *e, enum diag_code code, struct span at)
 		e->stop = true;
 	if (e->nseen > 4 * DIAG_ERRORS_MAX && (e->stop || diag_row(code)->severity == DIAG_WARNING))
 		return true;
-	mem_reserve(e->seen, e->nseen, e->cap_seen);
-	e->seen[e->nseen++] = key;
+	*arena_push(e->arena, e->seen, e->nseen) = key;
 	return false;
 }
 
@@ -307,15 +306,12 @@ void elaborate(struct ast *t, struct diags *diags, const struct compile_options 
 
 	e.mute = diags_new(diags_sources(diags));
 	e.design = *d;
-	e.value = mem_alloc(t->ndecl + (size_t)1, sizeof *e.value);
+	e.value = arena_alloc(e.arena, t->ndecl + (size_t)1, sizeof *e.value);
 	elab_overrides(&e);
 	if (!diags_errors(diags))
 		elab_file(&e);
 	*d = e.design;
 	elab_memo_free(&e);
 	diags_free(e.mute);
-	free(e.seen);
-	free(e.value);
 	free(e.condition);
-	free(e.bit);
 }

@@ -282,10 +282,10 @@ static bool read_qubits(struct reader *r)
 	if (next(r))
 		return fault(r, DIAG_QSIM_SYNTAX, "something behind the number of qubits", "the line should end here");
 	r->nqubit = (uint32_t)n;
-	r->last = mem_alloc(n, sizeof *r->last);
+	r->last = arena_alloc(r->design.arena, n, sizeof *r->last);
 	for (uint32_t q = 0; q < r->nqubit; q++)
 		r->last[q] = -1;
-	build_register(r->circuit, "q", r->nqubit, at);
+	build_register(&r->design, r->circuit, "q", r->nqubit, at);
 	return true;
 }
 
@@ -323,7 +323,6 @@ struct program *qsim_read(struct diags *d, uint32_t file, const struct compile_o
 	struct program *p = compile_design(&r.design, d, o);
 	calls_release(&r.ops);
 	design_release(&r.design);
-	free(r.last);
 	return p;
 }
 

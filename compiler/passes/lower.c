@@ -3,8 +3,6 @@
  * numbers, now that the sizes of states are known; places become lines. */
 #include "compiler/passes/pass.h"
 
-#include <stdlib.h>
-
 struct lowering {
 	const struct design *d;
 	struct program *p;
@@ -67,7 +65,7 @@ static void lower_exprs(struct lowering *l, const struct used *u)
 	const struct exprs *x = &l->d->exprs;
 	struct program *p = l->p;
 
-	l->expr = mem_alloc(x->n + 1, sizeof *l->expr);
+	l->expr = arena_alloc(l->d->arena, x->n + 1, sizeof *l->expr);
 	for (uint32_t i = 0; i < x->n; i++)
 		if (u->expr[i])
 			l->expr[i] = p->nexpr++;
@@ -104,7 +102,7 @@ static void lower_matrices(struct lowering *l, const struct used *u)
 	const struct design *d = l->d;
 	struct program *p = l->p;
 
-	l->matrix = mem_alloc(d->nmatrix + 1, sizeof *l->matrix);
+	l->matrix = arena_alloc(d->arena, d->nmatrix + 1, sizeof *l->matrix);
 	for (uint32_t m = 0; m < d->nmatrix; m++)
 		if (u->matrix[m])
 			l->matrix[m] = p->nmatrix++;
@@ -188,7 +186,7 @@ static void lower_spans(struct lowering *l, const struct source_set *sources)
 	const struct design *d = l->d;
 	mem_auto bool *used = mem_alloc(d->nplace + 1, sizeof *used);
 
-	l->span = mem_alloc(d->nplace + 1, sizeof *l->span);
+	l->span = arena_alloc(d->arena, d->nplace + 1, sizeof *l->span);
 	for (uint32_t c = 0; c < d->ncircuit; c++)
 		for (uint32_t i = 0; i < d->circuit[c]->calls.n; i++)
 			if (d->circuit[c]->calls.v[i].span != INDEX_NONE)
@@ -236,9 +234,5 @@ struct program *lower(const struct design *d, const struct source_set *sources)
 	p->ndense = d->ndense;
 	p->dense = arena_copy(&p->arena, d->dense, d->ndense, sizeof *d->dense);
 	program_number(p);
-	used_release(&u);
-	free(l.expr);
-	free(l.matrix);
-	free(l.span);
 	return p;
 }

@@ -17,7 +17,6 @@ bool *pass_cone_wires(const struct design *d, const struct circuit *c);
 /* What the applies of a design use: flags by number, malloc'ed. */
 struct used { bool *matrix, *expr; };
 void used_mark(const struct design *d, struct used *u);
-void used_release(struct used *u);
 /* Which scalars of EXPR_WEIGHT or EXPR_INPUT stand in used angles and amplitudes; malloc'ed. */
 bool *used_scalars(const struct design *d, enum expr_op op);
 

@@ -6,8 +6,6 @@
  * Requires: nothing.  Keeps: order of what is left, marks.  Breaks: nothing. */
 #include "compiler/passes/pass.h"
 
-#include <stdlib.h>
-
 struct walk {
 	const struct design *d;
 	struct calls *c;
@@ -58,18 +56,19 @@ static void step(struct walk *w, uint32_t i)
 
 static void cancel(const struct design *d, struct calls *c)
 {
+	arena_auto arena = { 0 };
 	struct walk w = { .d = d, .c = c };
 	size_t total = 0;
 	uint32_t kept = 0;
 
-	w.at = mem_alloc(c->n + 1, sizeof *w.at);
+	w.at = arena_alloc(&arena, c->n + 1, sizeof *w.at);
 	for (uint32_t i = 0; i < c->n; i++) {
 		w.at[i] = total;
 		total += c->v[i].nwire;
 	}
-	w.before = mem_alloc(total + 1, sizeof *w.before);
-	w.last = mem_alloc(c->nwire + 1, sizeof *w.last);
-	w.gone = mem_alloc(c->n + 1, sizeof *w.gone);
+	w.before = arena_alloc(&arena, total + 1, sizeof *w.before);
+	w.last = arena_alloc(&arena, c->nwire + 1, sizeof *w.last);
+	w.gone = arena_alloc(&arena, c->n + 1, sizeof *w.gone);
 	for (uint32_t k = 0; k < c->nwire; k++)
 		w.last[k] = INDEX_NONE;
 	for (uint32_t i = 0; i < c->n; i++)
@@ -78,10 +77,6 @@ static void cancel(const struct design *d, struct calls *c)
 		if (!w.gone[i])
 			c->v[kept++] = c->v[i];
 	c->n = kept;
-	free(w.at);
-	free(w.before);
-	free(w.last);
-	free(w.gone);
 }
 
 void pass_cancel(struct design *d)

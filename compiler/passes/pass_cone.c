@@ -6,7 +6,6 @@
  * itself; a circuit without outputs is left as it is. */
 #include "compiler/passes/pass.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static void mark_outputs(const struct circuit *c, bool *alive)
@@ -44,7 +43,8 @@ static bool reaches(const struct design *d, const struct apply *p, bool *alive)
 bool *pass_cone_wires(const struct design *d, const struct circuit *c)
 {
 	const struct calls *l = &c->calls;
-	bool *alive = mem_alloc(l->nwire + 1, sizeof *alive), *ever = mem_alloc(l->nwire + 1, sizeof *ever);
+	mem_auto bool *alive = mem_alloc(l->nwire + 1, sizeof *alive);
+	bool *ever = mem_alloc(l->nwire + 1, sizeof *ever);
 
 	mark_outputs(c, alive);
 	memcpy(ever, alive, l->nwire * sizeof *ever);
@@ -52,7 +52,6 @@ bool *pass_cone_wires(const struct design *d, const struct circuit *c)
 		if (reaches(d, &l->v[i], alive))
 			for (uint32_t k = 0; k < l->v[i].nwire; k++)
 				ever[l->v[i].wire[k]] |= alive[l->v[i].wire[k]];
-	free(alive);
 	return ever;
 }
 

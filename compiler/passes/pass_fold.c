@@ -71,13 +71,13 @@ static uint32_t fold_items(const struct design *d, const struct matrix *m, const
 /* Old number to new, INDEX_NONE for the identity. */
 static uint32_t *fold_matrices(struct design *d, const uint32_t *expr)
 {
-	mem_auto struct matrix *old = d->matrix;
+	struct matrix *old = d->matrix;
 	uint32_t nold = d->nmatrix, *map = mem_alloc(nold + 1, sizeof *map);
 
 	free(d->table);
 	d->matrix = NULL;
 	d->table = NULL;
-	d->nmatrix = d->cap_matrix = d->ntable = 0;
+	d->nmatrix = d->ntable = 0;
 	d->nitem = 0;
 	for (uint32_t m = 0; m < nold; m++) {
 		mem_auto struct item *item = mem_alloc(old[m].nitem + 1, sizeof *item);

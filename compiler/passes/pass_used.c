@@ -2,8 +2,6 @@
  * What the applies of a design use. */
 #include "compiler/passes/pass.h"
 
-#include <stdlib.h>
-
 static void mark_circuits(const struct design *d, struct used *u)
 {
 	for (uint32_t c = 0; c < d->ncircuit; c++) {
@@ -20,8 +18,8 @@ static void mark_circuits(const struct design *d, struct used *u)
 /* References and operands are smaller, so one walk from above reaches all. */
 void used_mark(const struct design *d, struct used *u)
 {
-	u->matrix = mem_alloc(d->nmatrix + 1, sizeof *u->matrix);
-	u->expr = mem_alloc(d->exprs.n + 1, sizeof *u->expr);
+	u->matrix = arena_alloc(d->arena, d->nmatrix + 1, sizeof *u->matrix);
+	u->expr = arena_alloc(d->arena, d->exprs.n + 1, sizeof *u->expr);
 	mark_circuits(d, u);
 	for (uint32_t m = d->nmatrix; m-- > 0; )
 		for (uint32_t i = 0; u->matrix[m] && i < d->matrix[m].nitem; i++) {
@@ -40,12 +38,6 @@ void used_mark(const struct design *d, struct used *u)
 	}
 }
 
-void used_release(struct used *u)
-{
-	free(u->matrix);
-	free(u->expr);
-}
-
 bool *used_scalars(const struct design *d, enum expr_op op)
 {
 	bool *w = mem_alloc((op == EXPR_WEIGHT ? d->nscalar : d->ninput_scalar) + 1, sizeof *w);
@@ -55,6 +47,5 @@ bool *used_scalars(const struct design *d, enum expr_op op)
 	for (uint32_t i = 0; i < d->exprs.n; i++)
 		if (u.expr[i] && d->exprs.v[i].op == op)
 			w[d->exprs.v[i].a] = true;
-	used_release(&u);
 	return w;
 }

@@ -176,6 +176,7 @@ shell_tests += tests/cli/test_tutorial.sh
 shell_tests += tests/cli/test_manual.sh
 shell_tests += tests/cli/test_measures.sh
 shell_tests += tests/cli/test_old_runs.sh
+shell_tests += tests/cli/test_pipes.sh
 shell_tests += tests/cli/test_profile.sh
 shell_tests += tests/cli/test_readme.sh
 shell_tests += tests/cli/test_report.sh

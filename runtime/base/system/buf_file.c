@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "runtime/base/input_files.h"
 
 enum { CHUNK = 1 << 16, TEMPORARY_TRIES = 100, LINKS_MAX = 40 };
+enum { WRITER_WAIT_MS = 5000, WRITER_POLL_MS = 10, NO_WRITER = -2 };
 
 static int too_large(const char *path, size_t max_bytes, struct err *e)
 {
@@ -82,6 +84,41 @@ static int read_all(struct buf *b, int fd, const char *path, size_t max_bytes, s
 	return 0;
 }
 
+/* Waits until the pipe has bytes or a writer, which tee(2) finds without taking a byte: 0, NO_WRITER, or -1 and errno. */
+static int await_writer(int pipe_fd)
+{
+	int scratch[2], code = 0;
+
+	if (pipe2(scratch, O_CLOEXEC))
+		return -1;
+	for (int ms = 0; !code && !tee(pipe_fd, scratch[1], 1, SPLICE_F_NONBLOCK);
+		ms += WRITER_POLL_MS)
+		code = ms < WRITER_WAIT_MS ? poll(NULL, 0, WRITER_POLL_MS) : NO_WRITER;
+	close(scratch[0]);
+	close(scratch[1]);
+	return code;
+}
+
+/* The descriptor, NO_WRITER, or -1 and errno. open(2) of a named pipe would wait for a writer without end. */
+static int open_input(const char *path)
+{
+	const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY;
+	struct stat st;
+
+	if (stat(path, &st) || !S_ISFIFO(st.st_mode))
+		return open(path, flags);
+	int fd = open(path, flags | O_NONBLOCK), code = fd < 0 ? fd : await_writer(fd);
+	if (!code)
+		code = fcntl(fd, F_SETFL, 0);
+	if (code && fd >= 0) {
+		int why = errno;
+
+		close(fd);
+		errno = why;
+	}
+	return code ? code : fd;
+}
+
 /* The file, or the standard input, which may be a socket, so that /dev/stdin could not be opened. */
 int buf_open_file(const char *path, int *fd, struct err *e)
 {
@@ -91,7 +128,11 @@ int buf_open_file(const char *path, int *fd, struct err *e)
 		code = inputs_take_stdin(e);
 	if (code)
 		return code;
-	*fd = input_is_stdin(path) ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	*fd = input_is_stdin(path) ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open_input(path);
+	if (*fd == NO_WRITER)
+		return err_set(e, -ERR_NO_INPUT,
+			"cannot read %s: it is a named pipe, and no program has opened it to write for %d s",
+			path, WRITER_WAIT_MS / 1000);
 	if (*fd < 0)
 		return cannot_read(path, e);
 	inputs_note(*fd, path);

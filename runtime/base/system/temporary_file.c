@@ -17,22 +17,23 @@ enum { TEMPORARY_FILE_WAITING_MAX = 1 << 18 };
 
 int file_open(const char *path, uint64_t *size, struct err *e)
 {
-	int fd = input_is_stdin(path) ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	struct stat st;
 
 	if (input_is_stdin(path))
 		return err_set(e, -ERR_NO_INPUT, "parts of the standard input cannot be read in any order; give a file");
+	/* Before it is opened: open(2) of a named pipe waits for a writer. */
+	bool other = !stat(path, &st) && !S_ISREG(st.st_mode);
+	int fd = other ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
+	if (other)
+		return err_set(e, -ERR_NO_INPUT, "cannot read parts of %s: it is no regular file",
+			path);
 	if (fd < 0 || fstat(fd, &st)) {
 		int code = err_set(e, -ERR_NO_INPUT, "cannot read %s: %s", path, strerror(errno));
 
 		if (fd >= 0)
 			close(fd);
 		return code;
-	}
-	if (!S_ISREG(st.st_mode)) {
-		close(fd);
-		return err_set(e, -ERR_NO_INPUT, "cannot read parts of %s: it is no regular file", path);
 	}
 	inputs_note(fd, path);
 	*size = (uint64_t)st.st_size;

@@ -46,6 +46,14 @@ static int unknown_format(const char *path, struct err *e)
 		path, endings.data);
 }
 
+/* Of data that a shell passes as a pipe, `<(command)`, the name says nothing. */
+static bool is_csv(const char *path)
+{
+	struct stat st;
+
+	return input_is_stdin(path) || (!stat(path, &st) && S_ISFIFO(st.st_mode));
+}
+
 static int read_format(const char *path, const struct read_options *o, struct diags *d, struct dataset **out, struct err *e)
 {
 	const struct format *f = find_format(path);
@@ -58,10 +66,10 @@ static int read_format(const char *path, const struct read_options *o, struct di
 			(unsigned long long)nx, DATASET_COLUMNS_MAX);
 	if (f)
 		return f->read(path, o, d, out, e);
-	if (input_is_stdin(path))
-		return dataset_read_csv(path, o, d, out, e);
 	if (strstr(path_base(path), "idx")) /* such as train-images-idx3-ubyte */
 		return dataset_read_idx(path, o, d, out, e);
+	if (is_csv(path))
+		return dataset_read_csv(path, o, d, out, e);
 	return unknown_format(path, e);
 }
 

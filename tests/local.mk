@@ -241,6 +241,7 @@ shell_tests += tests/unit/test_walks.sh
 shell_tests += tests/unit/test_terms.sh
 shell_tests += tests/unit/test_bootstrap.sh
 shell_tests += tests/unit/test_configure.sh
+shell_tests += tests/unit/test_make.sh
 shell_tests += tests/unit/test_mutants.sh
 shell_tests += tests/unit/test_runner.sh
 
@@ -368,7 +369,8 @@ EXTRA_DIST += tests/mutants/apply.awk tests/mutants/check.sh tests/mutants/confi
 check-mutants: check-programs
 	@MAKE='$(MAKE)' nice -n 15 $(SHELL) $(srcdir)/tests/mutants/check.sh
 
-check-perf: check-programs $(perf_programs)
+check-perf: check-programs
+	@$(MAKE) $(AM_MAKEFLAGS) $(perf_programs)
 	@$(run_tests) -j 1 -t 3600 $(perf_tests)
 
 examples: all

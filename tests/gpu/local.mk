@@ -79,7 +79,8 @@ endif
 # NVIDIA's disassembler.
 cuda_tests = tests/gpu/cuda_code.sh tests/gpu/test_counts.sh tests/gpu/cuda_barriers.sh
 EXTRA_DIST += tests/gpu/cuda_barriers.sh tests/gpu/cuda_code.sh tests/gpu/code.awk
-check-cuda: all $(emulated_programs) $(cuda_cubins)
+check-cuda: all
+	@$(MAKE) $(AM_MAKEFLAGS) $(emulated_programs) $(cuda_cubins)
 if CUDA
 	@$(MKDIR_P) tests/gpu
 	@test -d tests/gpu/disassembler || \

@@ -16,14 +16,19 @@ static void quoted(const char *s, bool fish, struct buf *out)
 	buf_char(out, '\'');
 }
 
-/* The first sentence of a row's text, as a hint. */
+/* The first clause of a row's text, as a hint; of a long one, whole words. */
 static void hint(const char *text, char *out, size_t size)
 {
 	size_t n = strcspn(text, ".;:");
 
-	n = n < size - 1 ? n : size - 1;
+	while (text[n] && text[n + 1] && text[n + 1] != ' ') /* inside a word, such as run.seed */
+		n += 1 + strcspn(text + n + 1, ".;:");
+	bool cut = n > size - 1;
+	if (cut)
+		for (n = size - 4; n && text[n] != ' ';)
+			n--;
 	memcpy(out, text, n);
-	out[n] = 0;
+	memcpy(out + n, cut ? "..." : "", cut ? 4 : 1);
 }
 
 /* Those that stand for several are left to the user. */
@@ -105,7 +110,7 @@ static void key_values(struct buf *out)
 
 /* Commands that print words, one a line; for all three shells. */
 static const char run_names[] = "(echo latest; qcnn runs list 2>/dev/null | sed '1d;s/ .*//')";
-static const char codes[] = "(qcnn explain | sed 's/ .*//')";
+static const char codes[] = "(qcnn explain 2>/dev/null | sed 's/ .*//')";
 
 /* The command that prints what a command's operands may be; NULL: none. */
 static const char *printed_by(const struct command *c)
@@ -131,6 +136,10 @@ static bool is_run(const struct option_row *r)
 static bool sets(const struct option_row *r)
 {
 	return r == &option_rows()[OPT_SET] || r == &option_rows()[OPT_SET_INFER];
+}
+static bool is_file(const struct option_row *r)
+{
+	return r->argument && (strstr(r->argument, "FILE") || strstr(r->argument, "FOLDER"));
 }
 static bool has_words(const struct option_row *r)
 {
@@ -244,7 +253,25 @@ static void bash(struct buf *out)
 
 /* ---- zsh ---- */
 
-/* '--name=[hint]:ARGUMENT:(words)' for _arguments. */
+/* The names of an option for _arguments: '(-n --name)'{-n+,--name=}, '*'{-n+,--name=} if it may be repeated, or --name=. */
+static void zsh_names(const struct option_row *r, struct buf *out)
+{
+	const char *value = !r->argument     ? ""
+		: r->kind != OPTION_OPTIONAL ? "="
+		: r->values                  ? "=-"
+					     : "";
+
+	if (r->letter && r->kind == OPTION_LIST)
+		buf_str(out, "'*'");
+	else if (r->letter)
+		buf_printf(out, "'(-%c --%s)'", r->letter, r->name);
+	if (r->letter)
+		buf_printf(out, "{-%c%s,--%s%s}", r->letter, r->argument ? "+" : "", r->name, value);
+	else
+		buf_printf(out, "%s--%s%s", r->kind == OPTION_LIST ? "'*'" : "", r->name, value);
+}
+
+/* Its names with '[hint]:ARGUMENT:(words)'. */
 static void zsh_option(const struct option_row *r, struct buf *out)
 {
 	buf_auto b = BUF_INIT;
@@ -253,12 +280,7 @@ static void zsh_option(const struct option_row *r, struct buf *out)
 	hint(r->text, text, sizeof text);
 	for (char *c = text; *c; c++)
 		*c = *c == '[' ? '(' : *c == ']' ? ')' : *c;
-	buf_printf(&b, "%s--%s%s[%s]", r->kind == OPTION_LIST ? "*" : "", r->name,
-		!r->argument                         ? ""
-			: r->kind != OPTION_OPTIONAL ? "="
-			: r->values                  ? "=-"
-						     : "",
-		text);
+	buf_printf(&b, "[%s]", text);
 	if (has_words(r)) {
 		buf_printf(&b, ":%s:(", r->argument);
 		words_of(r->values, &b);
@@ -268,9 +290,10 @@ static void zsh_option(const struct option_row *r, struct buf *out)
 	} else if (is_run(r)) {
 		buf_printf(&b, ":%s:_qcnn_runs", r->argument);
 	} else if (r->argument && r->kind != OPTION_OPTIONAL) {
-		buf_printf(&b, ":%s:_files", r->argument);
+		buf_printf(&b, ":%s:%s", r->argument, is_file(r) ? "_files" : " ");
 	}
 	buf_str(out, " \\\n        ");
+	zsh_names(r, out);
 	quoted(b.data, false, out);
 }
 
@@ -316,12 +339,14 @@ static void zsh(struct buf *out)
 		buf_str(out, "\n    ");
 		quoted(b.data, false, out);
 	}
-	buf_str(out, "\n  )\n  local -a keys=(");
+	buf_str(out, "\n    'help:describe a command'\n  )\n  local -a keys=(");
 	keys(out);
 	buf_printf(out, ")\n  local -a deep=(%s)\n  _arguments -C", deep.data);
 	zsh_options(COMMAND_TOP, out);
-	buf_str(out, " \\\n        '1:command:->command' '*::argument:->argument'\n  case $state in\n"
-		"  command) _describe command commands ;;\n  argument)\n    case $words[1] in\n");
+	buf_str(out,
+		" \\\n        '1:command:->command' '*::argument:->argument'\n  case $state in\n"
+		"  command) _describe command commands ;;\n  argument)\n    case $words[1] in\n"
+		"    help) _describe command commands ;;\n");
 	for (const struct command *const *c = commands; *c; c++) {
 		buf_printf(out, "    %s) _arguments", (*c)->name);
 		zsh_options((*c)->bit, out);
@@ -350,7 +375,7 @@ static void fish_option(const struct option_row *r, const char *command, struct 
 	} else if (is_run(r)) {
 		buf_printf(out, " -x -a \"%s\"", run_names);
 	} else if (r->argument && r->kind != OPTION_OPTIONAL) {
-		buf_str(out, " -r");
+		buf_str(out, is_file(r) ? " -r" : " -x");
 	}
 	buf_str(out, " -d ");
 	quoted(text, true, out);

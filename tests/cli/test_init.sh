@@ -85,6 +85,38 @@ if command -v bash >/dev/null; then
 else
 	tap_skip "bash is not installed"
 fi
+if ! command -v zsh >/dev/null; then
+	tap_skip "zsh is not installed"
+elif ! zsh -f -c 'zmodload zsh/zpty && zpty shell true' >/dev/null 2>&1; then
+	tap_skip "zsh finds no pseudo-terminals"
+else
+	# ask LINE: what zsh completes at its end, in a terminal of its own; compadd is what takes the words.
+	cat >ask.zsh <<-'END'
+	zmodload zsh/zpty && zpty shell zsh -f || exit 1
+	zpty -w shell 'PROMPT= RPROMPT=; autoload -Uz compinit && compinit -u -D && source ./complete.zsh'
+	zpty -w shell 'compadd() { local -a hits; [[ ${argv[1,(i)(-|--)]} == *-(O|A|D)\ * ]] || { builtin compadd -A hits "$@"; print -rl -- "HIT:"$^hits }; builtin compadd "$@"; }'
+	zpty -w shell 'asked() { BUFFER=; print DONE }; zle -N asked; bindkey "^X" asked; bindkey "^I" complete-word; stty -echo; print READ""Y'
+	zpty -r shell out '*READY*'
+	zpty -w -n shell "$1"$'\t\C-X'
+	zpty -r shell out '*DONE*'
+	print -r -- ${(uo)${(M)${(f)${out//$'\r'}}:#*HIT:?*}#*HIT:}
+	END
+	ask() { PATH=$(dirname "$QCNN"):$PATH TERM=vt100 timeout 60 zsh -f ask.zsh "$1"; }
+	tap_is "$(ask 'qcnn tr')" "train" "zsh completes a command"
+	tap_is "$(ask 'qcnn help inf')" "infer info" "help for a command"
+	tap_is "$(ask 'qcnn train --no-p')" "--no-progress" "an option"
+	tap_is "$(ask 'qcnn train -q --qui')" "" "an option that was given by its letter is not offered again"
+	tap_is "$(ask 'qcnn run --precision=')" "double single" "its words"
+	tap_is "$(ask 'qcnn run --threads=')" "" "a number is no file"
+	tap_is "$(ask 'qcnn train mine/conf')" "config.yaml" "a file"
+	tap_is "$(ask 'qcnn train -s train.ep')" "train.epochs=" "a key of the configuration"
+	tap_is "$(ask 'qcnn train --set train.optimizer.adam.l')" "train.optimizer.adam.learning_rate=" "an option of what it chooses"
+	tap_is "$(ask 'qcnn train --set=log.report=')" "log.report=false log.report=true" "its values"
+	tap_is "$(ask 'qcnn infer lat')" "latest" "a run"
+	tap_is "$(ask 'qcnn explain Q0109')" "Q0109" "a code"
+	tap_is "$(ask 'qcnn weights ')" "convert diff show" "what a command does"
+	tap_has complete.zsh 'train.epochs=5]' "a description ends with its clause"
+fi
 if command -v fish >/dev/null; then
 	ask() { HOME=$PWD PATH=$(dirname "$QCNN"):$PATH fish -N -c "source complete.fish; complete -C '$1'" | cut -f 1 | paste -s -d ' ' -; }
 	tap_is "$(ask 'qcnn train --set train.ep')" "train.epochs=" "fish completes a key"

@@ -26,6 +26,7 @@ struct cli {
 	void (*before_talk)(void *ctx);
 	void *talk_ctx;              /* cli_draws */
 	struct profiling *profiling; /* NULL: the command does not run under `qcnn profile` */
+	const char *config_folder; /* that paths in the configuration are relative to; NULL: its own */
 	struct buf out;              /* written to stdout when the command ends well */
 };
 

@@ -177,6 +177,8 @@ libcli_a_SOURCES = \
 	cli/training/backup.h \
 	cli/training/extend.c \
 	cli/training/extend.h \
+	cli/training/own_config.c \
+	cli/training/own_config.h \
 	cli/training/resume.c \
 	cli/training/resume.h \
 	cli/training/resume_target.c \

@@ -14,8 +14,6 @@
 #include "cli/output/table.h"
 #include "runtime/base/visible.h"
 
-enum { COMMAND_WORDS_MAX = 256 }; /* of a run's command, as far as they are read */
-
 /* ---- list ---- */
 
 static const char *folder(const struct cli *c) { return c->options.value[OPT_RUNS_DIR]; }
@@ -52,32 +50,15 @@ static void list_json(const struct run_list *l, json_t *best, struct buf *out)
 	json_decref(all);
 }
 
-/* The words of the run's command behind `train`, which belong to the record. */
-static int command_words(const struct run_folder *r, char **word)
-{
-	const json_t *command = json_object_get(r->record, "command");
-	bool after = false;
-	int n = 0;
-
-	for (size_t i = 0; i < json_array_size(command) && n < COMMAND_WORDS_MAX; i++) {
-		const char *s = json_string_value(json_array_get(command, i));
-
-		if (after && s)
-			word[n++] = (char *)s;
-		after |= s && i > 0 && !strcmp(s, "train");
-	}
-	return n;
-}
-
 /* What --set and --const of the run's command changed. */
 static void add_changes(struct table *t, const struct run_folder *r)
 {
-	char *word[COMMAND_WORDS_MAX];
+	char *word[RUN_COMMAND_WORDS_MAX];
 	buf_auto b = BUF_INIT;
 	struct options o;
 	struct err e;
 
-	options_parse(COMMAND_TRAIN, command_words(r, word), word, false, &o, NULL, &e);
+	options_parse(COMMAND_TRAIN, run_command_words(r, word), word, false, &o, NULL, &e);
 	for (unsigned i = 0; i < o.nlist; i++)
 		if (o.list[i].id == OPT_SET || o.list[i].id == OPT_CONST)
 			buf_printf(&b, "%s%s", b.len ? " " : "", o.list[i].value);

@@ -8,6 +8,7 @@
 #include "cli/hosts/cluster.h"
 #include "cli/job/job.h"
 #include "cli/signals.h"
+#include "cli/training/own_config.h"
 #include "cli/training/resume_target.h"
 #include "cli/training/train_preview.h"
 #include "cli/training/train_run.h"
@@ -89,7 +90,8 @@ static void stop_before_training(const struct cli *c)
 	stop_at_once(line.data);
 }
 
-static int train(struct cli *c)
+/* CONFIG is an operand by now. */
+static int train_config(struct cli *c, const struct own_config *own)
 {
 	struct cluster k = { 0 };
 	struct ranks *ranks = NULL;
@@ -97,15 +99,13 @@ static int train(struct cli *c)
 	bool target_taken = false;
 	int status;
 
-	if (c->options.given[OPT_DRY_JSON] && !c->options.given[OPT_DRY_RUN])
-		return cli_usage(c, "--json is for --dry-run; the folder of a run has metrics.jsonl and run.json");
-	if (c->options.given[OPT_LINK] && !c->options.given[OPT_DRY_RUN])
-		return cli_usage(c, "--link is for --dry-run");
-	if (!c->options.given[OPT_DRY_RUN])
-		stop_before_training(c);
 	if (joined_work(c, c->options.operand[0], NULL, &status))
 		return status;
 	status = job_open(c, c->options.operand[0], &j);
+	j.word = own->word;
+	j.word_folder = own->folder;
+	if (status == err_exit_status(-ERR_NO_INPUT))
+		own_config_explain(c, own);
 	if (!status)
 		status = output_is_possible(c);
 	if (!status)
@@ -130,24 +130,41 @@ static int train(struct cli *c)
 	return status;
 }
 
+static int train(struct cli *c)
+{
+	struct own_config own;
+
+	if (c->options.given[OPT_DRY_JSON] && !c->options.given[OPT_DRY_RUN])
+		return cli_usage(c,
+			"--json is for --dry-run; the folder of a run has metrics.jsonl and run.json");
+	if (c->options.given[OPT_LINK] && !c->options.given[OPT_DRY_RUN])
+		return cli_usage(c, "--link is for --dry-run");
+	int status = own_config_find(c, &own);
+	if (!status && !c->options.given[OPT_DRY_RUN])
+		stop_before_training(c);
+	if (!status)
+		status = train_config(c, &own);
+	own_config_release(&own);
+	return status;
+}
+
 const struct command command_train = {
 	.bit = COMMAND_TRAIN,
 	.name = "train",
 	.summary = "train the model of a configuration",
-	.operands = "CONFIG",
-	.min_operands = 1,
+	.operands = "[CONFIG]",
 	.max_operands = 1,
 	.text = "Trains the model of a configuration with its data. All results are written to a new folder, runs/NAME-TIME: the "
 		"resolved configuration, the model, the weights, one line of metrics per epoch, and a record of the run. "
 		"runs/latest links to the files of the newest finished run. The same command resumes an interrupted run from its "
-		"last checkpoint, with the same bits as an uninterrupted run; --resume=RUN with more epochs extends a finished one.",
+		"last checkpoint, with the same bits as an uninterrupted run; --resume=RUN with more epochs extends a finished one, and "
+		"without CONFIG uses the run's own configuration.",
 	.example = (const char *const[]){ "qcnn train config.yaml",
 		"qcnn train --set train.epochs=5 --set run.seed=2 config.yaml",
 		"qcnn train -o weights.bin config.yaml", "qcnn train --fresh config.yaml",
-		"qcnn train --resume=latest --set train.epochs=100 config.yaml",
-		"qcnn train --live config.yaml", "qcnn train --dry-run config.yaml",
-		"qcnn train --hosts local:2 config.yaml", "qcnn train --device cpu config.yaml",
-		NULL },
+		"qcnn train --resume=latest --set train.epochs=100", "qcnn train --live config.yaml",
+		"qcnn train --dry-run config.yaml", "qcnn train --hosts local:2 config.yaml",
+		"qcnn train --device cpu config.yaml", NULL },
 	.exit_1 = "training failed: a value is not finite",
 	.run = train,
 };

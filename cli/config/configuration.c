@@ -470,6 +470,12 @@ struct config *config_open(const char *path, const struct config_change *change,
 	return c;
 }
 
+void config_of_run(struct config *c, const char *folder)
+{
+	c->folder = arena_strdup(&c->arena, folder);
+	c->of_run = true;
+}
+
 void config_free(struct config *c)
 {
 	if (!c)

@@ -19,6 +19,9 @@ struct config *config_open(const char *path, const struct config_change *change,
 	struct diags *d, struct err *e);
 /* The same from a text that is source `file` of d's sources already. */
 struct config *config_read(uint32_t file, const struct config_change *change, unsigned nchange, struct diags *d);
+/* Its paths are relative to this folder, and not to its own. The file is a run's config.yaml, whose remarks say where each
+ * value came from: they are printed in the place of the file's name. */
+void config_of_run(struct config *c, const char *folder);
 void config_free(struct config *c);
 
 /* Values, by the row's type; never called for another one.  A key that is left out (null)

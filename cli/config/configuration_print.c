@@ -135,16 +135,35 @@ static void print_flow(const json_t *v, struct buf *out)
 
 /* ---- lines ---- */
 
+static const char mark[] = "  # "; /* before where a value came from */
+
+/* What a line of a run's config.yaml says of that; false: nothing. */
+static bool copy_origin(const struct config *c, uint32_t number, struct buf *out)
+{
+	size_t len, n = sizeof mark - 1;
+	const char *line = source_line(diags_sources(c->d), c->file, number, &len);
+
+	for (size_t at = len; at-- > 0;)
+		if (len - at >= n && !memcmp(line + at, mark, n)) {
+			buf_add(out, line + at + n, len - at - n);
+			buf_char(out, '\n');
+			return true;
+		}
+	return false;
+}
+
 static void finish_line(const struct config *c, size_t start, struct span at, struct buf *out)
 {
 	while (out->len - start < COMMENT_COLUMN)
 		buf_char(out, ' ');
-	buf_str(out, "  # ");
+	buf_str(out, mark);
 	if (!at.file) {
 		buf_str(out, "default\n");
 		return;
 	}
 	struct place p = source_place(diags_sources(c->d), at);
+	if (at.file == c->file && c->of_run && copy_origin(c, p.line, out))
+		return;
 	if (at.file == c->file)
 		buf_printf(out, "%s:%u\n", p.name, p.line);
 	else

@@ -9,6 +9,7 @@ struct config {
 	struct diags *d;
 	uint32_t file;
 	const char *folder;
+	bool of_run;                         /* config_of_run() */
 	struct ynode *root;                  /* the file's tree after all changes */
 	const struct ynode *value[KEY_COUNT];
 	struct span key_at[KEY_COUNT];

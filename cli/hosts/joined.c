@@ -217,6 +217,8 @@ static int open_and_work(struct cli *c, const struct join *a, const char *path, 
 	int status = err_exit_status(-ERR_CONFIG);   /* what is wrong with the configuration rank 0 says */
 	int code = check_mpi(c, a, config && !diags_errors(d) ? config : NULL);
 
+	if (config && c->config_folder)
+		config_of_run(config, c->config_folder);
 	if (code)
 		status = code;
 	else if (weights)

@@ -192,6 +192,8 @@ static void settle_init(const struct cli *c, struct job *j, const char *from, co
 
 const char *job_word(const struct cli *c, const struct job *j, int i)
 {
+	if (j->word)
+		return j->word[i];
 	if (j->init_word.len && i == j->init_at)
 		return j->init_word.data;
 	if (j->init_added && i > j->init_at)
@@ -319,6 +321,8 @@ int job_open(struct cli *c, const char *path, struct job *j)
 	j->config = config_open(path, change, nchange, j->d, &e);
 	if (!j->config)
 		return cli_fail(c, &e);
+	if (c->config_folder)
+		config_of_run(j->config, c->config_folder);
 	if (diags_errors(j->d))
 		return cli_diags_fail(c, j->d, err_exit_status(-ERR_CONFIG));
 	int status = open_model(c, j);

@@ -31,6 +31,10 @@ struct job {
 	struct buf init_name, init_word;
 	bool init_added; /* a word more than were given */
 	int init_at; /* what train.init stands for, if that can change; job_word */
+	/* Of a run that goes on with its own configuration, borrowed: the words of the command that trains it from the beginning,
+	 * NULL at the end, and their folder.  Else NULL: those of this command. */
+	char *const *word;
+	const char *word_folder;
 };
 
 /* Read configuration, model and data, and print errors: 0 or the exit status; release *out in any case. */

@@ -334,7 +334,7 @@ int record_run(struct run *run, const struct cli *c, const struct job *j, const 
 	json_object_set_new(all, "numerical_version", json_integer(NUMERICAL_VERSION));
 	json_object_set_new(all, "command", command_json(c, j));
 	json_object_set_new(all, "config_sha256", json_string(hex));
-	json_object_set_new(all, "folder", folder_json("."));
+	json_object_set_new(all, "folder", folder_json(j->word_folder ? j->word_folder : "."));
 	json_object_set_new(all, "config_folder", folder_json(config_folder(j->config)));
 	json_object_set_new(all, "written", json_string(now));
 	json_object_set_new(all, "seconds", json_real(seconds));

@@ -202,6 +202,22 @@ double run_number(const struct run_folder *r, const char *section, const char *k
 	return json_is_number(v) ? json_number_value(v) : NAN;
 }
 
+int run_command_words(const struct run_folder *r, char **word)
+{
+	const json_t *command = json_object_get(r->record, "command");
+	bool after = false;
+	int n = 0;
+
+	for (size_t i = 0; i < json_array_size(command) && n < RUN_COMMAND_WORDS_MAX; i++) {
+		const char *s = json_string_value(json_array_get(command, i));
+
+		if (after && s)
+			word[n++] = (char *)s;
+		after |= s && i > 0 && !strcmp(s, "train");
+	}
+	return n;
+}
+
 bool run_is_same(const struct run_folder *a, const struct run_folder *b)
 {
 	struct stat sa, sb;

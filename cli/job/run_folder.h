@@ -5,7 +5,11 @@
 #include "runtime/base/json.h"
 #include "runtime/log/history.h"
 
-enum { RUNS_MAX = 100000, RUN_RECORD_BYTES_MAX = 16 << 20 };
+enum {
+	RUNS_MAX = 100000,
+	RUN_RECORD_BYTES_MAX = 16 << 20,
+	RUN_COMMAND_WORDS_MAX = 256 /* as far as they are read */
+};
 
 struct run_folder {
 	char *name, *path;           /* "cluster-20261121-093000", "runs/" name */
@@ -25,6 +29,8 @@ void run_list_release(struct run_list *l);
 const char *run_state(const struct run_folder *r);
 /* A number of the record, such as "metrics.loss"; NaN: there is none. */
 double run_number(const struct run_folder *r, const char *section, const char *key);
+/* The words of its command behind `train`, which belong to the record, to word[RUN_COMMAND_WORDS_MAX]; returns how many. */
+int run_command_words(const struct run_folder *r, char **word);
 /* Whether two paths refer to the same folder. */
 bool run_is_same(const struct run_folder *a, const struct run_folder *b);
 /* Delete the folder and all in it; `latest` in the folder that contained it then leads to the newest remaining run.

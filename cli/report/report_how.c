@@ -42,7 +42,8 @@ static bool names_run(const struct train_report *p, int i)
 
 static void again(const struct train_report *p, struct buf *out)
 {
-	mem_auto char *here = getcwd(NULL, 0);
+	const char *folder = p->job->word_folder;
+	mem_auto char *here = folder ? mem_strdup(folder) : getcwd(NULL, 0);
 	buf_auto path = BUF_INIT;
 	const char *word;
 

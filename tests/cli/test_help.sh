@@ -35,7 +35,7 @@ tap_is "$(sed -n '/^Usage:/!s/^\([A-Z][^.]*\):$/\1/p' help-train | tr '\n' ';')"
 tap_is "$(sed -n '/^\.Sh OPTIONS/,/^\.Sh RESUMING/s/^\.Ss //p' page-train | tr '\n' ';')" "Model and data;Runs;Computation;Output;Workers on several hosts;General;" \
 	"in the manual, too"
 tap_is "$(sed -n 's/^\([A-Z][a-z]*\):$/\1/p' help-explain | tr '\n' ';')" "Options;Examples;" "few options are one list"
-tap_is "$(head -1 help-train)" "Usage: qcnn train [options] CONFIG" "usage comes first"
+tap_is "$(head -1 help-train)" "Usage: qcnn train [options] [CONFIG]" "usage comes first"
 tap_is "$(grep -h '^ *\[.*--' help-*)" "" "a default does not run into the next option"
 # One line a row: commands, name, letter.
 sed 's/\t/ /g' "$top_srcdir/cli/options.def" | grep '^OPTION(' |

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The configuration that a run keeps, and the command that it was begun with. */
+#include "cli/training/own_config.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/job/run_config.h"
+#include "cli/job/run_folder.h"
+#include "cli/config/configuration.h"
+#include "runtime/base/arena.h"
+#include "runtime/base/system/folder.h"
+
+/* ---- its folder ---- */
+
+/* The value of the last `--set log.dir=`, or its default. */
+static const char *folder_of_runs(const struct options *o)
+{
+	static const char key[] = "log.dir=";
+	const char *text[OPTIONS_LIST_MAX], *dir = "runs";
+
+	for (unsigned i = 0, n = options_list(o, OPT_SET, text); i < n; i++)
+		if (!strncmp(text[i], key, sizeof key - 1))
+			dir = text[i] + sizeof key - 1;
+	return dir;
+}
+
+/* Its configuration may name programs to run. */
+static int check_owner(struct cli *c, const char *path)
+{
+	buf_auto why = BUF_INIT;
+	int folder = folder_open(path, false);
+	bool own = folder >= 0 && folder_is_own(folder, &why);
+
+	if (folder >= 0)
+		close(folder);
+	return own
+		? 0
+		: cli_usage(c,
+			"%s: %s; a configuration in it may run programs: read it, and name one of your own: qcnn train --resume=%s CONFIG",
+			path, why.len ? why.data : "its folder cannot be opened", path);
+}
+
+/* A path with a slash and the run's name: `.` has none. */
+static void name_run(const char *path, struct buf *out)
+{
+	const char *base = path_base(path);
+	mem_auto char *real = !strcmp(base, ".") || !strcmp(base, "..") ? realpath(path, NULL) : NULL;
+
+	buf_str(out, real ? real : path);
+}
+
+/* ---- where its paths lead ---- */
+
+static bool has_model(const char *folder, const char *file)
+{
+	buf_auto path = BUF_INIT;
+
+	buf_printf(&path, "%s/%s", folder, file);
+	return !access(*file == '/' ? file : path.data, F_OK);
+}
+
+/* The folder of the configuration that it was begun with, or this one, where that has no such model. */
+static void find_base(struct cli *c, struct own_config *o, const struct run_folder *f,
+	const struct config *config)
+{
+	const char *noted = json_string_value(json_object_get(f->record, "config_folder")),
+		   *model = config_text(config, KEY_MODEL_FILE);
+	bool here = !noted || (!has_model(noted, model) && has_model(".", model));
+
+	o->base = mem_strdup(here ? "." : noted);
+	if (here && noted)
+		cli_note(c,
+			"%s, where %s was begun, has no %s: the paths of its configuration begin at this folder",
+			noted, f->path, model);
+}
+
+/* Only where it is another one: the configuration may have it as a default. */
+static void set_log_dir(struct cli *c, struct own_config *o, const struct config *config)
+{
+	buf_auto folder = BUF_INIT;
+
+	path_folder(o->run.data, &folder);
+	if (!strcmp(folder.data, config_text(config, KEY_LOG_DIR)))
+		return;
+	buf_str(&o->log_dir, "log.dir=");
+	buf_json_str(&o->log_dir, folder.data);
+	c->options.list[c->options.nlist].id = OPT_SET;
+	c->options.list[c->options.nlist++].value = o->log_dir.data;
+}
+
+/* ---- the command ---- */
+
+struct words {
+	char **word;
+	size_t n, cap;
+};
+
+static void add(struct words *w, const char *word)
+{
+	mem_reserve(w->word, w->n, w->cap);
+	w->word[w->n++] = word ? mem_strdup(word) : NULL;
+}
+
+/* Is the key of `path=value` changed here, too? */
+static bool changes_key(const struct options *o, enum option_id id, const char *change)
+{
+	size_t len = strcspn(change, "=") + 1;
+	const char *text[OPTIONS_LIST_MAX];
+
+	for (unsigned i = 0, n = options_list(o, id, text); i < n; i++)
+		if (!strncmp(text[i], change, len))
+			return true;
+	return false;
+}
+
+/* Those that change the result: its hosts and files are of its own time. */
+static void add_former(struct words *w, const struct options *former, const struct options *now)
+{
+	static const char *const name[] = { "--set", "--const" };
+
+	for (unsigned i = 0; i < former->nlist; i++) {
+		enum option_id id = former->list[i].id;
+
+		if ((id != OPT_SET && id != OPT_CONST) || changes_key(now, id, former->list[i].value))
+			continue;
+		add(w, name[id == OPT_CONST]);
+		add(w, former->list[i].value);
+	}
+	if (former->given[OPT_DEVICE] && !now->given[OPT_DEVICE]) {
+		add(w, "--device");
+		add(w, former->value[OPT_DEVICE]);
+	}
+}
+
+/* All but --resume. */
+static void add_these(struct words *w, const struct cli *c)
+{
+	bool after = false;
+
+	for (int i = 1; i < c->argc; i++) {
+		const char *word = c->argv[i];
+
+		if (!strcmp(word, "--resume"))
+			i++;
+		else if (after && strncmp(word, "--resume=", strlen("--resume=")))
+			add(w, word);
+		after |= !strcmp(word, c->command->name);
+	}
+}
+
+/* The configuration that the command named may have changed since: the run's own is in the report. */
+static void make_command(const struct cli *c, struct own_config *o, const struct run_folder *f)
+{
+	char *former[RUN_COMMAND_WORDS_MAX];
+	int n = run_command_words(f, former);
+	const char *folder = json_string_value(json_object_get(f->record, "folder"));
+	struct words w = { NULL, 0, 0 };
+	struct options before;
+	struct err e;
+
+	bool known = n && folder && !options_parse(COMMAND_TRAIN, n, former, false, &before, NULL, &e)
+		&& before.noperand == 1;
+	add(&w, c->argv[0]);
+	add(&w, c->command->name);
+	if (known)
+		add_former(&w, &before, &c->options);
+	add_these(&w, c);
+	add(&w, known ? before.operand[0] : o->path.data);
+	add(&w, NULL);
+	o->word = w.word;
+	o->folder = mem_strdup(known && o->base && strcmp(o->base, ".") ? folder : ".");
+}
+
+/* ---- all of it ---- */
+
+/* The values that decide where files are; faults are reported when it is read as the job's. */
+static void complete(struct cli *c, struct own_config *o, const struct run_folder *f)
+{
+	struct diags *d = diags_new(source_set_new());
+	struct config *config = config_open(o->path.data, NULL, 0, d, NULL);
+
+	if (config && !diags_errors(d)) {
+		find_base(c, o, f, config);
+		set_log_dir(c, o, config);
+	}
+	config_free(config);
+	diags_free_all(d);
+	make_command(c, o, f);
+	c->options.value[OPT_RESUME] = o->run.data;
+	c->options.operand[c->options.noperand++] = o->path.data;
+	c->config_folder = o->base;
+}
+
+int own_config_find(struct cli *c, struct own_config *o)
+{
+	const struct options *given = &c->options;
+	struct run_list l = { NULL, 0, 0 };
+	struct err e;
+
+	memset(o, 0, sizeof *o);
+	if (given->noperand)
+		return 0;
+	if (!given->given[OPT_RESUME] || !strcmp(given->value[OPT_RESUME], "auto"))
+		return cli_usage(c, "missing CONFIG; only --resume=RUN goes without one");
+	if (given->nlist == OPTIONS_LIST_MAX)
+		return cli_usage(c, "with %d options such as --set, name a CONFIG", OPTIONS_LIST_MAX);
+	int status = run_list_find(folder_of_runs(given), given->value[OPT_RESUME], &l, &e)
+		? cli_fail(c, &e)
+		: check_owner(c, l.run[0].path);
+	if (!status) {
+		name_run(l.run[0].path, &o->run);
+		buf_printf(&o->path, "%s/config.yaml", o->run.data);
+		complete(c, o, &l.run[0]);
+	}
+	run_list_release(&l);
+	return status;
+}
+
+void own_config_explain(const struct cli *c, const struct own_config *o)
+{
+	if (o->base)
+		cli_note(c,
+			"the paths in %s begin at %s; where the files are elsewhere, run the command in the folder that has them all, "
+			"or name a configuration there: qcnn train --resume=%s CONFIG",
+			o->path.data, o->base, o->run.data);
+}
+
+void own_config_release(struct own_config *o)
+{
+	for (char **w = o->word; w && *w; w++)
+		free(*w);
+	free(o->word);
+	free(o->folder);
+	free(o->base);
+	buf_release(&o->run);
+	buf_release(&o->path);
+	buf_release(&o->log_dir);
+}

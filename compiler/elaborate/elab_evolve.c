@@ -159,6 +159,22 @@ static uint32_t *operands(struct evolution *v, const struct wire_list *control)
 	return w;
 }
 
+/* Controls are needed where angles are: without these gates, those that gather and scatter a product's letters undo
+ * each other. */
+static void free_gathers(struct evolution *v, uint32_t ncontrol)
+{
+	for (uint32_t i = 0; i < v->ops.n; i++) {
+		struct apply *p = &v->ops.v[i];
+
+		if (gate_row(design_single(&v->e->design, p->matrix)->gate)->nangle)
+			continue;
+		p->wire += ncontrol;
+		p->nwire -= (uint16_t)ncontrol;
+		p->ncontrol -= (uint16_t)ncontrol;
+		p->control_ones >>= ncontrol;
+	}
+}
+
 static void emit(struct evolution *v, const struct node *n, const struct wire_list *control,
 	int64_t nstep)
 {
@@ -166,6 +182,7 @@ static void emit(struct evolution *v, const struct node *n, const struct wire_li
 
 	if (!elab_modify(v->e, n, &v->ops, &width))
 		return;
+	free_gathers(v, control->width);
 	const uint32_t *wire = operands(v, control);
 	for (int64_t k = 0; v->ops.n && k < nstep && !v->e->stop && elab_work(v->e, 1, n->span); k++)
 		elab_emit_on(v->e, n, &v->ops, wire, width);

@@ -66,6 +66,11 @@ echo '{"t": [0.7, -0.4]}' >evolve.json
 near "evolve" -0.02647165852297767 0.03218847234944566
 jacobians "evolve" evolve.qcnn evolve.json -0.011529664608956545 0.20063675336183656 0.24287831958576045 0.07345933232956539
 
+echo 'qubit c; qubit[5] q; h c; h q; ctrl @ evolve(x(q[0])*y(q[1])*x(q[2])*y(q[3])*z(q[4]), 0.7) c; observe x(c);' >controlled.qcnn
+"$QCNN" compile --emit=circuit controlled.qcnn | grep 'c\[0\],' >flat
+tap_ok "of a product under a control, only the rotation is controlled" grep -qx 'ctrl @ rxyx(1.4) c\[0\], .*' flat
+tap_ok "and no other gate" [ "$(wc -l <flat)" -eq 1 ]
+
 # Hydrogen at 1.3228 Bohr (0.7 Angstrom), STO-3G, by the Jordan-Wigner transformation, as programs print it.
 cat >h2.pennylane <<'END'
 -0.042072551947439224 * I([0, 1, 2, 3]) + 0.1777135822909176 * Z(0) + 0.1777135822909176 * Z(1) + 0.17059759276836803 * (Z(0) @ Z(1)) + -0.2427450126094144 * Z(2) + 0.12293330449299361 * (Z(0) @ Z(2)) + 0.16768338855601356 * (Z(1) @ Z(2)) + 0.044750084063019925 * (Y(0) @ X(1) @ X(2) @ Y(3)) + -0.044750084063019925 * (Y(0) @ Y(1) @ X(2) @ X(3)) + -0.044750084063019925 * (X(0) @ X(1) @ Y(2) @ Y(3)) + 0.044750084063019925 * (X(0) @ Y(1) @ Y(2) @ X(3)) + -0.2427450126094144 * Z(3) + 0.16768338855601356 * (Z(0) @ Z(3)) + 0.12293330449299361 * (Z(1) @ Z(3)) + 0.1762766139418181 * (Z(2) @ Z(3))

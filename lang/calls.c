@@ -111,13 +111,10 @@ static bool count_controls(struct resolver *r, struct node *n, uint64_t *ncontro
 	for (uint32_t i = 0; i < n->nmodifier; i++) {
 		struct modifier *m = &n->modifier[i];
 
-		if (m->arg) {
-			kinds_expr(r, m->arg);
-			if (m->kind == MODIFIER_POW)
-				kinds_require(r, m->arg, KINDS_NUMBER, "an exponent", "a number");
-			else
-				kinds_require(r, m->arg, KIND_BIT(KIND_INT), "a number of controls", "an int");
-		}
+		if (m->kind == MODIFIER_POW)
+			kinds_check(r, m->arg, KINDS_NUMBER, "an exponent", "a number");
+		else
+			kinds_check_int(r, m->arg, "a number of controls");
 		if (m->kind != MODIFIER_CTRL && m->kind != MODIFIER_NEGCTRL)
 			continue;
 		if (m->arg && m->arg->kind != NODE_INT)
@@ -173,8 +170,7 @@ static void check_qubits(struct resolver *r, struct node *n, const struct gate_r
 
 static void resolve_operands(struct resolver *r, struct node *n)
 {
-	if (n->a && kinds_expr(r, n->a))
-		kinds_require(r, n->a, KINDS_WIRES, "what stands behind `on`", "a list of qubits or of tuples");
+	kinds_check(r, n->a, KINDS_WIRES, "what stands behind `on`", "a list of qubits or of tuples");
 	kinds_list(r, &n->list);
 	for (uint32_t i = 0; i < n->list.n; i++) {
 		struct node *o = n->list.v[i];
@@ -507,8 +503,7 @@ void calls_head(struct resolver *r, struct node *n)
 			instance(r, n, part);
 			ninstance++;
 		} else {
-			kinds_expr(r, part->a);
-			kinds_require(r, part->a, KIND_BIT(KIND_INT), "a number of units", "an int");
+			kinds_check_int(r, part->a, "a number of units");
 		}
 	}
 	if (!ninstance)

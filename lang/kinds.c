@@ -128,6 +128,18 @@ bool kinds_require(struct resolver *r, struct node *n, unsigned kinds, const cha
 	return false;
 }
 
+void kinds_check(struct resolver *r, struct node *n, unsigned kinds, const char *role,
+	const char *wanted)
+{
+	if (n && kinds_expr(r, n))
+		kinds_require(r, n, kinds, role, wanted);
+}
+
+void kinds_check_int(struct resolver *r, struct node *n, const char *role)
+{
+	kinds_check(r, n, KIND_BIT(KIND_INT), role, "an int");
+}
+
 void kinds_list(struct resolver *r, const struct node_list *l)
 {
 	for (uint32_t i = 0; i < l->n; i++)
@@ -178,17 +190,11 @@ enum kind kinds_element(const struct node *list, unsigned nsubscript, uint8_t *n
 	return element_of(list->rank);
 }
 
-static void require_int(struct resolver *r, struct node *n, const char *role)
-{
-	if (n && kinds_expr(r, n))
-		kinds_require(r, n, KIND_BIT(KIND_INT), role, "an int");
-}
-
 static enum kind expr_range(struct resolver *r, struct node *n)
 {
-	require_int(r, n->a, "the first of a range");
-	require_int(r, n->b, "the step of a range");
-	require_int(r, n->c, "the last of a range");
+	kinds_check_int(r, n->a, "the first of a range");
+	kinds_check_int(r, n->b, "the step of a range");
+	kinds_check_int(r, n->c, "the last of a range");
 	return array_of(n, KIND_INT_ARRAY, 1);
 }
 
@@ -229,10 +235,9 @@ static enum kind expr_index(struct resolver *r, struct node *n)
 
 static enum kind expr_tuple(struct resolver *r, struct node *n)
 {
-	for (uint32_t i = 0; i < n->list.n; i++) {
-		kinds_expr(r, n->list.v[i]);
-		kinds_require(r, n->list.v[i], KIND_BIT(KIND_QUBITS), "an element of a tuple", "a qubit");
-	}
+	for (uint32_t i = 0; i < n->list.n; i++)
+		kinds_check(r, n->list.v[i], KIND_BIT(KIND_QUBITS), "an element of a tuple",
+			"a qubit");
 	return is(n, KIND_TUPLES);
 }
 

@@ -199,8 +199,7 @@ static void do_circuit(struct resolver *r, struct node *n)
 
 static void condition(struct resolver *r, struct node *n)
 {
-	kinds_expr(r, n);
-	kinds_require(r, n, KINDS_CONDITION, "a condition", "a comparison or an int");
+	kinds_check(r, n, KINDS_CONDITION, "a condition", "a comparison or an int");
 }
 
 static void do_for(struct resolver *r, struct node *n)
@@ -255,8 +254,7 @@ static void do_if_measure(struct resolver *r, struct node *n)
 {
 	enum context outer = r->context;
 
-	kinds_expr(r, n->a);
-	kinds_require(r, n->a, KIND_BIT(KIND_QUBITS), "what is measured", "a qubit");
+	kinds_check(r, n->a, KIND_BIT(KIND_QUBITS), "what is measured", "a qubit");
 	mark_traces(r);
 	r->context = IN_MEASURED;
 	body(r, n->c);
@@ -305,11 +303,8 @@ static void do_observe(struct resolver *r, struct node *n)
 
 static void do_measure(struct resolver *r, struct node *n)
 {
-	kinds_expr(r, n->a);
-	kinds_require(r, n->a, KIND_BIT(KIND_QUBITS), "what is measured", "qubits");
-	if (n->b && kinds_expr(r, n->b))
-		kinds_require(r, n->b, KIND_BIT(KIND_BITS), "where a measurement goes",
-			"classical bits");
+	kinds_check(r, n->a, KIND_BIT(KIND_QUBITS), "what is measured", "qubits");
+	kinds_check(r, n->b, KIND_BIT(KIND_BITS), "where a measurement goes", "classical bits");
 }
 
 static void do_reset(struct resolver *r, struct node *n) { qubit_list(r, n, "what is reset"); }

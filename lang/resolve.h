@@ -75,6 +75,10 @@ enum {
 };
 /* n, which is `role` ("a size"), must be of one of these kinds, `wanted` in words. */
 bool kinds_require(struct resolver *r, struct node *n, unsigned kinds, const char *role, const char *wanted);
+/* The same for an expression that has no kind yet, or NULL where none is written. */
+void kinds_check(struct resolver *r, struct node *n, unsigned kinds, const char *role,
+	const char *wanted);
+void kinds_check_int(struct resolver *r, struct node *n, const char *role);
 /* The kind that holds both, or KIND_COUNT: numbers and arrays widen, the rest must agree. */
 enum kind kinds_join(enum kind a, enum kind b);
 enum kind kinds_binary(struct resolver *r, struct node *n, struct node *a, struct node *b, int op);

@@ -17,10 +17,8 @@ void decl_dims(struct resolver *r, struct node *n)
 {
 	if (!n)
 		return;
-	for (uint32_t i = 0; i < n->list.n; i++) {
-		kinds_expr(r, n->list.v[i]);
-		kinds_require(r, n->list.v[i], KIND_BIT(KIND_INT), "a size", "an int");
-	}
+	for (uint32_t i = 0; i < n->list.n; i++)
+		kinds_check_int(r, n->list.v[i], "a size");
 	if (n->list.n > NDIM_MAX)
 		diag_at(r->diags, DIAG_WRONG_KIND, n->span, "an array has at most %d dimensions", NDIM_MAX);
 }
@@ -115,20 +113,15 @@ void decl_let(struct resolver *r, struct node *n)
 
 void decl_qubit(struct resolver *r, struct node *n)
 {
-	if (n->a) {
-		kinds_expr(r, n->a);
-		kinds_require(r, n->a, KIND_BIT(KIND_INT), "the number of qubits", "an int");
-	}
+	kinds_check_int(r, n->a, "the number of qubits");
 	n->rank = KIND_QUBITS;
 	scope_declare(r, SPACE_VALUE, n);
 }
 
 void decl_bits(struct resolver *r, struct node *n)
 {
-	if (n->a && kinds_expr(r, n->a))
-		kinds_require(r, n->a, KIND_BIT(KIND_INT), "the number of bits", "an int");
-	if (n->b && kinds_expr(r, n->b))
-		kinds_require(r, n->b, KIND_BIT(KIND_QUBITS), "what is measured", "qubits");
+	kinds_check_int(r, n->a, "the number of bits");
+	kinds_check(r, n->b, KIND_BIT(KIND_QUBITS), "what is measured", "qubits");
 	n->rank = KIND_BITS;
 	scope_declare(r, SPACE_VALUE, n);
 }
@@ -167,9 +160,9 @@ void decl_param(struct resolver *r, struct node *n)
 {
 	decl_dims(r, n->a);
 	decl_set_kind(n, AST_TYPE_FLOAT, true);
-	if (n->b && kinds_expr(r, n->b))
-		kinds_require(r, n->b, KINDS_CONSTANT | (n->a ? KIND_BIT(KIND_INT_ARRAY) | KIND_BIT(KIND_FLOAT_ARRAY) : 0),
-			"the first value of a weight", n->a ? "a number or a list of numbers" : "a number");
+	kinds_check(r, n->b,
+		KINDS_CONSTANT | (n->a ? KIND_BIT(KIND_INT_ARRAY) | KIND_BIT(KIND_FLOAT_ARRAY) : 0),
+		"the first value of a weight", n->a ? "a number or a list of numbers" : "a number");
 	if (n->c)
 		initializer(r, n->c);
 	scope_declare(r, SPACE_VALUE, n);

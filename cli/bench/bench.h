@@ -144,12 +144,14 @@ void bench_passes_expect(struct bench_result *r, const struct plan *pl, const st
 void bench_passes_json(const struct bench_result *r, struct buf *out);
 void bench_passes_text(const struct bench_result *r, struct buf *out);
 
-/* bench_workers.c: the same with the workers that the options name, or that others have started with this process: they
- * are started for the first case, and take the others as well.  0, or said and the status. */
+/* bench_workers.c: the workers that the options name, or that others have started with this process: they are started for
+ * the first case, and take the others as well. */
 bool bench_has_workers(struct cli *c);
 struct bench_workers *bench_workers_new(struct cli *c);
-int bench_measure_remote(struct bench_workers *w, const struct bench_case *bc,
-	const struct bench_run *how, struct bench_result *out);
+/* Give a case its workers: 0, or said and the status. */
+int bench_workers_begin(struct bench_workers *w, struct bench_case *bc);
+/* Behind a case: those that were lost are started anew for the next, where this process does that. */
+void bench_workers_end(struct bench_workers *w);
 /* status: that the command ends with. */
 void bench_workers_free(struct bench_workers *w, int status);
 

@@ -50,31 +50,6 @@ static unsigned count_workers(struct coordinator *c, uint32_t *threads)
 	return n;
 }
 
-/* A case's workers were there to its end; those that were lost are started anew for the next, where this process does
- * that. */
-static void look_after(struct bench_workers *w)
-{
-	struct coordinator_worker one;
-	bool lost = false;
-
-	for (unsigned n = 0; coordinator_worker(w->k.coordinator, n, &one); n++)
-		lost |= one.lost || one.nrestart;
-	if (!lost || w->k.external.n)
-		return;
-	cluster_end(&w->k, 0);
-	w->wished = false;
-}
-
-struct trial { const struct bench_case *bc; const struct bench_run *how; };
-
-static int measure_once(void *ctx, enum bench_doubt doubt, struct bench_result *out, struct err *e)
-{
-	const struct trial *t = ctx;
-
-	(void)doubt;
-	return bench_measure(t->bc, t->how, NULL, out, e);
-}
-
 static int wish(struct bench_workers *w)
 {
 	struct err e;
@@ -85,36 +60,46 @@ static int wish(struct bench_workers *w)
 	return rank_places_of(&w->k, &w->places, &e) ? cli_fail(w->cli, &e) : 0;
 }
 
-int bench_measure_remote(struct bench_workers *w, const struct bench_case *bc,
-	const struct bench_run *how, struct bench_result *out)
+int bench_workers_begin(struct bench_workers *w, struct bench_case *bc)
 {
 	struct cli *c = w->cli;
-	struct bench_case mine = *bc;
 	const struct program *p = bc->program->model.program;
 	struct loss_choice loss = loss_choice(loss_find("mse"));
-	struct cluster_work work = { .program = p, .exec = &mine.options, .any_isa = !strcmp(c->options.value[OPT_ISA], "auto"),
+	struct cluster_work work = { .program = p,
+		.exec = &bc->options,
+		.any_isa = !strcmp(c->options.value[OPT_ISA], "auto"),
 		.threads = c->options.given[OPT_BENCH_THREADS] ? bc->options.nthread : 0,
-		.loss = bc->gradient ? &loss : NULL, .nlabel = p->noutput };
-	struct err e;
+		.loss = bc->gradient ? &loss : NULL,
+		.nlabel = p->noutput };
 	int status = 0;
 
-	mine.options.optimisations = remote_optimisations(&mine.options);
+	bc->options.optimisations = remote_optimisations(&bc->options);
 	if (!w->wished)
 		status = wish(w);
 	w->wished = true;
 	if (!status)
-		status = cluster_start(&w->k, &work, &mine.pool);
+		status = cluster_start(&w->k, &work, &bc->pool);
 	if (status)
 		return status;
 	if (w->k.nrank)
-		mine.places = &w->places;
+		bc->places = &w->places;
 	else
-		mine.nworker = count_workers(w->k.coordinator, &mine.worker_threads);
-	if (bench_repeat(measure_once, &(struct trial){ &mine, how }, out, &e)) {
-		err_prefix(&e, "%s", bc->program->name);
-		return cli_fail(c, &e);
-	}
-	if (!w->k.nrank)
-		look_after(w);
+		bc->nworker = count_workers(w->k.coordinator, &bc->worker_threads);
 	return 0;
+}
+
+/* A case's workers were there to its end. */
+void bench_workers_end(struct bench_workers *w)
+{
+	struct coordinator_worker one;
+	bool lost = false;
+
+	if (w->k.nrank)
+		return;
+	for (unsigned n = 0; coordinator_worker(w->k.coordinator, n, &one); n++)
+		lost |= one.lost || one.nrestart;
+	if (!lost || w->k.external.n)
+		return;
+	cluster_end(&w->k, 0);
+	w->wished = false;
 }

@@ -221,6 +221,8 @@ static int measure_once(void *ctx, enum bench_doubt doubt, struct bench_result *
 	unsigned nthread = t->bc->options.nthread;
 	int code = 0;
 
+	if (t->job->workers)
+		return bench_measure(t->bc, t->how, NULL, out, e);
 	say(t->job, t->bc->program->name, doubt ? "again, as the machine is busy, on qubits:" : "on qubits:", t->bc->program->qubits);
 	if (doubt == BENCH_DOUBT_SHARE)
 		code = limits_again(t->job, nthread, e);
@@ -240,20 +242,19 @@ static int measure(struct bench_job *j)
 
 	j->report.result = mem_alloc(j->ncase, sizeof *j->report.result);
 	for (unsigned k = 0; k < j->ncase; k++) {
-		const struct bench_case *bc = &j->cases[k];
+		struct bench_case bc = j->cases[k];
+		int status = j->workers ? bench_workers_begin(j->workers, &bc) : 0;
 
-		if (j->workers) {
-			int status = bench_measure_remote(j->workers, bc, &how, &j->report.result[k]);
-			if (status)
-				return status;
-			j->report.n++;
-			continue;
-		}
-		if (bench_repeat(measure_once, &(struct trial){ j, bc, &how }, &j->report.result[k], &e)) {
+		if (status)
+			return status;
+		if (bench_repeat(measure_once, &(struct trial){ j, &bc, &how },
+			    &j->report.result[k], &e)) {
 			said(j);
-			err_prefix(&e, "%s", bc->program->name);
+			err_prefix(&e, "%s", bc.program->name);
 			return cli_fail(j->cli, &e);
 		}
+		if (j->workers)
+			bench_workers_end(j->workers);
 		j->report.n++;
 	}
 	said(j);

@@ -8,45 +8,24 @@ static void statement(struct resolver *r, struct node *n);
 
 /* ---- places ---- */
 
-enum { IN_BODY = IN_FILE | IN_CIRCUIT | IN_LAYER | IN_EMBED | IN_BLOCK, IN_ANY = 255 };
-
-/* top: not inside a loop, branch or {} either. */
-static const struct {
-	unsigned contexts;
-	bool top;
-	const char *where;
-} places[NODE_COUNT] = {
-	[NODE_INCLUDE] = { IN_ANY, false, "" },
-	[NODE_ERROR] = { IN_ANY, false, "" },
-	[NODE_SCOPE] = { IN_ANY, false, "" },
-	[NODE_CONST] = { IN_BODY | IN_OUTSIDE, false, "files, circuits, layers and blocks" },
-	[NODE_VAR] = { IN_BODY | IN_OUTSIDE, false, "files, circuits, layers and blocks" },
-	[NODE_LET] = { IN_BODY | IN_OUTSIDE, false, "files, circuits, layers and blocks" },
-	[NODE_ASSIGN] = { IN_BODY | IN_OUTSIDE, false, "files, circuits, layers and blocks" },
-	[NODE_QUBIT] = { IN_FILE | IN_CIRCUIT | IN_LAYER, false, "circuits and layers" },
-	[NODE_GATE_DEF] = { IN_FILE | IN_OUTSIDE | IN_CIRCUIT, true,
-		"files and circuits, outside of any other { }" },
-	[NODE_BLOCK_DEF] = { IN_FILE | IN_OUTSIDE | IN_CIRCUIT, true,
-		"files and circuits, outside of any other { }" },
-	[NODE_CALL] = { IN_BODY | IN_GATE | IN_MEASURED, false, "circuits, layers, blocks and gates" },
-	[NODE_BARRIER] = { IN_BODY | IN_GATE, false, "circuits, layers, blocks and gates" },
-	[NODE_FOR] = { IN_ANY & ~IN_MEASURED, false, "circuits, layers, blocks and gates" },
-	[NODE_WHILE] = { IN_BODY | IN_OUTSIDE, false, "circuits, layers and blocks" },
-	[NODE_IF] = { IN_BODY | IN_OUTSIDE, false, "circuits, layers and blocks" },
-	[NODE_IF_MEASURE] = { IN_BODY | IN_MEASURED, false, "circuits, layers and blocks" },
-	[NODE_PARAM] = { IN_FILE | IN_CIRCUIT | IN_LAYER, false, "circuits and layers" },
-	[NODE_INPUT] = { IN_FILE | IN_OUTSIDE, true, "files, outside of any { }" },
-	[NODE_DISCARD] = { IN_BODY, false, "circuits, layers and blocks" },
-	[NODE_OBSERVE] = { IN_FILE | IN_CIRCUIT | IN_LAYER, false, "circuits and layers" },
-	[NODE_LAYER] = { IN_FILE | IN_CIRCUIT | IN_LAYER, false, "circuits and layers" },
-	[NODE_EMBED] = { IN_FILE | IN_CIRCUIT | IN_LAYER, false, "circuits and layers" },
-	[NODE_CIRCUIT] = { IN_FILE | IN_OUTSIDE, true, "files, outside of any { }" },
-	[NODE_HEAD] = { IN_FILE | IN_OUTSIDE, true, "files, outside of any { }" },
-	[NODE_BITS] = { IN_FILE, false, "files, outside of gates" },
-	[NODE_MEASURE] = { IN_FILE, false, "files, outside of gates" },
-	[NODE_OPAQUE] = { IN_FILE, true, "files, outside of any { }" },
-	[NODE_RESET] = { IN_FILE, false, "files, outside of gates" },
+enum {
+	IN_TOP = IN_FILE | IN_OUTSIDE,
+	IN_PARTS = IN_FILE | IN_CIRCUIT | IN_LAYER,
+	IN_BODY = IN_PARTS | IN_EMBED | IN_BLOCK,
+	IN_CODE = IN_BODY | IN_OUTSIDE,
+	IN_ANY = 255
 };
+
+/* A kind of statement: the words it is known by, where it may stand, what resolving does. */
+struct statement_row {
+	const char *word;
+	unsigned contexts;
+	bool top; /* not inside a loop, branch or {} either */
+	const char *where;
+	void (*visit)(struct resolver *r, struct node *n); /* NULL: nothing */
+};
+
+static const struct statement_row statements[NODE_COUNT];
 
 static const struct { enum context context; const char *text; } context_texts[] = {
 	{ IN_FILE, "outside of the file's own level" }, { IN_OUTSIDE, "outside of the circuits of this file" },
@@ -54,56 +33,22 @@ static const struct { enum context context; const char *text; } context_texts[] 
 	{ IN_BLOCK, "in a block" }, { IN_GATE, "in a gate" }, { IN_MEASURED, "under `if (measure ...)`" },
 };
 
-/* The words a statement is known by in messages. */
-static const char *word_of(const struct node *n)
-{
-	static const char *const words[NODE_COUNT] = {
-		[NODE_CONST] = "`const`",
-		[NODE_VAR] = "a variable",
-		[NODE_LET] = "`let`",
-		[NODE_ASSIGN] = "an assignment",
-		[NODE_QUBIT] = "`qubit`",
-		[NODE_GATE_DEF] = "a gate definition",
-		[NODE_BLOCK_DEF] = "a block definition",
-		[NODE_CALL] = "a call",
-		[NODE_BARRIER] = "`barrier`",
-		[NODE_FOR] = "`for`",
-		[NODE_WHILE] = "`while`",
-		[NODE_IF] = "`if`",
-		[NODE_IF_MEASURE] = "`if (measure ...)`",
-		[NODE_PARAM] = "`param`",
-		[NODE_INPUT] = "`input`",
-		[NODE_DISCARD] = "`discard`",
-		[NODE_OBSERVE] = "`observe`",
-		[NODE_LAYER] = "a layer",
-		[NODE_EMBED] = "`embed`",
-		[NODE_CIRCUIT] = "a circuit",
-		[NODE_HEAD] = "`head`",
-		[NODE_BITS] = "classical bits",
-		[NODE_MEASURE] = "`measure`",
-		[NODE_OPAQUE] = "`opaque`",
-		[NODE_RESET] = "`reset`",
-	};
-
-	return words[n->kind];
-}
-
 static void check_place(struct resolver *r, struct node *n)
 {
-	bool top = !r->flow || !places[n->kind].top;
+	const struct statement_row *row = &statements[n->kind];
+	bool top = !r->flow || !row->top;
 
-	if ((places[n->kind].contexts & r->context && top) || (r->context == IN_OUTSIDE && r->told_outside))
+	if ((row->contexts & r->context && top) || (r->context == IN_OUTSIDE && r->told_outside))
 		return;
 	r->told_outside = r->context == IN_OUTSIDE;
 	for (size_t i = 0; i < sizeof context_texts / sizeof *context_texts; i++) {
 		if (context_texts[i].context != r->context)
 			continue;
 		struct diag *g = diag_at(r->diags, DIAG_MISPLACED, n->name ? n->name_span : n->span,
-			"%s cannot stand %s", word_of(n),
-			r->flow && places[n->kind].contexts & r->context
-				? "inside { }, a loop or a branch"
-				: context_texts[i].text);
-		diag_label(g, "stands in %s", places[n->kind].where);
+			"%s cannot stand %s", row->word,
+			r->flow && row->contexts & r->context ? "inside { }, a loop or a branch"
+							      : context_texts[i].text);
+		diag_label(g, "stands in %s", row->where);
 		if (r->context == IN_OUTSIDE)
 			diag_second(g, r->circuit->name_span, "a file with a circuit holds its gates and weights in circuits");
 		else if (r->def)
@@ -148,8 +93,6 @@ static void in_scope(struct resolver *r, struct node *n, enum context context)
 	inside(r, n, context);
 	scope_leave(r);
 }
-
-static void do_scope(struct resolver *r, struct node *n) { body(r, n); }
 
 static void formals(struct resolver *r, struct node *n)
 {
@@ -311,47 +254,49 @@ static void do_reset(struct resolver *r, struct node *n) { qubit_list(r, n, "wha
 
 static void do_opaque(struct resolver *r, struct node *n) { scope_declare(r, SPACE_CALL, n); }
 
-static void nothing(struct resolver *r, struct node *n)
-{
-	(void)r;
-	(void)n;
-}
-
-static void (*const visit[NODE_COUNT])(struct resolver *r, struct node *n) = {
-	[NODE_INCLUDE] = nothing,
-	[NODE_ERROR] = nothing,
-	[NODE_SCOPE] = do_scope,
-	[NODE_CONST] = decl_const,
-	[NODE_VAR] = decl_var,
-	[NODE_LET] = decl_let,
-	[NODE_ASSIGN] = decl_assign,
-	[NODE_QUBIT] = decl_qubit,
-	[NODE_GATE_DEF] = do_define,
-	[NODE_BLOCK_DEF] = do_define,
-	[NODE_CALL] = calls_call,
-	[NODE_BARRIER] = do_barrier,
-	[NODE_FOR] = do_for,
-	[NODE_WHILE] = do_while,
-	[NODE_IF] = do_if,
-	[NODE_IF_MEASURE] = do_if_measure,
-	[NODE_PARAM] = decl_param,
-	[NODE_INPUT] = decl_input,
-	[NODE_DISCARD] = do_discard,
-	[NODE_OBSERVE] = do_observe,
-	[NODE_LAYER] = do_layer,
-	[NODE_EMBED] = do_embed,
-	[NODE_CIRCUIT] = do_circuit,
-	[NODE_HEAD] = calls_head,
-	[NODE_BITS] = decl_bits,
-	[NODE_MEASURE] = do_measure,
-	[NODE_OPAQUE] = do_opaque,
-	[NODE_RESET] = do_reset,
+static const struct statement_row statements[NODE_COUNT] = {
+	[NODE_INCLUDE] = { "", IN_ANY, false, "", NULL },
+	[NODE_ERROR] = { "", IN_ANY, false, "", NULL },
+	[NODE_SCOPE] = { "", IN_ANY, false, "", body },
+	[NODE_CONST] = { "`const`", IN_CODE, false, "files, circuits, layers and blocks", decl_const },
+	[NODE_VAR] = { "a variable", IN_CODE, false, "files, circuits, layers and blocks", decl_var },
+	[NODE_LET] = { "`let`", IN_CODE, false, "files, circuits, layers and blocks", decl_let },
+	[NODE_ASSIGN] = { "an assignment", IN_CODE, false, "files, circuits, layers and blocks",
+		decl_assign },
+	[NODE_QUBIT] = { "`qubit`", IN_PARTS, false, "circuits and layers", decl_qubit },
+	[NODE_GATE_DEF] = { "a gate definition", IN_TOP | IN_CIRCUIT, true,
+		"files and circuits, outside of any other { }", do_define },
+	[NODE_BLOCK_DEF] = { "a block definition", IN_TOP | IN_CIRCUIT, true,
+		"files and circuits, outside of any other { }", do_define },
+	[NODE_CALL] = { "a call", IN_BODY | IN_GATE | IN_MEASURED, false,
+		"circuits, layers, blocks and gates", calls_call },
+	[NODE_BARRIER] = { "`barrier`", IN_BODY | IN_GATE, false,
+		"circuits, layers, blocks and gates", do_barrier },
+	[NODE_FOR] = { "`for`", IN_ANY & ~IN_MEASURED, false, "circuits, layers, blocks and gates",
+		do_for },
+	[NODE_WHILE] = { "`while`", IN_CODE, false, "circuits, layers and blocks", do_while },
+	[NODE_IF] = { "`if`", IN_CODE, false, "circuits, layers and blocks", do_if },
+	[NODE_IF_MEASURE] = { "`if (measure ...)`", IN_BODY | IN_MEASURED, false,
+		"circuits, layers and blocks", do_if_measure },
+	[NODE_PARAM] = { "`param`", IN_PARTS, false, "circuits and layers", decl_param },
+	[NODE_INPUT] = { "`input`", IN_TOP, true, "files, outside of any { }", decl_input },
+	[NODE_DISCARD] = { "`discard`", IN_BODY, false, "circuits, layers and blocks", do_discard },
+	[NODE_OBSERVE] = { "`observe`", IN_PARTS, false, "circuits and layers", do_observe },
+	[NODE_LAYER] = { "a layer", IN_PARTS, false, "circuits and layers", do_layer },
+	[NODE_EMBED] = { "`embed`", IN_PARTS, false, "circuits and layers", do_embed },
+	[NODE_CIRCUIT] = { "a circuit", IN_TOP, true, "files, outside of any { }", do_circuit },
+	[NODE_HEAD] = { "`head`", IN_TOP, true, "files, outside of any { }", calls_head },
+	[NODE_BITS] = { "classical bits", IN_FILE, false, "files, outside of gates", decl_bits },
+	[NODE_MEASURE] = { "`measure`", IN_FILE, false, "files, outside of gates", do_measure },
+	[NODE_OPAQUE] = { "`opaque`", IN_FILE, true, "files, outside of any { }", do_opaque },
+	[NODE_RESET] = { "`reset`", IN_FILE, false, "files, outside of gates", do_reset },
 };
 
 static void statement(struct resolver *r, struct node *n)
 {
 	check_place(r, n);
-	visit[n->kind](r, n);
+	if (statements[n->kind].visit)
+		statements[n->kind].visit(r, n);
 }
 
 static void several_circuits(struct resolver *r, const struct node *file)

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <stddef.h>
-#include <stdint.h>
 #include "runtime/base/err.h"
 
 enum { HISTORY_COLUMNS_MAX = 64, HISTORY_ROWS_MAX = 1 << 22, HISTORY_BYTES_MAX = 1 << 30 };

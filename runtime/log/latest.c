@@ -135,12 +135,6 @@ bool latest_remove_dangling(const char *dir)
 
 /* ---- making ---- */
 
-/* An event file, or a folder of some. */
-static bool has_events(const char *name)
-{
-	return strstr(name, "tfevents") || event_folder_is(name);
-}
-
 struct linking { int to; const char *name; };
 
 static bool link_entry(void *ctx, int folder, const char *file)
@@ -150,7 +144,8 @@ static bool link_entry(void *ctx, int folder, const char *file)
 	bool made = true;
 
 	(void)folder;
-	if (!has_events(file) && strcmp(file, "checkpoint") && !buf_is_temporary(file)) {
+	if (!strstr(file, "tfevents") && !event_folder_is(file) && strcmp(file, "checkpoint")
+		&& !buf_is_temporary(file)) {
 		buf_printf(&target, "../%s/%s", l->name, file);
 		made = !symlinkat(target.data, l->to, file);
 	}

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stdint.h>
 #include "runtime/base/buf.h"
 
 /* What a worker did of an epoch. */

@@ -343,7 +343,7 @@ void progress_past(struct progress *p, uint32_t restart, uint32_t epoch, double 
 static void draw(struct progress *p, uint32_t restart, uint32_t epoch, uint32_t step, double now)
 {
 	size_t room = terminal_width(p->o.out, NULL) - sizeof "^C";
-	struct buf line = BUF_INIT, tail = BUF_INIT, plot = BUF_INIT, frame = BUF_INIT;
+	buf_auto line = BUF_INIT, tail = BUF_INIT, plot = BUF_INIT, frame = BUF_INIT;
 
 	add_epoch(p, restart, epoch, &line);
 	line.len = line.len < room ? line.len : room;
@@ -362,9 +362,6 @@ static void draw(struct progress *p, uint32_t restart, uint32_t epoch, uint32_t 
 	put(p, &frame);
 	p->bar = true;
 	p->drawn = now;
-	buf_release(&plot);
-	buf_release(&line);
-	buf_release(&tail);
 }
 
 void progress_step(struct progress *p, uint32_t restart, uint32_t epoch, uint32_t step,

@@ -14,6 +14,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/json.h"
+#include "runtime/base/system/cgroup.h"
 #include "runtime/base/system/clock.h"
 #include "runtime/base/system/folder.h"
 #include "runtime/log/latest.h"
@@ -111,23 +112,13 @@ static void read_signature(int fd, char who[SIGNATURE_MAX])
 	who[strcspn(who, "\n")] = 0;
 }
 
-static int is_taken(const char *who, const char *path, struct err *e)
-{
-	return err_set(e, -ERR_CANT_CREATE, "%s: another process trains it%s%s", path, *who ? ": " : "", who);
-}
-
-static void program_of(long pid, char name[SIGNATURE_MAX])
+static void program_of(long pid, char name[SYSTEM_LINE_BYTES])
 {
 	char path[64];
-	FILE *f;
 
-	*name = 0;
 	snprintf(path, sizeof path, "/proc/%ld/comm", pid);
-	f = fopen(path, "re");
-	if (f && !fgets(name, SIGNATURE_MAX, f))
+	if (!system_line(path, "", name))
 		*name = 0;
-	if (f)
-		fclose(f);
 }
 
 enum owner { OWNER_ENDED, OWNER_RUNS, OWNER_REMOTE };
@@ -135,7 +126,8 @@ enum owner { OWNER_ENDED, OWNER_RUNS, OWNER_REMOTE };
 /* Where locks do not work: only processes of this machine can be looked up. */
 static enum owner owner_of(const char *who)
 {
-	char host[HOST_MAX] = "", here[HOST_MAX] = "", program[SIGNATURE_MAX], own[SIGNATURE_MAX];
+	char host[HOST_MAX] = "", here[HOST_MAX] = "", program[SYSTEM_LINE_BYTES],
+	     own[SYSTEM_LINE_BYTES];
 	long pid;
 
 	if (sscanf(who, "process %ld on %255s", &pid, host) != 2)
@@ -207,14 +199,14 @@ static int own_lock(int fd, const char *path, char **other, struct err *e)
 {
 	bool works = !lock_patiently(fd), held = !works && errno == EWOULDBLOCK;
 	char who[SIGNATURE_MAX];
-	enum owner owner;
 
 	if (works)
 		return 0;
 	read_signature(fd, who);
-	owner = owner_of(who);
+	enum owner owner = owner_of(who);
 	if (held || owner == OWNER_RUNS)
-		return is_taken(who, path, e);
+		return err_set(e, -ERR_CANT_CREATE, "%s: another process trains it%s%s", path,
+			*who ? ": " : "", who);
 	if (owner == OWNER_REMOTE)
 		*other = mem_strdup(who);
 	return 0;
@@ -222,8 +214,6 @@ static int own_lock(int fd, const char *path, char **other, struct err *e)
 
 static int take_lock(int folder, const char *path, int *fd, char **other, struct err *e)
 {
-	int code;
-
 	*fd = -1;
 	*other = NULL;
 	if (folder_parents(folder, "checkpoint/lock"))
@@ -232,7 +222,7 @@ static int take_lock(int folder, const char *path, int *fd, char **other, struct
 	if (*fd < 0)
 		return err_set(e, -ERR_CANT_CREATE, "cannot create %s/checkpoint/lock: %s", path, folder_reason(errno));
 	set_lock_access(folder, *fd);
-	code = own_lock(*fd, path, other, e);
+	int code = own_lock(*fd, path, other, e);
 	if (!code) {
 		sign(*fd);
 		return 0;
@@ -265,7 +255,6 @@ static int remove_temporary(void *ctx, int at, const char *name, const char *pat
 /* Takes the descriptor. */
 static int take_folder(const char *path, int folder, struct run **out, struct err *e)
 {
-	struct run *r;
 	char *other;
 	int lock, code = take_lock(folder, path, &lock, &other, e);
 
@@ -274,7 +263,7 @@ static int take_folder(const char *path, int folder, struct run **out, struct er
 		return code;
 	}
 	folder_walk(folder, remove_temporary, NULL);    /* of a process that was killed: no other one writes here */
-	r = mem_alloc(1, sizeof *r);
+	struct run *r = mem_alloc(1, sizeof *r);
 	*r = (struct run){ .path = mem_strdup(path),
 		.folder = folder,
 		.lock = lock,
@@ -328,6 +317,17 @@ void run_full_path(const struct run *r, const char *file, struct buf *path)
 	if (r && *file != '/')
 		buf_printf(path, "%s/", r->path);
 	buf_str(path, file);
+}
+
+int run_cannot(const struct run *r, const char *what, const char *file, int code, struct err *e)
+{
+	int reason = errno;
+	buf_auto path = BUF_INIT;
+
+	run_full_path(r, file, &path);
+	err_set(e, code, "cannot %s %s: %s", what, path.data, folder_reason(reason));
+	errno = reason;
+	return code;
 }
 
 /* Someone has removed the folder of a training that runs: it is made again, so that what comes now is kept. */
@@ -441,20 +441,13 @@ static int open_file(struct run *r, const char *file, int flags)
 
 int run_open_file(struct run *r, const char *file, int flags, struct err *e)
 {
-	buf_auto path = BUF_INIT;
 	int fd = open_file(r, file, flags);
 
 	if (fd < 0 && r && (flags & O_CREAT) && errno == ENOENT && remake(r))
 		fd = open_file(r, file, flags);
-	if (fd < 0) {
-		int reason = errno;
-
-		run_full_path(r, file, &path);
-		err_set(e, flags & O_CREAT ? -ERR_CANT_CREATE : -ERR_NO_INPUT, "cannot %s %s: %s",
-			flags & O_CREAT ? "create" : "open", path.data, folder_reason(reason));
-		errno = reason;
-		return flags & O_CREAT ? -ERR_CANT_CREATE : -ERR_NO_INPUT;
-	}
+	if (fd < 0)
+		return flags & O_CREAT ? run_cannot(r, "create", file, -ERR_CANT_CREATE, e)
+				       : run_cannot(r, "open", file, -ERR_NO_INPUT, e);
 	if ((flags & O_ACCMODE) != O_RDONLY)
 		run_written(r, file);
 	return fd;
@@ -503,16 +496,6 @@ static int sync_file(struct run *r, const char *file)
 	return code;
 }
 
-static int cannot_sync(const struct run *r, const char *file, struct err *e)
-{
-	const char *reason = folder_reason(errno);
-	buf_auto path = BUF_INIT;
-
-	run_full_path(r, file, &path);
-	err_set(e, -ERR_IO, "cannot sync %s: %s", path.data, reason);
-	return -ERR_IO;
-}
-
 int run_sync(struct run *r, struct err *e)
 {
 	const char *file;
@@ -524,7 +507,7 @@ int run_sync(struct run *r, struct err *e)
 		if (!sync_file(r, file))
 			json_object_del(r->unsynced, file);
 		else if (!code)
-			code = cannot_sync(r, file, e);
+			code = run_cannot(r, "sync", file, -ERR_IO, e);
 	}
 	sync_entry(r);
 	return code;
@@ -532,8 +515,7 @@ int run_sync(struct run *r, struct err *e)
 
 /* ---- files of lines ---- */
 
-/* All of it, or the file stays as it was. */
-static int append_whole(int fd, const struct buf *b)
+int run_append_whole(int fd, const struct buf *b)
 {
 	struct stat st;
 
@@ -568,8 +550,8 @@ static int put_waiting(struct run *r, struct lines *l, struct err *e)
 	fd = run_open_file(r, l->file, O_WRONLY | O_APPEND | O_CREAT, e);
 	if (fd < 0)
 		return fd;
-	if (append_whole(fd, &l->waiting))
-		code = err_set(e, -ERR_IO, "cannot write %s/%s: %s", r->path, l->file, strerror(errno));
+	if (run_append_whole(fd, &l->waiting))
+		code = run_cannot(r, "write", l->file, -ERR_IO, e);
 	close(fd);
 	if (!code)
 		buf_clear(&l->waiting);
@@ -633,13 +615,13 @@ int run_cut(struct run *r, const char *file, uint64_t size, const char *waiting,
 
 	*lost = 0;
 	if ((fd < 0 && errno != ENOENT) || (fd >= 0 && fstat(fd, &st)))
-		code = err_set(e, -ERR_IO, "cannot shorten %s/%s: %s", r->path, file, folder_reason(errno));
+		code = run_cannot(r, "shorten", file, -ERR_IO, e);
 	if (!code && (uint64_t)st.st_size < size) {
 		keep = fd < 0 ? 0 : whole_lines(fd, (uint64_t)st.st_size);
 		*lost = size - keep;
 	}
 	if (!code && fd >= 0 && (uint64_t)st.st_size > keep && ftruncate(fd, (off_t)keep))
-		code = err_set(e, -ERR_IO, "cannot shorten %s/%s: %s", r->path, file, strerror(errno));
+		code = run_cannot(r, "shorten", file, -ERR_IO, e);
 	if (fd >= 0)
 		close(fd);
 	buf_clear(&l->waiting);

@@ -36,6 +36,10 @@ int run_write_parts(struct run *r, const char *file, const struct file_parts *co
 /* A file as a descriptor; with O_CREAT it and its folders are made. r NULL: in the current folder. A negative code on failure, and errno. */
 int run_open_file(struct run *r, const char *file, int flags, struct err *e);
 void run_written(struct run *r, const char *file);              /* through such a descriptor, for run_sync; r may be NULL */
+/* code, and what cannot be done to the file: "cannot write runs/a/history.csv: " and the reason in errno, which stays. */
+int run_cannot(const struct run *r, const char *what, const char *file, int code, struct err *e);
+/* At the end of a file: all of it, or the file stays as it was: 0, or -1 and errno. */
+int run_append_whole(int fd, const struct buf *b);
 int run_read(const struct run *r, const char *file, size_t max_bytes, struct buf *b, struct err *e);
 int run_unlink(struct run *r, const char *file);                /* 0, or -1 and errno */
 /* Everything that was written since the last time goes to the disk, with its entries in folders: before a checkpoint

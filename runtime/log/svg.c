@@ -3,7 +3,6 @@
 #include "runtime/log/svg.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/log/live.h"

@@ -98,39 +98,18 @@ static void make_file(struct tfevents *f)
 		f->fd = fd;
 }
 
-static int failed(struct tfevents *f, const char *what)
-{
-	buf_auto path = BUF_INIT;
-	int reason = errno;
-
-	run_full_path(f->run, f->path, &path);
-	return err_set(&f->failed, -ERR_IO, "cannot %s %s: %s", what, path.data, strerror(reason));
-}
-
 /* All of it, or the file stays as it was, and it waits on. */
 static void put_waiting(struct tfevents *f)
 {
-	size_t at = 0;
-
 	f->failed.code = 0;
 	make_file(f);
-	off_t before = lseek(f->fd, 0, SEEK_END);
-	while (!f->failed.code && at < f->waiting.len) {
-		ssize_t n = write(f->fd, f->waiting.data + at, f->waiting.len - at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			failed(f, "write");
-		else
-			at += (size_t)n;
-	}
+	if (!f->failed.code && run_append_whole(f->fd, &f->waiting))
+		run_cannot(f->run, "write", f->path, -ERR_IO, &f->failed);
 	if (!f->failed.code) {
 		run_written(f->run, f->path);
 		buf_clear(&f->waiting);
 		f->nfirst = 0;
-	} else if (before >= 0 && at && ftruncate(f->fd, before))
-		failed(f, "shorten");
+	}
 	f->written = clock_seconds();
 }
 

@@ -30,13 +30,11 @@ static int by_begin(const void *x, const void *y)
 	const struct profile_event *a = ((const struct trace_slice *)x)->event;
 	const struct profile_event *b = ((const struct trace_slice *)y)->event;
 
-	if (a->begin != b->begin)
-		return a->begin < b->begin ? -1 : 1;
-	if (a->end != b->end)
-		return a->end > b->end ? -1 : 1;
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
-	return ORDER(a, b);
+	int order = ORDER(a->begin, b->begin);
+
+	order = order ? order : ORDER(b->end, a->end);
+	order = order ? order : ORDER(a->kind, b->kind);
+	return order ? order : ORDER(a, b);
 }
 
 /* Ends of the slices that are open. */
@@ -272,11 +270,10 @@ const struct trace_stage *trace_stage_find(const struct trace_stage *stage, size
 	const struct profile_event *e)
 {
 	struct trace_stage key = { .circuit = e->id >> 16, .stage = e->id & 0xffff };
-	const struct trace_stage *s;
 
 	if (!n || (e->kind != EVENT_FORWARD && e->kind != EVENT_BACKWARD))
 		return NULL;
-	s = bsearch(&key, stage, n, sizeof key, by_place);
+	const struct trace_stage *s = bsearch(&key, stage, n, sizeof key, by_place);
 	key.stage = UINT32_MAX; /* a circuit without stages */
 	return s ? s : bsearch(&key, stage, n, sizeof key, by_place);
 }

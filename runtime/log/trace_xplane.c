@@ -31,45 +31,18 @@ enum stat_field { VALUE_METADATA = 1, VALUE_DOUBLE = 2, VALUE_INT = 4, VALUE_TEX
 enum metadata_field { METADATA_ID = 1, METADATA_NAME = 2 };
 enum map_field { MAP_KEY = 1, MAP_VALUE = 2 };
 
-/* Statistics of events: numbers of their names. step_num and _r are what the plugin knows steps by. */
-enum stat {
-	STAT_NONE,
-	STAT_STEP,
-	STAT_ROOT,
-	STAT_LAYER,
-	STAT_LAYERS,
-	STAT_LINE,
-	STAT_FLOPS,
-	STAT_BYTES,
-	STAT_EXPECTED,
-	STAT_PEER,
-	STAT_MESSAGE,
-	STAT_VERSION,
-	STAT_COMMAND,
-	STAT_MODEL,
-	STAT_LEVEL,
-	STAT_DROPPED,
-	STAT_MOVED,
-	STAT_COUNT
-};
-static const char *const stat_name[STAT_COUNT] = {
-	[STAT_STEP] = "step_num",
-	[STAT_ROOT] = "_r",
-	[STAT_LAYER] = "layer",
-	[STAT_LAYERS] = "layers",
-	[STAT_LINE] = "line",
-	[STAT_FLOPS] = "flops per sample",
-	[STAT_BYTES] = "bytes per sample",
-	[STAT_EXPECTED] = "expected ns per sample",
-	[STAT_PEER] = "peer",
-	[STAT_MESSAGE] = "message",
-	[STAT_VERSION] = "qcnn version",
-	[STAT_COMMAND] = "command",
-	[STAT_MODEL] = "model",
-	[STAT_LEVEL] = "level",
-	[STAT_DROPPED] = "dropped events",
-	[STAT_MOVED] = "moved events",
-};
+/* Statistics of events, and their names; step_num and _r are what the plugin knows steps by. */
+#define STATS(stat) \
+	stat(STEP, "step_num") stat(ROOT, "_r") stat(LAYER, "layer") stat(LAYERS, "layers") \
+		stat(LINE, "line") stat(FLOPS, "flops per sample") stat(BYTES, "bytes per sample") \
+			stat(EXPECTED, "expected ns per sample") stat(PEER, "peer") stat(MESSAGE, \
+				"message") stat(VERSION, "qcnn version") stat(COMMAND, "command") \
+				stat(MODEL, "model") stat(LEVEL, "level") \
+					stat(DROPPED, "dropped events") stat(MOVED, "moved events")
+#define STAT_NUMBER(id, name) STAT_##id,
+#define STAT_NAME(id, name) [STAT_##id] = name,
+enum stat { STAT_NONE, STATS(STAT_NUMBER) STAT_COUNT };
+static const char *const stat_name[STAT_COUNT] = { STATS(STAT_NAME) };
 
 /* Names of events: 1 + phase; then steps, sends and receives; then stages, forward and backward. */
 enum {

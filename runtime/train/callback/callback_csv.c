@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "runtime/base/input_files.h"
-#include "runtime/base/system/folder.h"
 #include "runtime/log/run.h"
 
 static int by_name(const void *a, const void *b)
@@ -85,16 +84,6 @@ failed:
 	return -1;
 }
 
-static int failed(const struct run *run, int code, const char *what, const char *path, struct err *e)
-{
-	buf_auto whole = BUF_INIT;
-	const char *reason = folder_reason(errno);
-
-	run_full_path(run, path, &whole);
-	err_set(e, code, "cannot %s %s: %s", what, whole.data, reason);
-	return code;
-}
-
 /* The file is not one that this process has read. */
 static int check_input(const struct run *run, const char *path, struct err *e)
 {
@@ -117,14 +106,14 @@ static int write_rows(const struct callbacks *c, struct csv_file *f, const char 
 	columns(c->job, r, &line);
 	fd = open_at_end(c->job->run, f, path, o->option[CSV_APPEND] != 0, &size);
 	if (fd < 0)
-		return failed(c->job->run, -ERR_CANT_CREATE, "create", path, e);
+		return run_cannot(c->job->run, "create", path, -ERR_CANT_CREATE, e);
 	if (!size)
 		add_header(&line, *o->text[CSV_SEPARATOR], &b);
 	buf_add(&b, f->waiting.data ? f->waiting.data : "", f->waiting.len);
 	if (fd_write(fd, b.data, b.len))
-		code = failed(c->job->run, -ERR_IO, "write", path, e);
+		code = run_cannot(c->job->run, "write", path, -ERR_IO, e);
 	if (close(fd) && !code)
-		code = failed(c->job->run, -ERR_IO, "write", path, e);
+		code = run_cannot(c->job->run, "write", path, -ERR_IO, e);
 	if (!code) {
 		f->begun = true;
 		f->nbyte = (uint64_t)size + b.len;

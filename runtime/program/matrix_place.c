@@ -253,10 +253,9 @@ void matrix_places(struct matrix_set *s, struct arena *a)
 {
 	uint32_t *first = arena_alloc(a, (size_t)s->n + 1, sizeof *first);
 	struct keeping *k = arena_alloc(a, 1, sizeof *k);
-	struct item_place *place;
 	for (uint32_t m = 0; m < s->n; m++)
 		first[m + 1] = first[m] + s->def[m]->nitem;
-	place = arena_alloc(a, first[s->n], sizeof *place);
+	struct item_place *place = arena_alloc(a, first[s->n], sizeof *place);
 	for (uint32_t m = 0; m < s->n; m++)
 		for (uint32_t i = 0; i < s->def[m]->nitem; i++)
 			place[first[m] + i] = place_of(s, &s->def[m]->item[i], s->def[m]->ntarget, a);

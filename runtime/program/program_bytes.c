@@ -15,6 +15,7 @@ struct codec {
 	struct rd rd;    /* of the current section */
 	struct program *p;
 	struct err *e;
+	int code; /* of a fault in what is read */
 	unsigned section;
 	uint32_t record;
 };
@@ -24,7 +25,7 @@ struct section {
 	const char *name;
 	size_t count, records, size;
 	unsigned least;
-	int (*record)(struct codec *c, void *record);
+	void (*record)(struct codec *c, void *record);
 };
 static const struct section section[SECTION_END];
 
@@ -47,166 +48,165 @@ static void real(struct codec *c, double *field)
 		*field = rd_f64(&c->rd);
 }
 
-/* Prefixes the error with the place in the file. */
-#define bad(c, ...) \
-	(err_set((c)->e, -ERR_BAD_DATA, __VA_ARGS__), \
-		err_prefix((c)->e, "section %s, record %u", section[(c)->section].name, (c)->record), \
-		-ERR_BAD_DATA)
+/* The first fault ends it, with the place in the file before its text: what is read then is 0. */
+#define FAIL(c, ...) \
+	do { \
+		if (!(c)->code) { \
+			(c)->code = err_set((c)->e, -ERR_BAD_DATA, __VA_ARGS__); \
+			err_prefix((c)->e, "section %s, record %u", section[(c)->section].name, \
+				(c)->record); \
+			(c)->rd.bad = 1; \
+		} \
+	} while (0)
 
-static int check_end(struct codec *c, const char *field)
+static void check_end(struct codec *c, const char *field)
 {
-	return c->rd.bad ? bad(c, "%s: the section ends too early", field) : 0;
+	if (c->rd.bad)
+		FAIL(c, "%s: the section ends too early", field);
 }
 
 /* Is a number that was read beyond what the format knows?  Others write what they have. */
-static int check_known(struct codec *c, const char *what, unsigned value, unsigned least, unsigned end)
+static void check_known(struct codec *c, const char *what, unsigned value, unsigned least, unsigned end)
 {
-	return !c->out && (value < least || value >= end) ? bad(c, "%s %u is unknown", what, value)
-							  : 0;
+	if (!c->out && (value < least || value >= end))
+		FAIL(c, "%s %u is unknown", what, value);
 }
 
 /* A list of n records of at least `least` bytes, which fit into what is left of the section; memory for it when reading. */
-static int list(struct codec *c, const char *what, uint32_t n, unsigned least, size_t size,
+static void list(struct codec *c, const char *what, uint32_t n, unsigned least, size_t size,
 	void *records)
 {
 	uint64_t left = c->rd.len - c->rd.at;
-	int code = check_end(c, what);
 
-	if (c->out || code)
-		return code;
-	if (n > left / least)
-		return bad(c, "%u %s, but only %llu bytes are left", n, what,
-			(unsigned long long)left);
+	check_end(c, what);
+	if (n > left / least && !c->out)
+		FAIL(c, "%u %s, but only %llu bytes are left", n, what, (unsigned long long)left);
+	if (c->out || c->code)
+		return;
 	void *memory = arena_alloc(&c->p->arena, n, size);
 	memcpy(records, &memory, sizeof memory);
-	return 0;
 }
 #define LIST(c, what, n, least, records) list(c, what, n, least, sizeof **(records), records)
 
-static int flag(struct codec *c, const char *field, bool *v)
+static void flag(struct codec *c, const char *field, bool *v)
 {
 	uint8_t byte = *v;
 
 	U8(c, byte);
 	if (byte > 1)
-		return bad(c, "%s is %u, neither 0 nor 1", field, byte);
+		FAIL(c, "%s is %u, neither 0 nor 1", field, byte);
 	if (!c->out)
 		*v = byte;
-	return check_end(c, field);
+	check_end(c, field);
 }
 
 /* *v may be NULL where the text may be absent. */
-static int text(struct codec *c, const char *field, bool may_be_absent, const char **v)
+static void text(struct codec *c, const char *field, bool may_be_absent, const char **v)
 {
 	size_t len = c->out && *v ? strlen(*v) : BYTECODE_TEXT_ABSENT;
 
 	U16(c, len);
 	if (c->out) {
 		buf_add(c->out, *v, *v ? len : 0);
-		return 0;
+		return;
 	}
 	*v = NULL;
-	if (len == BYTECODE_TEXT_ABSENT && may_be_absent)
-		return check_end(c, field);
-	if (len > PROGRAM_PATH_MAX)
-		return bad(c, "%s: %zu bytes, the limit is %d", field, len, PROGRAM_PATH_MAX);
-	const uint8_t *s = rd_bytes(&c->rd, len);
+	bool is_absent = len == BYTECODE_TEXT_ABSENT && may_be_absent;
+	if (len > PROGRAM_PATH_MAX && !is_absent)
+		FAIL(c, "%s: %zu bytes, the limit is %d", field, len, PROGRAM_PATH_MAX);
+	const uint8_t *s = is_absent ? NULL : rd_bytes(&c->rd, len);
 	if (!s)
-		return check_end(c, field);
-	if (memchr(s, 0, len))
-		return bad(c, "%s holds a zero byte", field);
-	*v = arena_strndup(&c->p->arena, (const char *)s, len);
-	return 0;
+		check_end(c, field);
+	else if (memchr(s, 0, len))
+		FAIL(c, "%s holds a zero byte", field);
+	else
+		*v = arena_strndup(&c->p->arena, (const char *)s, len);
 }
 
-static int dims(struct codec *c, uint32_t *ndim, uint32_t *dim)
+static void dims(struct codec *c, uint32_t *ndim, uint32_t *dim)
 {
 	U8(c, *ndim);
-	if (!c->out && *ndim > PROGRAM_DIMS_MAX)
-		return bad(c, "%u dimensions, the limit is %d", *ndim, PROGRAM_DIMS_MAX);
+	if (!c->out && *ndim > PROGRAM_DIMS_MAX) {
+		FAIL(c, "%u dimensions, the limit is %d", *ndim, PROGRAM_DIMS_MAX);
+		*ndim = 0;
+	}
 	for (uint32_t i = 0; i < *ndim; i++)
 		U32(c, dim[i]);
-	return check_end(c, "dimensions");
+	check_end(c, "dimensions");
 }
 
-static int u32s(struct codec *c, const char *what, uint32_t n, uint32_t **v)
+static void u32s(struct codec *c, const char *what, uint32_t n, uint32_t **v)
 {
-	int rc = LIST(c, what, n, sizeof(uint32_t), v);
-	for (uint32_t i = 0; !rc && i < n; i++)
+	LIST(c, what, n, sizeof(uint32_t), v);
+	for (uint32_t i = 0; !c->code && i < n; i++)
 		U32(c, (*v)[i]);
-	return rc;
 }
 
 /* ---- weights, inputs, expressions ---- */
 
-static int values(struct codec *c, struct weight_group *g)
-{
-	int rc = LIST(c, "initial values", g->count, sizeof(double), &g->init_value);
-	for (uint32_t i = 0; !rc && i < g->count; i++)
-		real(c, (double *)&g->init_value[i]);
-	return rc;
-}
-
-static int weight(struct codec *c, void *record)
+static void weight(struct codec *c, void *record)
 {
 	struct weight_group *g = record;
-	int rc = text(c, "path", false, &g->path);
-	if (rc)
-		return rc;
+
+	text(c, "path", false, &g->path);
 	U8(c, g->init);
-	if ((rc = check_known(c, "initialiser", g->init, INIT_UNIFORM, INIT_GLOROT_UNIFORM + 1))
-		|| (rc = flag(c, "frozen", &g->frozen)) || (rc = dims(c, &g->ndim, g->dim)))
-		return rc;
+	check_known(c, "initialiser", g->init, INIT_UNIFORM, INIT_GLOROT_UNIFORM + 1);
+	flag(c, "frozen", &g->frozen);
+	dims(c, &g->ndim, g->dim);
 	if (!c->out)
 		g->count = shape_count(g->ndim, g->dim, PROGRAM_WEIGHTS_MAX);
-	if (g->init == INIT_VALUES)
-		return values(c, g);
+	if (g->init == INIT_VALUES) {
+		LIST(c, "initial values", g->count, sizeof(double), &g->init_value);
+		for (uint32_t i = 0; !c->code && i < g->count; i++)
+			real(c, (double *)&g->init_value[i]);
+		return;
+	}
 	real(c, &g->init_a);
 	real(c, &g->init_b);
-	return check_end(c, "initialiser");
+	check_end(c, "initialiser");
 }
 
-static int input(struct codec *c, void *record)
+static void input(struct codec *c, void *record)
 {
 	struct input_group *g = record;
-	int rc = text(c, "name", false, &g->name);
-	if (rc || (rc = flag(c, "is_state", &g->is_state)))
-		return rc;
-	return dims(c, &g->ndim, g->dim);
+
+	text(c, "name", false, &g->name);
+	flag(c, "is_state", &g->is_state);
+	dims(c, &g->ndim, g->dim);
 }
 
-static int expr(struct codec *c, void *record)
+static void expr(struct codec *c, void *record)
 {
 	struct expr *x = record;
+
 	U8(c, x->op);
-	int rc = check_known(c, "operation", x->op, EXPR_NONE + 1, EXPR_COUNT);
-	if (rc)
-		return rc;
+	check_known(c, "operation", x->op, EXPR_NONE + 1, EXPR_COUNT);
+	if (c->code)
+		return;
 	if (x->op == EXPR_CONST)
 		real(c, &x->value);
 	else
 		U32(c, x->a);
 	if (expr_noperand(x->op) > 1)
 		U32(c, x->b);
-	return check_end(c, "operands");
+	check_end(c, "operands");
 }
 
 /* ---- matrices ---- */
 
-static int item(struct codec *c, struct item *it)
+static void item(struct codec *c, struct item *it)
 {
 	U16(c, it->gate);
 	U8(c, it->word);
-	int rc = flag(c, "adjoint", &it->adjoint);
-	if (rc)
-		return rc;
+	flag(c, "adjoint", &it->adjoint);
 	U8(c, it->ncontrol);
 	U8(c, it->nwire);
 	U8(c, it->control_ones);
-	if ((rc = check_known(c, "gate", it->gate, GATE_NONE, GATE_COUNT)))
-		return rc;
+	check_known(c, "gate", it->gate, GATE_NONE, GATE_COUNT);
 	if (!c->out && it->nwire > MATRIX_TARGETS_MAX)
-		return bad(c, "a factor on %u wires, the limit is %d", it->nwire, MATRIX_TARGETS_MAX);
+		FAIL(c, "a factor on %u wires, the limit is %d", it->nwire, MATRIX_TARGETS_MAX);
+	if (c->code)
+		return;
 	for (unsigned k = 0; k < it->nwire; k++)
 		U8(c, it->wire[k]);
 	if (it->gate == GATE_NONE)
@@ -215,136 +215,125 @@ static int item(struct codec *c, struct item *it)
 		for (unsigned k = 0; k < gate_row(it->gate)->nangle; k++)
 			U32(c, it->angle[k]);
 	if (!c->out && it->gate == GATE_NONE && it->word)
-		return bad(c, "a Pauli word in a factor that is a matrix");
-	return check_end(c, "factor");
+		FAIL(c, "a Pauli word in a factor that is a matrix");
+	check_end(c, "factor");
 }
 
-static int matrix(struct codec *c, void *record)
+static void matrix(struct codec *c, void *record)
 {
 	struct matrix *m = record;
-	int rc = text(c, "name", true, &m->name);
-	if (rc)
-		return rc;
+
+	text(c, "name", true, &m->name);
 	U8(c, m->ntarget);
 	U32(c, m->nitem);
-	rc = LIST(c, "factors", m->nitem, ITEM_BYTES_MIN, &m->item);
-	for (uint32_t i = 0; !rc && i < m->nitem; i++)
-		rc = item(c, &m->item[i]);
-	return rc;
+	LIST(c, "factors", m->nitem, ITEM_BYTES_MIN, &m->item);
+	for (uint32_t i = 0; !c->code && i < m->nitem; i++)
+		item(c, &m->item[i]);
 }
 
 /* ---- circuits ---- */
 
-static int apply(struct codec *c, struct apply *a)
+static void apply(struct codec *c, struct apply *a)
 {
 	U8(c, a->op);
-	int rc = flag(c, "adjoint", &a->adjoint);
-	if (rc)
-		return rc;
+	flag(c, "adjoint", &a->adjoint);
 	U16(c, a->ncontrol);
 	U16(c, a->nwire);
 	U32(c, a->layer);
 	U32(c, a->span);
-	if ((rc = check_known(c, "operation", a->op, APPLY_NONE + 1, APPLY_COUNT))
-		|| (rc = u32s(c, "wires", a->nwire, &a->wire)))
-		return rc;
+	check_known(c, "operation", a->op, APPLY_NONE + 1, APPLY_COUNT);
+	u32s(c, "wires", a->nwire, &a->wire);
 	if (a->ncontrol)
 		U64(c, a->control_ones);
 	if (a->op == APPLY_UNITARY || a->op == APPLY_STATE)
 		U32(c, a->matrix);
 	if (a->op == APPLY_AMPLITUDES) {
 		U32(c, a->nexpr);
-		rc = u32s(c, "entries", a->nexpr, &a->expr);
+		u32s(c, "entries", a->nexpr, &a->expr);
 	}
-	return rc ? rc : check_end(c, "operation");
+	check_end(c, "operation");
 }
 
-static int term(struct codec *c, struct pauli_term *t)
+static void term(struct codec *c, struct pauli_term *t)
 {
 	real(c, &t->coefficient);
 	U32(c, t->nfactor);
-	int rc = LIST(c, "factors", t->nfactor, FACTOR_BYTES, &t->factor);
-	for (uint32_t i = 0; !rc && i < t->nfactor; i++) {
+	LIST(c, "factors", t->nfactor, FACTOR_BYTES, &t->factor);
+	for (uint32_t i = 0; !c->code && i < t->nfactor; i++) {
 		U32(c, t->factor[i].wire);
 		U8(c, t->factor[i].letter);
 	}
-	return rc;
 }
 
-static int output(struct codec *c, struct output *o)
+static void output(struct codec *c, struct output *o)
 {
 	U8(c, o->kind);
 	uint32_t *n = o->kind == OUTPUT_PROBS ? &o->nwire : &o->nterm;
 	U32(c, *n);
-	if (o->kind == OUTPUT_PROBS)
-		return u32s(c, "wires", o->nwire, &o->wire);
-	int rc = check_known(c, "output of kind", o->kind, OUTPUT_PAULI, OUTPUT_PAULI + 1);
-	if (!rc)
-		rc = LIST(c, "terms", o->nterm, TERM_BYTES_MIN, &o->term);
-	for (uint32_t i = 0; !rc && i < o->nterm; i++)
-		rc = term(c, &o->term[i]);
-	return rc;
-}
-
-static int registers(struct codec *c, struct circuit_code *x)
-{
-	int rc = LIST(c, "registers", x->nregister, REGISTER_BYTES_MIN, &x->reg);
-	for (uint32_t i = 0; !rc && i < x->nregister; i++) {
-		rc = text(c, "register", false, &x->reg[i].name);
-		U32(c, x->reg[i].first);
-		U32(c, x->reg[i].count);
+	if (o->kind == OUTPUT_PROBS) {
+		u32s(c, "wires", o->nwire, &o->wire);
+		return;
 	}
-	return rc ? rc : check_end(c, "registers");
+	check_known(c, "output of kind", o->kind, OUTPUT_PAULI, OUTPUT_PAULI + 1);
+	LIST(c, "terms", o->nterm, TERM_BYTES_MIN, &o->term);
+	for (uint32_t i = 0; !c->code && i < o->nterm; i++)
+		term(c, &o->term[i]);
 }
 
-static int circuit(struct codec *c, void *record)
+static void circuit(struct codec *c, void *record)
 {
 	struct circuit_code *x = record;
-	int rc = text(c, "name", false, &x->name);
-	if (rc)
-		return rc;
+
+	text(c, "name", false, &x->name);
 	U32(c, x->nwire);
 	U32(c, x->nregister);
 	U32(c, x->napply);
 	U32(c, x->noutput);
-	if ((rc = check_end(c, "counts")) || (rc = registers(c, x)))
-		return rc;
-	rc = LIST(c, "operations", x->napply, APPLY_BYTES_MIN, &x->apply);
-	for (uint32_t i = 0; !rc && i < x->napply; i++)
-		rc = apply(c, &x->apply[i]);
-	if (!rc)
-		rc = LIST(c, "outputs", x->noutput, OUTPUT_BYTES_MIN, &x->output);
-	for (uint32_t i = 0; !rc && i < x->noutput; i++)
-		rc = output(c, &x->output[i]);
-	return rc;
+	check_end(c, "counts");
+	LIST(c, "registers", x->nregister, REGISTER_BYTES_MIN, &x->reg);
+	for (uint32_t i = 0; !c->code && i < x->nregister; i++) {
+		text(c, "register", false, &x->reg[i].name);
+		U32(c, x->reg[i].first);
+		U32(c, x->reg[i].count);
+	}
+	check_end(c, "registers");
+	LIST(c, "operations", x->napply, APPLY_BYTES_MIN, &x->apply);
+	for (uint32_t i = 0; !c->code && i < x->napply; i++)
+		apply(c, &x->apply[i]);
+	LIST(c, "outputs", x->noutput, OUTPUT_BYTES_MIN, &x->output);
+	for (uint32_t i = 0; !c->code && i < x->noutput; i++)
+		output(c, &x->output[i]);
 }
 
 /* ---- head and notes ---- */
 
-static int dense(struct codec *c, void *record)
+static void dense(struct codec *c, void *record)
 {
 	struct dense *l = record;
+
 	U32(c, l->nin);
 	U32(c, l->nout);
 	U8(c, l->activation);
 	U32(c, l->kernel);
 	U32(c, l->bias);
-	return check_end(c, "layer");
+	check_end(c, "layer");
 }
 
-static int layer(struct codec *c, void *record)
+static void layer(struct codec *c, void *record)
 {
 	struct layer_note *n = record;
-	int rc = text(c, "path", false, &n->path);
-	return rc ? rc : flag(c, "embed", &n->embed);
+
+	text(c, "path", false, &n->path);
+	flag(c, "embed", &n->embed);
 }
 
-static int span(struct codec *c, void *record)
+static void span(struct codec *c, void *record)
 {
 	struct span_note *n = record;
+
 	U32(c, n->line);
 	U32(c, n->column);
-	return check_end(c, "span");
+	check_end(c, "span");
 }
 
 /* ---- sections ---- */
@@ -372,16 +361,14 @@ static uint32_t *count_of(const struct codec *c)
 }
 
 /* All records of the section that the program has. */
-static int records(struct codec *c)
+static void records(struct codec *c)
 {
 	const struct section *s = &section[c->section];
 	char *first;
-	int rc = 0;
 
 	memcpy(&first, (char *)c->p + s->records, sizeof first);
-	for (c->record = 0; !rc && c->record < *count_of(c); c->record++)
-		rc = s->record(c, first + s->size * c->record);
-	return rc;
+	for (c->record = 0; !c->code && c->record < *count_of(c); c->record++)
+		s->record(c, first + s->size * c->record);
 }
 
 /* ---- writing ---- */
@@ -429,19 +416,19 @@ struct section_row {
 	uint64_t offset, size;
 };
 
-static int get_section(struct codec *c, const struct section_row *row, const uint8_t *bytes)
+static void get_section(struct codec *c, const struct section_row *row, const uint8_t *bytes)
 {
 	const struct section *s = &section[c->section];
+
 	c->rd = (struct rd){ .p = bytes + row->offset, .len = row->size };
 	c->record = 0;
-	int rc = list(c, "records", row->count, s->least, s->size, (char *)c->p + s->records);
-	if (rc)
-		return rc;
+	list(c, "records", row->count, s->least, s->size, (char *)c->p + s->records);
+	if (c->code)
+		return;
 	*count_of(c) = row->count;
-	rc = records(c);
-	return rc || c->rd.at == c->rd.len
-		? rc
-		: bad(c, "%zu bytes follow the last record", c->rd.len - c->rd.at);
+	records(c);
+	if (c->rd.at != c->rd.len)
+		FAIL(c, "%zu bytes follow the last record", c->rd.len - c->rd.at);
 }
 
 static int get_table(struct rd *rd, size_t len, struct section_row *row, struct err *e)
@@ -506,15 +493,15 @@ int program_read(const void *bytes, size_t len, struct program **out, struct err
 	if (rc || (rc = get_table(&rd, len, row, e)))
 		return rc;
 	struct codec c = { .p = program_new(), .e = e };
-	for (c.section = SECTION_WEIGHTS; !rc && c.section < SECTION_END; c.section++)
-		rc = get_section(&c, &row[c.section], bytes);
-	if (!rc) {
+	for (c.section = SECTION_WEIGHTS; !c.code && c.section < SECTION_END; c.section++)
+		get_section(&c, &row[c.section], bytes);
+	if (!c.code) {
 		program_number(c.p);
-		rc = program_verify(c.p, e);
+		c.code = program_verify(c.p, e);
 	}
-	if (rc) {
+	if (c.code) {
 		program_free(c.p);
-		return rc;
+		return c.code;
 	}
 	program_derive(c.p);
 	*out = c.p;

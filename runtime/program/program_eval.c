@@ -75,9 +75,6 @@ static double derivative_one(enum expr_op op, double a, double v)
 	}
 }
 
-/* a^b by a; 0 for b = 0 also at a = 0. */
-static double derivative_base(double a, double b) { return b == 0 ? 0 : b * pow(a, b - 1); }
-
 /* The derivatives by both operands; that by an exponent is asked for only where it varies. */
 static void derivative_two(enum expr_op op, double a, double b, double v, bool varies, double *da,
 	double *db)
@@ -90,7 +87,7 @@ static void derivative_two(enum expr_op op, double a, double b, double v, bool v
 	case EXPR_MIN: *db = b < a; *da = 1 - *db; break;
 	case EXPR_MAX: *db = b > a; *da = 1 - *db; break;
 	case EXPR_POW:
-		*da = derivative_base(a, b);
+		*da = b == 0 ? 0 : b * pow(a, b - 1); /* 0 for b = 0 also at a = 0 */
 		*db = !varies || (a == 0 && b > 0) ? 0 : v * log(a);
 		break;
 	default: BUG("expression operation %d takes no two operands", (int)op);

@@ -63,12 +63,6 @@ static int check_shape(struct verifier *v, uint32_t ndim, const uint32_t *dim, u
 	return 0;
 }
 
-static int check_two_numbers(struct verifier *v, const struct weight_group *g)
-{
-	return isfinite(g->init_a) && isfinite(g->init_b) && isfinite(g->init_b - g->init_a) ? 0 :
-		verify_fail(v, "initialiser: the two numbers are not finite");
-}
-
 static int check_init(struct verifier *v, const struct weight_group *g)
 {
 	if (g->init == INIT_NONE || g->init > INIT_GLOROT_UNIFORM)
@@ -79,9 +73,8 @@ static int check_init(struct verifier *v, const struct weight_group *g)
 				return verify_fail(v, "initial value %u is not finite", i);
 		return 0;
 	}
-	int rc = check_two_numbers(v, g);
-	if (rc)
-		return rc;
+	if (!isfinite(g->init_a) || !isfinite(g->init_b) || !isfinite(g->init_b - g->init_a))
+		return verify_fail(v, "initialiser: the two numbers are not finite");
 	if (g->init == INIT_UNIFORM && g->init_a > g->init_b)
 		return verify_fail(v, "initialiser: lower bound %g is above upper bound %g", g->init_a, g->init_b);
 	if (g->init == INIT_NORMAL && g->init_b < 0)

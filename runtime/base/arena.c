@@ -104,13 +104,12 @@ void arena_init(struct arena *a) { *a = (struct arena){ 0 }; }
 static struct arena_block *block_for(struct arena *a, size_t nbytes)
 {
 	size_t size = a->top ? 2 * a->top->size : BLOCK_FIRST;
-	struct arena_block *b;
 
 	if (size > BLOCK_LAST)
 		size = BLOCK_LAST;
 	if (size < nbytes)
 		size = nbytes;
-	b = mem_alloc(1, sizeof *b + size);
+	struct arena_block *b = mem_alloc(1, sizeof *b + size);
 	b->size = size;
 	b->below = a->top;
 	a->top = b;

@@ -84,16 +84,13 @@ static char *format(struct arena *a, const char *fmt, va_list ap)
 /* Beyond the limit everything lands in the same place, which is never printed. */
 static struct diag *next_diag(struct diags *d, unsigned nth)
 {
-	struct diag *g;
-
 	if (nth > DIAG_ERRORS_MAX) {
 		arena_release(&d->dropped.arena);
 		memset(&d->dropped, 0, sizeof d->dropped);
 		return &d->dropped;
 	}
 	mem_reserve(d->v, d->n, d->cap);
-	g = d->v[d->n++] = mem_alloc(1, sizeof *g);
-	return g;
+	return d->v[d->n++] = mem_alloc(1, sizeof(struct diag));
 }
 
 struct diag *diag_at(struct diags *d, enum diag_code code, struct span at, const char *fmt, ...)

@@ -14,14 +14,12 @@ enum { CHUNK_ROWS = 256 };
 static int new(uint64_t nrow, uint64_t nx, uint32_t ny, const char *source, struct row_store *rows, struct dataset **out,
 	struct err *e)
 {
-	struct dataset *d;
-
 	if (nrow > DATASET_ROWS_MAX || nx > DATASET_COLUMNS_MAX || ny > DATASET_COLUMNS_MAX
 			|| nrow * ((rows ? 0 : nx) + ny) > DATASET_BYTES_MAX / sizeof(double))
 		return err_set(e, -ERR_BAD_DATA, "%llu rows of %llu numbers are beyond the limits "
 			"(%d rows, %d columns, %llu bytes)", (unsigned long long)nrow, (unsigned long long)nx,
 			DATASET_ROWS_MAX, DATASET_COLUMNS_MAX, (unsigned long long)DATASET_BYTES_MAX);
-	d = mem_alloc(1, sizeof *d);
+	struct dataset *d = mem_alloc(1, sizeof *d);
 	d->nrow = (uint32_t)nrow;
 	d->nx = (uint32_t)nx;
 	d->ny = ny;

@@ -192,13 +192,6 @@ static bool fill(struct basis *b)
 	return b->n < b->w->n;
 }
 
-static void solve(struct basis *b)
-{
-	for (unsigned i = 0; i < b->n; i++)
-		memcpy(b->small + i * b->n, b->h + i * b->max, b->n * sizeof *b->small);
-	solve_dense(b->n, b->small, b->theta, b->y);
-}
-
 /* out = sum of y[i] times row i. */
 static void combine(const struct basis *b, const double *rows, const double *y, double *out)
 {
@@ -262,7 +255,9 @@ static int iterate(struct basis *b, struct err *e)
 	for (int cycle = 0; cycle < CYCLES_MAX; cycle++) {
 		bool more = fill(b);
 
-		solve(b);
+		for (unsigned i = 0; i < b->n; i++)
+			memcpy(b->small + i * b->n, b->h + i * b->max, b->n * sizeof *b->small);
+		solve_dense(b->n, b->small, b->theta, b->y);
 		if (!more || unfinished(b) == b->w->k)
 			return 0;
 		restart(b);

@@ -27,13 +27,6 @@ static double float_of(uint64_t bits, unsigned nbytes)
 	return v;
 }
 
-static int64_t signed_of(uint64_t bits, unsigned nbytes)
-{
-	unsigned unused = 64 - 8 * nbytes;
-
-	return (int64_t)(bits << unused) >> unused;
-}
-
 static bool one_number(struct number t, uint64_t bits, double *v)
 {
 	int64_t i;
@@ -41,7 +34,7 @@ static bool one_number(struct number t, uint64_t bits, double *v)
 	switch (t.kind) {
 	case 'f': *v = float_of(bits, t.nbytes); return true;
 	case 'i':
-		i = signed_of(bits, t.nbytes);
+		i = (int64_t)(bits << (64 - 8 * t.nbytes)) >> (64 - 8 * t.nbytes);
 		*v = (double)i;
 		return i >= -(1ll << 53) && i <= 1ll << 53;
 	case 'b': *v = (double)bits; return bits <= 1;

@@ -77,8 +77,6 @@ void row_store_through(struct row_store *s, row_step_fn change, const void *step
 	memcpy(s->step[s->nstep++].data, step, nbytes);
 }
 
-static size_t row_bytes(const struct row_field *f) { return (size_t)f->count * f->type.nbytes; }
-
 /* Rows of a piece; memory for it. */
 static uint32_t piece_rows(struct row_store *s, struct err *e)
 {
@@ -124,12 +122,6 @@ static int put_field(const struct row_store *s, const struct row_field *f, const
 	return 0;
 }
 
-/* Bytes of rows row .. row + n of a field. */
-static int read_piece(struct row_store *s, const struct row_field *f, uint64_t row, uint32_t n, uint8_t *p, struct err *e)
-{
-	return file_read(f->fd, s->source, f->at + row * f->stride, p, (size_t)(n - 1) * f->stride + row_bytes(f), e);
-}
-
 /* n rows behind one another; x has room for nx numbers a row. */
 static int read_run(struct row_store *s, uint32_t first, uint32_t n, double *x, struct err *e)
 {
@@ -138,7 +130,8 @@ static int read_run(struct row_store *s, uint32_t first, uint32_t n, double *x, 
 	for (unsigned i = 0; !code && i < s->nfield; i++) {
 		const struct row_field *f = &s->field[i];
 
-		code = read_piece(s, f, first, n, s->bytes, e);
+		code = file_read(f->fd, s->source, f->at + (uint64_t)first * f->stride, s->bytes,
+			(size_t)(n - 1) * f->stride + (size_t)f->count * f->type.nbytes, e);
 		for (uint32_t r = 0; !code && r < n; r++)
 			code = put_field(s, f, s->bytes + r * f->stride, first + r, x + (size_t)r * s->nx, e);
 	}

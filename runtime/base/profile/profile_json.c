@@ -4,7 +4,6 @@
 #include "runtime/base/profile/profile_fields.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "runtime/base/json.h"
 

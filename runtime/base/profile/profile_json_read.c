@@ -232,12 +232,11 @@ static void get_thread(struct input *in, const json_t *row, void *thread)
 static uint64_t *get_numbers(struct input *in, const json_t *object, const char *key, uint32_t *n)
 {
 	const json_t *v = array(in, object, key, UINT32_MAX - 1);
-	uint64_t *out;
 
 	if (!v)
 		return NULL;
 	*n = (uint32_t)json_array_size(v);
-	out = arena_alloc(in->arena, *n, sizeof *out);
+	uint64_t *out = arena_alloc(in->arena, *n, sizeof *out);
 	for (uint32_t k = 0; k < *n && !in->code; k++)
 		out[k] = (uint64_t)integer(in, json_array_get(v, k), key, 0, INT64_MAX);
 	return out;

@@ -97,12 +97,11 @@ static void copy_process(struct arena *a, const struct profile_process *from,
 /* Doubles, so that the arena keeps few arrays that have become too small. */
 static void make_room(struct profile *p, uint32_t n)
 {
-	struct profile_process *process;
 	uint32_t room = 2 * p->nprocess > n ? 2 * p->nprocess : n;
 
 	if (n <= p->process_room)
 		return;
-	process = arena_alloc(&p->arena, room, sizeof *process);
+	struct profile_process *process = arena_alloc(&p->arena, room, sizeof *process);
 	if (p->nprocess)
 		memcpy(process, p->process, p->nprocess * sizeof *process);
 	p->process = process;

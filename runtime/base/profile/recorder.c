@@ -3,7 +3,6 @@
  * is on; recorder_stop turns recording off first and then waits until no record is busy. */
 #include "runtime/base/profile/recorder.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +11,9 @@
 
 #include "runtime/base/memory_use.h"
 #include "runtime/base/profile/counters.h"
+#include "runtime/base/system/cgroup.h"
 #include "runtime/base/system/cpus.h"
+#include "runtime/base/system/threads.h"
 
 enum { CHUNK_EVENTS = 4096, NAME_MAX_BYTES = 24, NOTE_MAX_BYTES = 120 };
 
@@ -85,15 +86,10 @@ bool recorder_counter;
 /* Linux takes the counter for its own clock only where it runs evenly, and equally in all processors. */
 static bool counter_is_steady(void)
 {
-	char name[16] = "";
-	FILE *f = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
+	char name[SYSTEM_LINE_BYTES];
 
-	if (f) {
-		if (!fgets(name, sizeof name, f))
-			*name = 0;
-		fclose(f);
-	}
-	return !strcmp(name, "tsc\n");
+	return system_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", "", name)
+		&& !strcmp(name, "tsc");
 }
 
 /* The shortest of some tries: the thread may lose its processor between the two clocks. */
@@ -129,10 +125,9 @@ static void begin_once(void)
 
 static void add_record(struct record *r)
 {
-	pthread_mutex_lock(&lock);
+	mutex_auto held = mutex_hold(&lock);
 	r->next = records;
 	records = r;
-	pthread_mutex_unlock(&lock);
 }
 
 static struct record *new_record(void)
@@ -270,13 +265,12 @@ void recorder_exchange_on(uint32_t id, bool back, int64_t begin, int64_t end, ui
 		return;
 	add_event(r, &(struct profile_event){ begin, end, id, EVENT_EXCHANGE, back });
 	close_record(r);
-	pthread_mutex_lock(&lock);
+	mutex_auto held = mutex_hold(&lock);
 	struct profile_exchange *x = exchange_of(id, back);
 	x->count++;
 	x->bytes += bytes;
 	x->ns += (uint64_t)(end - begin);
 	x->wait_ns += (uint64_t)(1e9 * wait_seconds);
-	pthread_mutex_unlock(&lock);
 }
 
 enum profile_phase recorder_as_on(enum profile_phase phase)
@@ -425,10 +419,9 @@ void recorder_queue_timed(struct recorder_queue *q, const char *timing, const ch
 
 void recorder_queue_at_stop(struct recorder_queue *q, void (*fn)(void *ctx), void *ctx)
 {
-	pthread_mutex_lock(&lock);
+	mutex_auto held = mutex_hold(&lock);
 	q->record->at_stop = fn;
 	q->record->ctx = ctx;
-	pthread_mutex_unlock(&lock);
 }
 
 void recorder_queue_free(struct recorder_queue *q)
@@ -626,7 +619,7 @@ void recorder_stop(struct profile *p, struct profile_process *out)
 	double wall[PHASE_COUNT];
 
 	atomic_store(&recorder_level, PROFILE_OFF);
-	pthread_mutex_lock(&lock);
+	mutex_auto held = mutex_hold(&lock);
 	struct moment end = moment_now();
 	for (struct record *r = records; r; r = r->next)
 		while (atomic_load(&r->busy))
@@ -653,5 +646,4 @@ void recorder_stop(struct profile *p, struct profile_process *out)
 		copy_threads(p, scale, out);
 	}
 	forget_dead();
-	pthread_mutex_unlock(&lock);
 }

@@ -68,13 +68,12 @@ static void bad_number(struct csv_table *t, size_t field)
 
 static void read_label(struct csv_table *t, size_t field, double v)
 {
-	struct diag *g;
-
 	if (label_map_apply(&t->o->label_map, &v)) {
 		t->y[t->nrow] = v;
 		return;
 	}
-	g = t->last = diag_at(t->diags, DIAG_DATA_LABEL, csv_span(&t->csv, field), "label %g is not in `label_map`", v);
+	struct diag *g = t->last = diag_at(t->diags, DIAG_DATA_LABEL, csv_span(&t->csv, field),
+		"label %g is not in `label_map`", v);
 	diag_help(g,
 		"`label_map` has a value for every label of the file; `'*': null` in it leaves out samples of other labels");
 }

@@ -2,7 +2,6 @@
  * What the readers of the file formats share. */
 #include "runtime/data/format/reader.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

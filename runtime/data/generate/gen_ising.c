@@ -43,7 +43,6 @@ static int generate(const struct ising *chain, double boundary, uint64_t stream,
 	struct dataset **out, struct err *e)
 {
 	struct dataset *d = NULL;
-	double *state;
 
 	if (o->nqubit < 3 || o->nqubit > ISING_QUBITS_MAX)
 		return err_set(e, -ERR_CONFIG, "%s makes states of 3 to %d qubits, not of %u", o->name, ISING_QUBITS_MAX, o->nqubit);
@@ -52,7 +51,7 @@ static int generate(const struct ising *chain, double boundary, uint64_t stream,
 	int code = dataset_new(o->rounds, (uint64_t)2 << o->nqubit, 1, o->name, &d, e);
 	if (code)
 		return code;
-	state = mem_try((size_t)1 << o->nqubit, sizeof *state);
+	double *state = mem_try((size_t)1 << o->nqubit, sizeof *state);
 	code = state ? fill(chain, boundary, stream, o, state, d, e)
 		: err_set(e, -ERR_CONFIG, "no memory for a state of %u qubits", o->nqubit);
 	free(state);

@@ -59,7 +59,7 @@ static void project(void *ctx, double *x)
 int ising_ground_state(const struct ising *h, double *energy, double *state, struct err *e)
 {
 	const uint32_t n = 1u << h->nqubit;
-	double *start = mem_try(n, sizeof *start);
+	mem_auto double *start = mem_try(n, sizeof *start);
 	struct eigen_wish w = {
 		.n = n, .k = 1, .times = times, .project = project, .ctx = (void *)h, .start = start
 	};
@@ -69,6 +69,5 @@ int ising_ground_state(const struct ising *h, double *energy, double *state, str
 	for (uint32_t i = 0; i < n; i++)
 		start[i] = 1;                    /* all qubits along x: even under every flip */
 	int code = eigen_lowest(&w, energy, state, e);
-	free(start);
 	return code;
 }

@@ -19,7 +19,6 @@ typedef void (*visit_fn)(void *ctx, const double *x);
 static int each_row(const struct sample *s, visit_fn visit, void *ctx, struct err *e)
 {
 	const uint32_t nx = s->d->nx;
-	double *chunk;
 	int code = 0;
 
 	if (s->d->x) {
@@ -27,7 +26,7 @@ static int each_row(const struct sample *s, visit_fn visit, void *ctx, struct er
 			visit(ctx, s->d->x + (size_t)(s->row ? s->row[i] : i) * nx);
 		return 0;
 	}
-	chunk = mem_try(CHUNK_ROWS, nx * sizeof *chunk);
+	mem_auto double *chunk = mem_try(CHUNK_ROWS, nx * sizeof *chunk);
 	if (!chunk)
 		return err_set(e, -ERR_CONFIG, "no memory for %d rows of %u numbers", CHUNK_ROWS, nx);
 	for (uint32_t at = 0, n; !code && at < s->nrow; at += n) {
@@ -36,7 +35,6 @@ static int each_row(const struct sample *s, visit_fn visit, void *ctx, struct er
 		for (uint32_t i = 0; !code && i < n; i++)
 			visit(ctx, chunk + (size_t)i * nx);
 	}
-	free(chunk);
 	return code;
 }
 

@@ -3,7 +3,6 @@
 #include "runtime/exec/exact_optimisation_use.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "runtime/exec/evaluator_state.h"
 

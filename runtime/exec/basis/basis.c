@@ -238,11 +238,6 @@ static bool take_tables(struct basis *k, bool gradient)
 	return k->m && k->a && k->dreadout;
 }
 
-static uint32_t limit_of(uint32_t nsample)
-{
-	return nsample - 1 < RANK_MAX ? nsample - 1 : RANK_MAX;
-}
-
 /* Is what is learnt of a batch of n samples there when it comes again? */
 static bool learns_once(const struct basis *k, uint32_t n)
 {
@@ -253,8 +248,9 @@ static void find_anew(struct basis *k, bool gradient)
 {
 	uint32_t n = k->whole.nsample, max;
 
-	max = k->sv->o.optimisations_always ? limit_of(n)
-					    : rank_worth(k->pl, n, gradient, learns_once(k, n));
+	max = !k->sv->o.optimisations_always ? rank_worth(k->pl, n, gradient, learns_once(k, n))
+		: n - 1 < RANK_MAX           ? n - 1
+					     : RANK_MAX;
 	forget(k);
 	if (!max)
 		return;

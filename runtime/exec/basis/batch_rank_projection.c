@@ -22,11 +22,6 @@ struct sketch {
 	double *w;                   /* [entry][re, im][ncol] */
 };
 
-static bool of_sample(const struct plan *pl, const struct plan_step *s)
-{
-	return s->op == STEP_PREPARE || pl->set.def[s->matrix]->cls == VALUE_SAMPLE;
-}
-
 static struct factor factor_of(const struct plan *pl, uint32_t c, const struct plan_step *s)
 {
 	struct factor f = { .circuit = c, .number = s->matrix, .vector = s->op == STEP_PREPARE,
@@ -47,7 +42,7 @@ static uint64_t list_factors(const struct plan *pl, struct factor *f, uint32_t *
 		for (uint32_t k = 0; k < pl->circuit[c].nstep; k++) {
 			const struct plan_step *s = &pl->circuit[c].step[k];
 
-			if (!of_sample(pl, s))
+			if (s->op != STEP_PREPARE && pl->set.def[s->matrix]->cls != VALUE_SAMPLE)
 				continue;
 			struct factor x = factor_of(pl, c, s);
 			x.first = entries;

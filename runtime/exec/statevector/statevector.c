@@ -12,11 +12,6 @@
 
 /* ---- before it is open ---- */
 
-static bool by_adjoint(const struct evaluator_options *o)
-{
-	return o->gradient <= GRADIENT_ADJOINT && !o->shots;
-}
-
 /* Shots and shifted circuits look at states as they are. */
 static unsigned statevector_optimisations(const struct evaluator_options *o)
 {
@@ -28,7 +23,7 @@ static unsigned statevector_optimisations(const struct evaluator_options *o)
 	if (target_can(t, TARGET_HEISENBERG_TAIL)
 		&& (o->split < 2 || target_can(t, TARGET_SPLIT_OPTIMISED)))
 		can |= OPTIMISATION_HEISENBERG_TAIL;
-	return by_adjoint(o) ? o->optimisations & can : 0;
+	return o->gradient <= GRADIENT_ADJOINT && !o->shots ? o->optimisations & can : 0;
 }
 
 struct plan *statevector_plan_new(const struct program *p, const struct evaluator_options *o,

@@ -3,7 +3,6 @@
 #include "runtime/exec/statevector/statevector.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "runtime/base/system/cpus.h"
 #include "runtime/base/system/resource_limits.h"

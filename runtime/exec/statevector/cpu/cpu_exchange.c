@@ -4,10 +4,10 @@
  * A thread exchanges pieces of a state one after the other. The others compute the chunks of the stage before in the order in which pieces
  * need them, and a chunk of the stage behind when its rows have arrived. Each chunk is computed as always, and sums are of
  * chunks: neither depends on when that is. */
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include "runtime/exec/statevector/cpu/cpu_state.h"
+#include "runtime/base/system/threads.h"
 #include "runtime/exec/statevector/split/split.h"
 
 /* Chunks of a process that are computed beside an exchange, in an order. */
@@ -179,11 +179,10 @@ static void await(void *ctx, unsigned n)
 	struct cpu_overlap *o = ctx;
 	struct cpu_exchanging *x = &o->b->exchanging;
 
-	pthread_mutex_lock(&x->lock);
+	mutex_auto held = mutex_hold(&x->lock);
 	for (unsigned k = 0; k < n; k++)
 		while (o->missing[k])
 			pthread_cond_wait(&x->more, &x->lock);
-	pthread_mutex_unlock(&x->lock);
 }
 
 static void ready(void *ctx, unsigned n)
@@ -191,10 +190,9 @@ static void ready(void *ctx, unsigned n)
 	struct cpu_overlap *o = ctx;
 	struct cpu_exchanging *x = &o->b->exchanging;
 
-	pthread_mutex_lock(&x->lock);
+	mutex_auto held = mutex_hold(&x->lock);
 	o->ready = n + 1;
 	pthread_cond_broadcast(&x->more);
-	pthread_mutex_unlock(&x->lock);
 }
 
 static void *run(void *ctx)
@@ -236,7 +234,6 @@ struct cpu_overlap *cpu_overlap_begin(struct backend_state *b, const struct cpu_
 {
 	const struct plan_segment *g = only_segment(x);
 	const struct cpu_blocks *blocks, *behind = blocks_of(x, true);
-	struct cpu_overlap *o;
 	unsigned nplace;
 	sigset_t all, before;
 
@@ -246,7 +243,7 @@ struct cpu_overlap *cpu_overlap_begin(struct backend_state *b, const struct cpu_
 		return NULL;
 	blocks = blocks_of_pieces(b, x, done);
 	const uint8_t *place = chunk_places(blocks, &nplace);
-	o = mem_alloc(1, sizeof *o);
+	struct cpu_overlap *o = mem_alloc(1, sizeof *o);
 	*o = (struct cpu_overlap){ .b = b,
 		.state = { split_state_of(b, x->circuit, x->psi),
 			split_state_of(b, x->circuit, x->lambda) },
@@ -298,7 +295,7 @@ static void set_done(struct cpu_overlap *o, const struct cpu_blocks *blocks, uns
 	struct cpu_exchanging *x = &o->b->exchanging;
 	bool each = o->cut.inside || !o->cut.at_once;
 
-	pthread_mutex_lock(&x->lock);
+	mutex_auto held = mutex_hold(&x->lock);
 	for (unsigned n = 0; n < split_npiece(&o->cut); n++) {
 		if (all)
 			o->missing[n] = 0;
@@ -306,7 +303,6 @@ static void set_done(struct cpu_overlap *o, const struct cpu_blocks *blocks, uns
 			o->missing[n]--;
 	}
 	pthread_cond_broadcast(&x->more);
-	pthread_mutex_unlock(&x->lock);
 }
 
 /* Some chunk: the next, whichever the thread was to take. */

@@ -5,7 +5,6 @@
  * waits until it is scheduled.  It is measured as an empty region, first when calls could have saved
  * FORK_TRIAL seconds in all, then each time when they could have saved fifty times what it takes, so that
  * measuring costs little and the answer follows the machine. */
-#include <omp.h>
 #include "runtime/base/system/clock.h"
 #include "runtime/exec/statevector/cpu/cpu_fork.h"
 

@@ -231,14 +231,12 @@ static void take_part(struct backend_state *b, struct cpu_stage *s, const uint32
 void cpu_part_compile(struct backend_state *b, struct cpu_stage *s)
 {
 	size_t rows = (size_t)1 << s->nlocal;
-	uint32_t *from;
 	if (!s->forward.nontemporal || !s->nop || s->nlocal <= CPU_PART_BITS)
 		return;
-	from = mem_alloc(rows, sizeof *from);
+	mem_auto uint32_t *from = mem_alloc(rows, sizeof *from);
 	for (uint32_t k = 0; k < rows; k++)
 		from[place_of(s, k)] = k;
 	take_part(b, s, from);
-	free(from);
 }
 
 size_t cpu_part_row(const struct cpu_stage *s, size_t row)

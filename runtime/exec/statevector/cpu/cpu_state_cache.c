@@ -69,12 +69,6 @@ static uint64_t part_bytes(const struct plan *pl, uint32_t nstate)
 		: tiles_of(nstate) * CPU_CHUNKS * TILE * TILE * sizeof(cplx);
 }
 
-/* While sums of overlaps are gathered (split_gather): what a process sends, and what all have sent. */
-static uint64_t gather_bytes(const struct plan *pl, uint32_t nstate, unsigned nrank)
-{
-	return nrank > 1 ? part_bytes(pl, nstate) / nrank * (nrank + 1) : 0;
-}
-
 /* But for those. */
 static uint64_t own_bytes(const struct plan *pl, uint32_t nstate, unsigned nrank)
 {
@@ -91,8 +85,10 @@ static uint64_t own_bytes(const struct plan *pl, uint32_t nstate, unsigned nrank
 static uint64_t cache_bytes(const struct plan *pl, uint32_t nstate, unsigned nrank)
 {
 	uint64_t sum = own_bytes(pl, nstate, nrank);
+	/* While sums of overlaps are gathered (split_gather): what a process sends, and what all have sent. */
+	uint64_t sent = nrank > 1 ? part_bytes(pl, nstate) / nrank * (nrank + 1) : 0;
 
-	return __builtin_add_overflow(sum, gather_bytes(pl, nstate, nrank), &sum) ? UINT64_MAX : sum;
+	return __builtin_add_overflow(sum, sent, &sum) ? UINT64_MAX : sum;
 }
 
 void cpu_state_cache_free(struct cpu_state_cache *k)

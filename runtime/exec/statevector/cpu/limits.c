@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "runtime/base/arena.h"
 #include "runtime/base/system/clock.h"
 
 enum {
@@ -133,15 +132,11 @@ static char *take(size_t nbytes)
 	return p;
 }
 
-/* A multiple of what one step of the loops takes. */
-static size_t whole(uint64_t nbytes)
-{
-	return (size_t)(nbytes / (STEP_NUMBERS * sizeof(double)) * (STEP_NUMBERS * sizeof(double)));
-}
-
 static int take_array(struct work *w, uint64_t nbytes, struct err *e)
 {
-	w->bytes = whole(nbytes / w->nthread);
+	const size_t step = STEP_NUMBERS * sizeof(double); /* that one step of the loops takes */
+
+	w->bytes = (size_t)(nbytes / w->nthread / step * step);
 	w->array = take(w->bytes * w->nthread);
 	if (!w->array)
 		return err_set(e, -ERR_CONFIG, "no memory to measure the stream rate with");

@@ -4,7 +4,6 @@
 #include "runtime/exec/statevector/plan/plan.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "runtime/exec/statevector/backend.h"
 #include "runtime/exec/statevector/plan/plan_build.h"
@@ -468,13 +467,12 @@ uint32_t plan_profile_items(const struct plan *pl)
 struct plan *plan_new(const struct program *p, const struct plan_options *o, struct err *e)
 {
 	struct plan_build b = { .o = o };
-	struct plan *pl;
 
 	if (!o->target)
 		BUG("a plan for no target");
 	if (check_wires(p, e) || check_split(p, o, e))
 		return NULL;
-	pl = mem_alloc(1, sizeof *pl);
+	struct plan *pl = mem_alloc(1, sizeof *pl);
 	arena_init(&pl->arena);
 	pl->options = *o;
 	pl->program = p;

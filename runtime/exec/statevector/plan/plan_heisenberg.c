@@ -8,7 +8,6 @@
 #include "runtime/exec/statevector/plan/plan_stage.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double READ_FLOPS = 10;     /* of an amplitude: a pass that reads outputs, or writes lambda */

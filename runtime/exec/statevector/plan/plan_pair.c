@@ -84,12 +84,11 @@ static uint32_t pair_stage(struct plan_build *b, struct plan_circuit *c, const s
 
 void plan_pairs(struct plan_build *b, struct plan_circuit *c)
 {
-	bool *gone;
 	uint32_t out = c->nstage ? c->stage[0].first : c->nstep;
 
 	if (b->o->no_fuse || b->o->own_matrices || b->pl->shape != SHAPE_SHARED)
 		return;
-	gone = mem_alloc(c->nstep, sizeof *gone);
+	mem_auto bool *gone = mem_alloc(c->nstep, sizeof *gone);
 	for (uint32_t k = 0; k < c->nstage; k++) {
 		struct plan_stage *s = &c->stage[k];
 		uint32_t first = out;
@@ -99,5 +98,4 @@ void plan_pairs(struct plan_build *b, struct plan_circuit *c)
 		s->count = out - first;
 	}
 	c->nstep = out;
-	free(gone);
 }

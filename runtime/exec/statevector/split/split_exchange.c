@@ -209,7 +209,7 @@ static int exchange(struct split_rank *r, const struct split_state *s, unsigned 
 	const struct split_cut *x, const struct split_beside *beside)
 {
 	size_t most = nstate * bit(x->parts.npiece + x->parts.nlocal + x->parts.nother);
-	struct comm_part *part = mem_alloc(most, sizeof *part);
+	mem_auto struct comm_part *part = mem_alloc(most, sizeof *part);
 	struct progress g = { .beside = beside,
 		.part = part,
 		.piece_of = mem_alloc(most, sizeof *g.piece_of),
@@ -223,7 +223,6 @@ static int exchange(struct split_rank *r, const struct split_state *s, unsigned 
 	int code = comm_exchange_with(r->comm, part, npart, beside ? &work : NULL, &r->error);
 	free(g.left);
 	free(g.piece_of);
-	free(part);
 	return code;
 }
 

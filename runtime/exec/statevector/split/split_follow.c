@@ -306,7 +306,6 @@ static int do_reserve(struct follower *w, struct followed *f, uint32_t nstate)
 static int do_cached(struct followed *f, const struct head *h, struct err *e)
 {
 	const struct state_cache_ops *cache = f->b.inner->state_cache;
-	cplx *m;
 
 	if (h->circuit >= f->pl->ncircuit || h->unit >= f->nstate || h->nstate > f->nstate)
 		return err_set(e, -ERR_PROTOCOL, "the leader asks for states that are not there");
@@ -314,9 +313,9 @@ static int do_cached(struct followed *f, const struct head *h, struct err *e)
 		cache->keep(f->b.state, 0, h->circuit, h->unit);
 		return 0;
 	}
-	m = mem_alloc(split_factors(&f->pl->circuit[h->circuit], h->nstate), sizeof *m);
+	mem_auto cplx *m =
+		mem_alloc(split_factors(&f->pl->circuit[h->circuit], h->nstate), sizeof *m);
 	int code = cache->overlaps(f->b.state, h->circuit, h->nstate, m, e);
-	free(m);
 	return code;
 }
 
@@ -324,16 +323,14 @@ static int do_amplitudes(struct followed *f, const struct head *h, const char *b
 	struct err *e)
 {
 	uint64_t n;
-	cplx *out;
 
 	if (!f->b.state || h->circuit >= f->pl->ncircuit || nbody != sizeof n)
 		return err_set(e, -ERR_PROTOCOL, "the leader asks for states that are not there");
 	memcpy(&n, body, sizeof n);
 	if (n > SLICE)
 		return err_set(e, -ERR_PROTOCOL, "the leader asks for too many amplitudes");
-	out = mem_alloc(n, sizeof *out);
+	mem_auto cplx *out = mem_alloc(n, sizeof *out);
 	split_collect(&f->b, h->circuit, h->first, n, out);
-	free(out);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include "runtime/base/comm.h"
 #include "runtime/base/numerical_version.h"
+#include "runtime/base/system/threads.h"
 #include "runtime/exec/statevector/split/split_commands.h"
 #include "runtime/exec/statevector/split/split_profile.h"
 
@@ -54,14 +55,13 @@ static int split_prepare(const struct plan *pl, unsigned nthread, uint64_t devic
 	struct split_rank *rank, struct backend_state **out, struct err *e)
 {
 	const struct backend *inner = backend_of(pl->target);
-	struct backend_state *b;
 	struct buf body = BUF_INIT;
 	struct err failed = { 0, "" };
 
 	if (rank->wish == RANK_LINK_NCCL && !inner->join)
 		return err_set(e, -ERR_CONFIG,
 			"--transport=nccl is for ranks on GPUs: give --device=cuda");
-	b = mem_alloc(1, sizeof *b);
+	struct backend_state *b = mem_alloc(1, sizeof *b);
 	*b = (struct backend_state){ .rank = rank, .pl = pl, .inner = inner };
 	pthread_mutex_lock(&rank->turn);
 	b->handle = ++rank->nhandle;
@@ -143,7 +143,7 @@ static void split_amplitudes(struct backend_state *b, unsigned worker, uint32_t 
 	uint64_t first, uint64_t n, cplx *out)
 {
 	(void)worker, (void)s;
-	pthread_mutex_lock(&b->rank->turn);
+	mutex_auto held = mutex_hold(&b->rank->turn);
 	for (uint64_t k = 0; k < n; k += SLICE) {
 		uint64_t slice = n - k < SLICE ? n - k : SLICE;
 
@@ -155,7 +155,6 @@ static void split_amplitudes(struct backend_state *b, unsigned worker, uint32_t 
 			&slice, sizeof slice);
 		split_collect(b, c, first + k, slice, out + k);
 	}
-	pthread_mutex_unlock(&b->rank->turn);
 }
 
 /* ---- states side by side ---- */
@@ -236,22 +235,20 @@ void split_record(struct split_rank *r, enum profile_level level, uint64_t bytes
 		.bytes_max = bytes_max / r->nrank,
 		.text_max = SPLIT_TEXTS_MAX / r->nrank };
 
-	pthread_mutex_lock(&r->turn);
+	mutex_auto held = mutex_hold(&r->turn);
 	free(r->clock);
 	r->clock = mem_alloc(r->nrank, sizeof *r->clock);
 	tell(r, (struct head){ .command = COMMAND_RECORD }, &o, sizeof o);
 	split_compare_clocks(r);
-	pthread_mutex_unlock(&r->turn);
 }
 
 void split_recorded(struct split_rank *r, struct profile *into)
 {
-	pthread_mutex_lock(&r->turn);
+	mutex_auto held = mutex_hold(&r->turn);
 	tell(r, (struct head){ .command = COMMAND_RECORDED }, NULL, 0);
 	split_take_profiles(r, into);
 	free(r->clock);
 	r->clock = NULL;
-	pthread_mutex_unlock(&r->turn);
 }
 
 void split_end(struct split_rank *r) { tell(r, (struct head){ .command = COMMAND_END }, NULL, 0); }

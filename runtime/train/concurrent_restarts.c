@@ -5,12 +5,12 @@
  * queues.  Only the thread that ends the head moves it on, so that one thread at a time calls the observer. */
 #include "runtime/train/concurrent_restarts.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/base/system/threads.h"
 #include "runtime/train/restart.h"
 
 /* A restart that has ended before the head. */
@@ -133,13 +133,12 @@ static void on_complete(void *ctx, const struct restart_state *at)
 
 static void end_all(struct concurrent_run *run, int code, const struct err *e)
 {
-	pthread_mutex_lock(&run->lock);
+	mutex_auto held = mutex_hold(&run->lock);
 	if (!run->code) {
 		run->fault = *e;
 		atomic_store(&run->code, code);
 	}
 	pthread_cond_broadcast(&run->changed);
-	pthread_mutex_unlock(&run->lock);
 }
 
 /* ---- the others wait while the head is saved ---- */
@@ -148,7 +147,7 @@ static void wait_while_held(struct runner *runner, const struct restart_state *a
 {
 	struct concurrent_run *run = runner->run;
 
-	pthread_mutex_lock(&run->lock);
+	mutex_auto held = mutex_hold(&run->lock);
 	runner->at = *at;
 	runner->at.events = runner->queue;
 	runner->held = true;
@@ -156,7 +155,6 @@ static void wait_while_held(struct runner *runner, const struct restart_state *a
 	while (run->hold)
 		pthread_cond_wait(&run->changed, &run->lock);
 	runner->held = false;
-	pthread_mutex_unlock(&run->lock);
 }
 
 static bool all_held(const struct concurrent_run *run, const struct runner *head)
@@ -217,11 +215,10 @@ static void release_others(struct concurrent_run *run)
 {
 	if (!run->hold)
 		return;
-	pthread_mutex_lock(&run->lock);
+	mutex_auto held = mutex_hold(&run->lock);
 	run->hold = false;
 	atomic_store(&run->holding, false);
 	pthread_cond_broadcast(&run->changed);
-	pthread_mutex_unlock(&run->lock);
 }
 
 static int on_between(void *ctx, const struct train_state *state, struct err *e)
@@ -357,7 +354,7 @@ static bool take_restart(struct runner *runner, uint32_t *restart)
 {
 	struct concurrent_run *run = runner->run;
 
-	pthread_mutex_lock(&run->lock);
+	mutex_auto held = mutex_hold(&run->lock);
 	runner->busy = false;
 	pthread_cond_broadcast(&run->changed);
 	while (skip_ended(run), run->hold || (!run->code && run->next < run->job->restarts && run->next >= atomic_load(&run->head) + 2 * run->nrunner))
@@ -365,7 +362,6 @@ static bool take_restart(struct runner *runner, uint32_t *restart)
 	bool have = !run->code && run->next < run->job->restarts;
 	*restart = have ? run->next++ : 0;
 	runner->busy = have;
-	pthread_mutex_unlock(&run->lock);
 	return have;
 }
 
@@ -434,11 +430,10 @@ static void take_over(struct concurrent_run *run, const struct train_state *from
 
 	for (uint32_t k = 0; from && k < from->nrunning; k++) {
 		const struct restart_state *at = &from->running[k];
-		struct ended *d;
 
 		if (!at->last)
 			continue;
-		d = run->ended[at->restart] = mem_alloc(1, sizeof *d);
+		struct ended *d = run->ended[at->restart] = mem_alloc(1, sizeof *d);
 		struct train_observer queued = event_queue_observer(&d->queue);
 		*d = (struct ended){ .queue = { .job = j }, .last = *at->last, .end = at->end,
 			.weight = copy(at->weight, j->program->nweight) };

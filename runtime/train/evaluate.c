@@ -77,11 +77,9 @@ static int evaluation_chunk(struct evaluation *v, const struct part *part, uint3
 static int metrics_of(const struct program *p, const struct part *part, const struct measures *m,
 	const double *output, double *metric_out, struct err *e)
 {
-	double *label;
-
 	if (!m || !m->nmetric || !metric_out || !part->nrow)
 		return 0;
-	label = mem_try(part->nrow, part->data->ny * sizeof *label);
+	mem_auto double *label = mem_try(part->nrow, part->data->ny * sizeof *label);
 	if (!label)
 		return err_set(e, -ERR_CONFIG, "no memory for the labels of %u samples", part->nrow);
 	part_labels(part, part->row, part->nrow, label);
@@ -89,7 +87,6 @@ static int metrics_of(const struct program *p, const struct part *part, const st
 		&(struct metric_set){ NULL, output, label, part->nrow, p->noutput, part->data->ny,
 			OUTPUTS_VALUES, LABELS_NOT_KNOWN },
 		metric_out);
-	free(label);
 	return 0;
 }
 

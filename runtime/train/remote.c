@@ -67,11 +67,6 @@ static int test_gradient(void *ctx, uint32_t sample, const double *readout, doub
 	return 0;
 }
 
-static void hash_fixed(struct sha256 *h, const struct fixed *v, size_t n)
-{
-	sha256_add(h, v, n * sizeof *v);
-}
-
 static int test_unit(struct evaluator *ev, bool gradient, const double *weight, const double *input, double *readout,
 	struct sha256 *h, struct err *e)
 {
@@ -87,7 +82,8 @@ static int test_unit(struct evaluator *ev, bool gradient, const double *weight, 
 	}
 	if (!code) {
 		sha256_add(h, readout, (size_t)width * nreadout * sizeof *readout);
-		hash_fixed(h, evaluator_sums(ev), gradient ? evaluator_vector(ev) : 0);
+		sha256_add(h, evaluator_sums(ev),
+			(gradient ? evaluator_vector(ev) : 0) * sizeof(struct fixed));
 	}
 	pool->ops->free(pool);
 	return code;

@@ -252,8 +252,6 @@ static const struct pool_ops coordinator_ops = {
 
 int coordinator_new(const struct coordinator_options *o, struct coordinator **out, struct err *e)
 {
-	struct secrets *secrets;
-	struct coordinator *c;
 	const char *rule;
 
 	if (!crypto_start())
@@ -262,10 +260,10 @@ int coordinator_new(const struct coordinator_options *o, struct coordinator **ou
 		descriptors_reserve(hosts_workers(o->hosts) + (o->external ? o->external->n : 0), e);
 	if (code)
 		return code;
-	secrets = crypto_secret_new(sizeof *secrets);
+	struct secrets *secrets = crypto_secret_new(sizeof *secrets);
 	if (!secrets)
 		return err_set(e, -ERR_CONFIG, "no memory for the job's key");
-	c = mem_alloc(1, sizeof *c);
+	struct coordinator *c = mem_alloc(1, sizeof *c);
 	c->pool.ops = &coordinator_ops;
 	c->secrets = secrets;
 	c->o = *o;

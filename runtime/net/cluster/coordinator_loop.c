@@ -17,11 +17,6 @@ static void watch_fd(struct coordinator *c, size_t *n, int fd, short events)
 	c->loop.fds[(*n)++] = (struct pollfd){ .fd = fd, .events = events };
 }
 
-static short events_wanted(const struct peer *p)
-{
-	return (short)(POLLIN | (peer_waits(p) ? POLLOUT : 0));
-}
-
 /* The worker's control pipe, or -1 once it carries protocol frames. */
 static int control_of(const struct worker *w)
 {
@@ -33,7 +28,8 @@ static size_t gather_fds(struct coordinator *c)
 	size_t n = 0;
 
 	for (unsigned i = 0; i < c->nworker; i++) {
-		watch_fd(c, &n, c->worker[i].peer.fd, events_wanted(&c->worker[i].peer));
+		watch_fd(c, &n, c->worker[i].peer.fd,
+			(short)(POLLIN | (peer_waits(&c->worker[i].peer) ? POLLOUT : 0)));
 		watch_fd(c, &n, c->worker[i].process.errors, POLLIN);
 		watch_fd(c, &n, control_of(&c->worker[i]), launch_events(&c->worker[i].process));
 	}

@@ -25,11 +25,6 @@ static bool take_result(struct coordinator *c, struct worker *w, const uint8_t *
 	return code >= 0;
 }
 
-static bool take_failed(struct coordinator *c, struct worker *w, const uint8_t *body, size_t len, double now, struct err *why)
-{
-	return !scheduler_failed(c->scheduler, w->rank, body, len, now, why);
-}
-
 static bool take_bye(const uint8_t *body, size_t len, struct err *why)
 {
 	struct wire_bye b;
@@ -89,7 +84,7 @@ static bool take_message(struct coordinator *c, struct worker *w, const uint8_t 
 	case WIRE_HEARTBEAT:
 		return wire_get_heartbeat(body, len, &heartbeat)
 			|| malformed(why, "HEARTBEAT message");
-	case WIRE_FAILED: return take_failed(c, w, body, len, now, why);
+	case WIRE_FAILED: return !scheduler_failed(c->scheduler, w->rank, body, len, now, why);
 	case WIRE_ABOUT: return take_about(c, w, body, len, why);
 	case WIRE_READY: return take_ready(c, w, body, len, why);
 	case WIRE_PROFILED:

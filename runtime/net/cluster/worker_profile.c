@@ -456,7 +456,6 @@ static void add_all(struct coordinator *c, struct profile *into, struct worker_p
 int worker_profile_recorded(struct pool *pool, struct profile *into, struct err *e)
 {
 	struct coordinator *c = coordinator_of(pool);
-	struct worker_profile *answer;
 
 	pthread_mutex_lock(&c->loop.lock);
 	if (!c->capture.on) {
@@ -465,7 +464,7 @@ int worker_profile_recorded(struct pool *pool, struct profile *into, struct err 
 	}
 	struct traffic traffic = traffic_since(all_traffic(c), &c->capture.traffic);
 	collect(c);
-	answer = mem_alloc(c->nworker + 1, sizeof *answer);
+	mem_auto struct worker_profile *answer = mem_alloc(c->nworker + 1, sizeof *answer);
 	for (unsigned i = 0; i < c->nworker; i++)
 		answer[i] = take_answer(&c->worker[i]);
 	mem_auto struct profile_process *lost = c->capture.lost;
@@ -478,7 +477,6 @@ int worker_profile_recorded(struct pool *pool, struct profile *into, struct err 
 		into->process[0].messages += traffic.messages;
 	}
 	add_all(c, into, answer, lost, nlost);
-	free(answer);
 	return 0;
 }
 

@@ -62,14 +62,13 @@ int group_offer(const char *transport, const struct group_options *o, struct gro
 	char address[GROUP_ADDRESS_MAX], struct err *e)
 {
 	const struct group_transport *row = find_transport(transport);
-	struct group_offer *offer;
 
 	if (!row)
 		return err_set(e, -ERR_CONFIG,
 			"ranks do not communicate by `%s`; there are shm, tcp and mpi", transport);
 	if (!crypto_start())
 		return err_set(e, -ERR_CONFIG, "the system has no random numbers");
-	offer = crypto_secret_new(sizeof *offer);
+	struct group_offer *offer = crypto_secret_new(sizeof *offer);
 	if (!offer)
 		return err_set(e, -ERR_CONFIG, "no memory for a key");
 	offer->transport = row;
@@ -111,8 +110,6 @@ int group_open(struct group_offer *offer, unsigned rank, unsigned size, const ch
 	struct group_opening g = { .offer = offer, .rank = rank, .size = size, .address = address };
 	const struct group_transport *transport = offer->transport;
 	const unsigned deadline_ms = offer->options.deadline_ms;
-	struct group *c;
-	int code;
 
 	if (size > GROUP_RANKS_MAX || rank >= size) {
 		group_offer_free(offer);
@@ -122,7 +119,7 @@ int group_open(struct group_offer *offer, unsigned rank, unsigned size, const ch
 	}
 	g.nbyte_chunk = chunk_bytes(transport, offer->options.buffer_bytes, size);
 	g.until = clock_seconds() + deadline_ms / 1e3;
-	c = mem_alloc(1, sizeof *c);
+	struct group *c = mem_alloc(1, sizeof *c);
 	*c = (struct group){ .comm = { .ops = &group_ops,
 				     .rank = rank,
 				     .size = size,
@@ -131,7 +128,7 @@ int group_open(struct group_offer *offer, unsigned rank, unsigned size, const ch
 		.transport = transport,
 		.nbyte_chunk = g.nbyte_chunk,
 		.digests = !offer->options.no_digest && !transport->seals };
-	code = transport->open(&g, &c->t, e);
+	int code = transport->open(&g, &c->t, e);
 	group_offer_free(offer);
 	if (!code) {
 		code = group_liveness_start(&c->live, transport, c->t, size, deadline_ms, e);

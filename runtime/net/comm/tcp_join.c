@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <netdb.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -414,7 +413,7 @@ static int join_all(struct join *j, struct err *e)
 
 int tcp_join(const struct group_opening *g, struct tcp_link *link, struct err *e)
 {
-	struct join *j = mem_alloc(1, sizeof *j);
+	mem_auto struct join *j = mem_alloc(1, sizeof *j);
 	struct err why = { 0 };
 
 	*j = (struct join){ .g = g, .link = link };
@@ -432,6 +431,5 @@ int tcp_join(const struct group_opening *g, struct tcp_link *link, struct err *e
 		joining_end(j, j->n - 1);
 	for (unsigned r = 0; r < g->size && code; r++)
 		link_close(&link[r]);
-	free(j);
 	return code;
 }

@@ -15,7 +15,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "runtime/base/arena.h"
 #include "runtime/base/system/clock.h"
 #include "runtime/base/system/threads.h"
 #include "runtime/net/comm/group_liveness.h"

@@ -26,13 +26,12 @@ static char **passive_environment(void)
 {
 	static char passive[] = "OMP_WAIT_POLICY=passive";
 	size_t n = 0;
-	char **copy;
 
 	if (getenv("OMP_WAIT_POLICY"))
 		return NULL;
 	while (environ[n])
 		n++;
-	copy = mem_alloc(n + 2, sizeof *copy);
+	char **copy = mem_alloc(n + 2, sizeof *copy);
 	memcpy(copy, environ, n * sizeof *copy);
 	copy[n] = passive;
 	return copy;

@@ -18,11 +18,6 @@ static void find_monitor(const struct train_job *j, const struct callback_choice
 		m->rises = o->option[mode] == MODE_MAX;
 }
 
-static bool restores(const struct callback_choice *o)
-{
-	return o->id == CALLBACK_early_stopping && o->option[STOP_RESTORE_BEST_WEIGHTS] != 0;
-}
-
 /* A part for each callback of that kind; false when memory is short. */
 static bool add_parts(struct callbacks *c, enum callback_id id)
 {
@@ -36,7 +31,7 @@ static bool add_parts(struct callbacks *c, enum callback_id id)
 		if (id == CALLBACK_early_stopping) {
 			find_monitor(c->job, o, STOP_MONITOR, STOP_MODE, &p->stop.monitor);
 			p->stop.which = n++;
-			c->restorer = restores(o) ? p : c->restorer;
+			c->restorer = o->option[STOP_RESTORE_BEST_WEIGHTS] != 0 ? p : c->restorer;
 		} else if (id == CALLBACK_reduce_lr_on_plateau) {
 			find_monitor(c->job, o, PLATEAU_MONITOR, PLATEAU_MODE, &p->plateau.monitor);
 		} else if (id == CALLBACK_checkpoint) {

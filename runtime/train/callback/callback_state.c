@@ -2,8 +2,6 @@
  * The state of callbacks as a flat list of doubles, and back; one walk over the fields writes and reads. */
 #include "runtime/train/callback/callback_parts.h"
 
-#include <stdlib.h>
-
 enum { STATE_VERSION = 1, BYTES_A_NUMBER = 6 };
 
 /* A cursor over the list: it counts, and with out or in, writes or reads up to max numbers. */

@@ -128,11 +128,10 @@ static int read_circuit(struct reading *r, const struct keras_array *a)
 {
 	const uint32_t k = r->ncircuit++;
 	const struct block *b = &r->blocks.block[k];
-	uint32_t *weight;
 
 	if (k >= r->blocks.n)
 		return 0;            /* counted at the end */
-	weight = mem_try((size_t)b->count + 1, sizeof *weight);
+	uint32_t *weight = mem_try((size_t)b->count + 1, sizeof *weight);
 	bool fits = weight && a->count <= b->count && keras_order(r->program, k, a->count, weight);
 	for (uint32_t i = 0; fits && i < b->count; i++)
 		r->weight[b->first + i] = 0;

@@ -10,7 +10,6 @@
 #if QCNN_HDF5
 #include <dlfcn.h>
 #include <hdf5.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- the library, loaded when it is needed ---- */

@@ -151,8 +151,6 @@ static const char *take_text(struct rd *rd, struct arena *a)
 
 static void take_array(struct rd *rd, struct arena *a, struct keras_array *out)
 {
-	double *value;
-
 	out->layer = take_text(rd, a);
 	out->name = take_text(rd, a);
 	out->ndim = rd_u32(rd);
@@ -167,7 +165,7 @@ static void take_array(struct rd *rd, struct arena *a, struct keras_array *out)
 		rd->bad = 1;
 		return;
 	}
-	value = arena_alloc(a, out->count + 1, sizeof *value);
+	double *value = arena_alloc(a, out->count + 1, sizeof *value);
 	for (uint64_t i = 0; i < out->count; i++)
 		value[i] = rd_f64(rd);
 	out->value = value;

@@ -11,9 +11,10 @@
 #include <dlfcn.h>
 #include <math.h>
 #include <nlopt.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "runtime/base/system/threads.h"
 
 #define NAMES(NAME) \
 	NAME(nlopt_create) NAME(nlopt_destroy) NAME(nlopt_set_min_objective) NAME(nlopt_set_ftol_rel) NAME(nlopt_set_xtol_abs1) \
@@ -82,7 +83,7 @@ static double objective(unsigned n, const double *x, double *gradient, void *ctx
 	struct session *s = ctx;
 	double loss = HUGE_VAL;
 
-	pthread_mutex_lock(&s->lock);
+	mutex_auto held = mutex_hold(&s->lock);
 	if (s->turn != TURN_CANCELLED) {
 		memcpy(s->x, x, n * sizeof *x);
 		pass_turn(s, TURN_ASKED);
@@ -95,7 +96,6 @@ static double objective(unsigned n, const double *x, double *gradient, void *ctx
 		loss = s->loss;
 	if (gradient)
 		memcpy(gradient, s->gradient, n * sizeof *gradient);
-	pthread_mutex_unlock(&s->lock);
 	return loss;
 }
 
@@ -108,9 +108,8 @@ static void *optimise(void *ctx)
 		memcpy(x, s->x, s->n * sizeof *x);
 	s->result = x ? lib.nlopt_optimize(s->opt, x, &loss) : NLOPT_OUT_OF_MEMORY;
 	free(x);
-	pthread_mutex_lock(&s->lock);
+	mutex_auto held = mutex_hold(&s->lock);
 	pass_turn(s, TURN_ENDED);
-	pthread_mutex_unlock(&s->lock);
 	return NULL;
 }
 
@@ -128,10 +127,9 @@ static bool asks(struct session *s)
 /* s->gradient is filled where NLopt takes one. */
 static void answer_nlopt(struct session *s, double loss)
 {
-	pthread_mutex_lock(&s->lock);
+	mutex_auto held = mutex_hold(&s->lock);
 	s->loss = loss;
 	pass_turn(s, TURN_NLOPT);
-	pthread_mutex_unlock(&s->lock);
 }
 
 void session_free_nlopt(void *session)

@@ -356,11 +356,10 @@ static int read_vectors(struct reader *r)
 		const struct tensor *t = &r->tensor[i];
 		struct rd rd = { r->data + t->begin, t->end - t->begin, 0, 0 };
 		size_t n = rd.len / 8;
-		double *value;
 
 		if (t->used)
 			continue;
-		value = arena_alloc(&w->arena, n + 1, sizeof *value);
+		double *value = arena_alloc(&w->arena, n + 1, sizeof *value);
 		for (size_t k = 0; k < n; k++)
 			value[k] = rd_f64(&rd);
 		*v++ = (struct weights_vector){ arena_strdup(&w->arena, t->name), value, n };

@@ -41,6 +41,7 @@ libcompiler_a_SOURCES = \
 	compiler/elaborate/elab_evolve.c \
 	compiler/elaborate/elab_expr.c \
 	compiler/elaborate/elab_index.c \
+	compiler/elaborate/elab_matrix.c \
 	compiler/elaborate/elab_measure.c \
 	compiler/elaborate/elab_modifier.c \
 	compiler/elaborate/elab_observe.c \
@@ -49,11 +50,16 @@ libcompiler_a_SOURCES = \
 	compiler/elaborate/elaborate.c \
 	compiler/elaborate/lists.c \
 	compiler/elaborate/lists.h \
+	compiler/elaborate/matrix_text.c \
+	compiler/elaborate/matrix_text.h \
 	compiler/elaborate/pauli_sum.c \
 	compiler/elaborate/pauli_sum.h \
 	compiler/elaborate/pauli_text.c \
 	compiler/elaborate/pauli_text.h \
 	compiler/elaborate/principal_power.c \
+	compiler/elaborate/unitary.c \
+	compiler/elaborate/unitary.h \
+	compiler/elaborate/unitary_two.c \
 	compiler/elaborate/value.c \
 	compiler/elaborate/value.h \
 	compiler/export/model_print.c \

@@ -22,7 +22,7 @@ static uint32_t count_angles(const struct node *decl)
 static void add_signature(struct resolver *r, struct buf *b, const struct node *decl)
 {
 	const char *text = source_text(diags_sources(r->diags), decl->name_span.file, NULL);
-	uint32_t end = decl->c->span.begin;
+	uint32_t end = decl->c ? decl->c->span.begin : decl->list.v[decl->list.n - 1]->span.end;
 
 	for (uint32_t i = decl->name_span.begin; i < end; i++) {
 		if (!isspace((unsigned char)text[i]))
@@ -322,7 +322,9 @@ static void call_evolve(struct resolver *r, struct node *n, bool known, uint64_t
 	"models have no noise: states are pure and gates are unitary; shots are drawn by `--shots` and `run.shots`"
 #define EVOLVE \
 	"write `evolve(z(a)*x(b)*y(c)*y(d), t/2);`, which is exp(-i t/2 zxyy); a sum gives the product over its terms"
-#define MATRIX "a gate cannot be given as a matrix; write a block of gates"
+#define MATRIX \
+	"declare a gate by its matrix, `gate v a, b = \"v.txt\";`, as numpy.savetxt writes it"
+#define STATE "write `amplitudes(x) q;` before the first gate, with x an input or a list of numbers"
 
 /* What there is instead of that which other languages call by names that begin so. */
 static const char *instead_of(const char *name)
@@ -345,6 +347,13 @@ static const char *instead_of(const char *name)
 		{ "noise", NOISE },
 		{ "qubitunitary", MATRIX },
 		{ "unitary", MATRIX },
+		{ "matrixgate", MATRIX },
+		{ "controlledqubitunitary", MATRIX },
+		{ "diagonalqubitunitary", MATRIX },
+		{ "initialize", STATE },
+		{ "stateprep", STATE },
+		{ "mottonen", STATE },
+		{ "amplitudeembedding", STATE },
 		{ "multirz",
 			"on two and three qubits it is `rzz` and `rzzz`; on more, write `evolve(z(a)*z(b)*z(c)*z(d), t/2);`" },
 		{ "paulirot", EVOLVE },
@@ -364,6 +373,7 @@ static const char *instead_of(const char *name)
 #undef NOISE
 #undef EVOLVE
 #undef MATRIX
+#undef STATE
 
 static void unknown_callee(struct resolver *r, struct node *n)
 {

@@ -136,6 +136,13 @@ statement:
 | "gate" ID untyped wires scope
                               { $$ = NODE_OF(.kind = NODE_GATE_DEF, .name = $2, .name_span = @2, .c = $5,
                                 .list = parser_joined(p, $3, $4), .span = @$); }
+| "gate" ID untyped wires '=' expr ';'
+                              { $$ = NODE_OF(.kind = NODE_MATRIX_DEF, .name = $2, .name_span = @2, .a = $6,
+                                .list = parser_joined(p, $3, $4), .span = @$); }
+| "gate" ID untyped wires '=' STRING ';'
+                              { $$ = NODE_OF(.kind = NODE_MATRIX_DEF, .name = $2, .name_span = @2, .text = $6,
+                                .callee_span = @6, .value.i = parser_text(p, $6, @6),
+                                .list = parser_joined(p, $3, $4), .span = @$); }
 | "block" ID formals wires scope
                               { $$ = NODE_OF(.kind = NODE_BLOCK_DEF, .name = $2, .name_span = @2, .c = $5,
                                 .list = parser_joined(p, $3, $4), .span = @$); }

@@ -328,6 +328,11 @@ void parser_include(struct parser *p, const char *path, struct span path_at, str
 		begin_file(p, id, at);
 }
 
+uint32_t parser_text(struct parser *p, const char *path, struct span path_at)
+{
+	return p->stop ? 0 : open_named(p, "read", path, path_at, false);
+}
+
 struct node *parser_read(struct parser *p, const char *name, const char *path, struct span path_at,
 	struct node_list args, struct span name_span, struct span at)
 {
@@ -340,8 +345,8 @@ struct node *parser_read(struct parser *p, const char *name, const char *path, s
 		.callee_span = path_at,
 		.span = at };
 
-	if (!p->stop && !strcmp(name, "pauli_sum"))
-		n.value.i = open_named(p, "read", path, path_at, false);
+	if (!strcmp(name, "pauli_sum"))
+		n.value.i = parser_text(p, path, path_at);
 	return parser_node(p, &n);
 }
 

@@ -80,6 +80,8 @@ struct node *parser_dims(struct parser *p, struct node *dims);
 /* The same where models have nothing but `expected`. */
 void parser_width(struct parser *p, const struct node *dims, const char *expected);
 
+/* The file as a source, whose text elaboration reads; 0: a message says why not. */
+uint32_t parser_text(struct parser *p, const char *path, struct span path_at);
 /* f("path", args): the file becomes a source, whose text the function reads. */
 struct node *parser_read(struct parser *p, const char *name, const char *path, struct span path_at,
 	struct node_list args, struct span name_span, struct span at);

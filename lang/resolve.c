@@ -121,6 +121,23 @@ static void do_define(struct resolver *r, struct node *n)
 	scope_declare(r, SPACE_CALL, n);
 }
 
+/* Its numbers are seen by no call, as those of a body. */
+static void do_matrix(struct resolver *r, struct node *n)
+{
+	struct node *outer = r->def;
+	unsigned outer_scope = r->def_scope;
+
+	scope_enter(r);
+	r->def = n;
+	r->def_scope = r->scope;
+	formals(r, n);
+	decl_matrix(r, n);
+	r->def = outer;
+	r->def_scope = outer_scope;
+	scope_leave(r);
+	scope_declare(r, SPACE_CALL, n);
+}
+
 static void do_layer(struct resolver *r, struct node *n)
 {
 	scope_declare(r, SPACE_LAYER, n);
@@ -266,6 +283,8 @@ static const struct statement_row statements[NODE_COUNT] = {
 	[NODE_QUBIT] = { "`qubit`", IN_PARTS, false, "circuits and layers", decl_qubit },
 	[NODE_GATE_DEF] = { "a gate definition", IN_TOP | IN_CIRCUIT, true,
 		"files and circuits, outside of any other { }", do_define },
+	[NODE_MATRIX_DEF] = { "a gate definition", IN_TOP | IN_CIRCUIT, true,
+		"files and circuits, outside of any other { }", do_matrix },
 	[NODE_BLOCK_DEF] = { "a block definition", IN_TOP | IN_CIRCUIT, true,
 		"files and circuits, outside of any other { }", do_define },
 	[NODE_CALL] = { "a call", IN_BODY | IN_GATE | IN_MEASURED, false,

@@ -93,6 +93,7 @@ void decl_qubit(struct resolver *r, struct node *n);
 void decl_bits(struct resolver *r, struct node *n);
 void decl_input(struct resolver *r, struct node *n);
 void decl_param(struct resolver *r, struct node *n);
+void decl_matrix(struct resolver *r, struct node *n);
 void decl_assign(struct resolver *r, struct node *n);
 void decl_dims(struct resolver *r, struct node *n);
 void decl_set_kind(struct node *n, int op, bool angle);

@@ -168,6 +168,53 @@ void decl_param(struct resolver *r, struct node *n)
 	scope_declare(r, SPACE_VALUE, n);
 }
 
+/* ---- matrices ---- */
+
+/* A number, or a pair of them. */
+static void matrix_entry(struct resolver *r, struct node *n)
+{
+	static const char role[] = "an entry of a matrix",
+			  wanted[] = "a number or a pair (real, imaginary)";
+	bool pair = n->kind == NODE_TUPLE;
+
+	if (pair && n->list.n != 2) {
+		diag_label(diag_at(r->diags, DIAG_WRONG_KIND, n->span, "%s must be %s", role, wanted),
+			"this has %u parts", n->list.n);
+		return;
+	}
+	for (uint32_t i = 0; i < (pair ? 2 : 1); i++) {
+		struct node *part = pair ? n->list.v[i] : n;
+
+		kinds_expr(r, part);
+		kinds_require(r, part, KINDS_CONSTANT, role, wanted);
+	}
+}
+
+static bool is_list(struct resolver *r, const struct node *n)
+{
+	if (n->kind == NODE_SET)
+		return true;
+	diag_help(diag_at(r->diags, DIAG_WRONG_KIND, n->span, "a matrix is a list of rows"),
+		"write `{{1, 0}, {0, (0, 1)}}`, or the name of a file: `\"v.txt\"`");
+	return false;
+}
+
+void decl_matrix(struct resolver *r, struct node *n)
+{
+	if (r->tree->dialect != DIALECT_MODEL)
+		diag_label(diag_at(r->diags, DIAG_QASM_PART, n->name_span, "a gate given by a matrix"),
+			"models have it, OpenQASM has not");
+	if (n->list.v[0]->op != AST_TYPE_QUBIT)
+		diag_label(diag_at(r->diags, DIAG_WRONG_KIND, n->list.v[0]->span,
+				   "a gate given by a matrix has no angles"),
+			"a matrix is constant");
+	if (!n->a || !is_list(r, n->a))
+		return;
+	for (uint32_t i = 0; i < n->a->list.n && is_list(r, n->a->list.v[i]); i++)
+		for (uint32_t k = 0; k < n->a->list.v[i]->list.n; k++)
+			matrix_entry(r, n->a->list.v[i]->list.v[k]);
+}
+
 /* ---- assignment ---- */
 
 static struct node *root_name(struct node *n)

@@ -118,6 +118,7 @@ static enum space space_of(const struct node *n)
 	case NODE_CONST: case NODE_VAR: case NODE_LET: case NODE_QUBIT: case NODE_PARAM: case NODE_INPUT:
 	case NODE_BITS: return SPACE_VALUE;
 	case NODE_GATE_DEF:
+	case NODE_MATRIX_DEF:
 	case NODE_BLOCK_DEF:
 	case NODE_OPAQUE: return SPACE_CALL;
 	case NODE_LAYER:
@@ -232,7 +233,11 @@ static void not_visible(struct resolver *r, struct node *n, struct node *hidden)
 
 	diag_label(g, "sees its formals and the constants of the file");
 	diag_second(g, hidden->name_span, "declared here");
-	diag_help(g, hidden->rank == KIND_QUBITS ? "hand it over as an operand" : "hand it over as an argument");
+	diag_help(g, "%s",
+		r->def->kind == NODE_MATRIX_DEF
+			? "a matrix is constant; gates with angles are made of others: `gate v(t) a { ... }`"
+			: hidden->rank == KIND_QUBITS ? "hand it over as an operand"
+						      : "hand it over as an argument");
 }
 
 struct node *scope_value(struct resolver *r, struct node *n)

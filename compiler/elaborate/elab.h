@@ -132,6 +132,8 @@ const struct calls *elab_block(struct elab *e, const struct node *call, const st
 	const struct value *arg, const struct node *const *arg_node);
 bool elab_bind_formals(struct elab *e, const struct node *def, const struct value *arg, const struct node *const *at);
 void elab_memo_free(struct elab *e);
+/* elab_matrix.c: the operations of a gate given by its matrix; false: a message says why there are none. */
+bool elab_matrix(struct elab *e, const struct node *def, struct calls *out);
 /* elab_modifier.c */
 /* Rewrites the callee's applies under the call's modifiers; *nwire counts the operands. */
 bool elab_modify(struct elab *e, const struct node *call, struct calls *ops, uint32_t *nwire);

@@ -133,6 +133,8 @@ const struct calls *elab_block(struct elab *e, const struct node *call, const st
 		e->stop = true;
 		return &m->calls;
 	}
+	if (def->kind == NODE_MATRIX_DEF)
+		return elab_matrix(e, def, &m->calls) ? &m->calls : NULL;
 	if (!elab_bind_formals(e, def, arg, arg_node)) {
 		return NULL;
 	}

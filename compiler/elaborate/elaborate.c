@@ -258,6 +258,8 @@ static void run_barrier(struct elab *e, const struct node *n)
 
 static void run_head(struct elab *e, const struct node *n) { e->head = n; }
 
+static void run_matrix(struct elab *e, const struct node *n) { elab_block(e, n, n, NULL, NULL); }
+
 /* Where a statement may stand is known since names were resolved. Declarations of gates, blocks and circuits, and includes,
  * whose statements follow them, run nothing. */
 static void (*const run[NODE_COUNT])(struct elab *, const struct node *) = {
@@ -283,6 +285,7 @@ static void (*const run[NODE_COUNT])(struct elab *, const struct node *) = {
 	[NODE_BITS] = elab_bits,
 	[NODE_MEASURE] = elab_measure,
 	[NODE_RESET] = elab_reset,
+	[NODE_MATRIX_DEF] = run_matrix,
 };
 
 void elab_run(struct elab *e, const struct node *n)

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Gates given by their matrices: is a matrix unitary, and which operations make it?
+ *
+ * A matrix is row-major, of 2^n rows; qubit 0 is the lowest bit of row and column. */
+#pragma once
+
+#include "compiler/circuit.h"
+
+enum { UNITARY_QUBITS_MAX = 8 };
+#define UNITARY_TOLERANCE 1e-6
+
+/* The inner product of two rows, or of one with itself, that is farthest from what it is in a unitary matrix. */
+struct unitary_fault {
+	uint32_t row, other;
+	cplx product;
+	double deviation;
+};
+struct unitary_fault unitary_worst(const cplx *u, uint32_t dim);
+
+/* Of two qubits: u = e^(i phase) (after[1] after[0]) R (before[1] before[0]), where before[k] and after[k], 2 x 2, are on
+ * qubit k, and R is the product of exp(-i angle/2 P) for P = xx, yy, zz, of angles from -pi/2 to pi/2. */
+struct two_qubit_parts {
+	cplx before[2][4], after[2][4];
+	double angle[3], phase;
+};
+void unitary_two(const cplx u[16], struct two_qubit_parts *out);
+
+/* Appends operations on wires 0 .. n-1 whose product is u, phase included. */
+void unitary_build(struct design *d, struct calls *ops, const cplx *u, unsigned n);

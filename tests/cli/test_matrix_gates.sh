@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+# Gates given by the matrix in a file, as numpy.savetxt writes it; states and gradients are those of NumPy and PennyLane 0.45.1.
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
+
+# near NAME WANTED...: the numbers in the file out, after "schema": 1, differ by less than 1e-12 from these.
+near() {
+	point=$1
+	shift
+	sed 's/"schema": 1//' out | grep -o '[-0-9.][-0-9.e]*' >got
+	printf '%s\n' "$@" >want
+	paste got want >both
+	tap_ok "$point" awk 'NF != 2 || ($1 - $2) ^ 2 > 1e-24 { print; exit 1 }' both
+}
+
+# A random unitary matrix on two qubits, by numpy.savetxt.
+cat >v.txt <<'END'
+ (1.175350692253429585e-02+2.834203321945484855e-01j)  (3.751178028166650136e-01-1.443034137617642820e-01j)  (6.696295335934744353e-01-3.012044144604787976e-01j)  (-3.093274521826110401e-01+3.509795505945789706e-01j)
+ (-1.024247814036648996e-01-2.991730585694664102e-01j)  (3.842704656190279455e-02-7.144078801909411469e-01j)  (-2.286824318858957095e-01+1.644361591643265230e-01j)  (-5.557067419195552693e-01-2.121293333552411176e-03j)
+ (2.567363207549419046e-01-6.601026542381978057e-01j)  (-3.329219853494518322e-01-7.201926426025628825e-03j)  (5.408972167093025751e-01-1.554932656381723399e-01j)  (2.670385447040810045e-02-2.645769847385919249e-01j)
+ (2.338749830128516449e-01-5.130232502996289190e-01j)  (3.271992926041688565e-01+3.296355691462599657e-01j)  (-1.639054961202537908e-01+1.947416673283428046e-01j)  (-4.539944557938108138e-02+6.320919340843789147e-01j)
+END
+cat >v.qcnn <<'END'
+qubit[3] q;
+param float[2] t;
+gate v a, b = "v.txt";
+ry(t[0]) q;
+v q[0], q[1];
+ctrl @ inv @ v q[1], q[0], q[2];
+rx(t[1]) q[2];
+observe z(q), x(q[0])*y(q[2]);
+END
+echo '{"t": [0.7, -0.4]}' >t.json
+"$QCNN" run -p double -w t.json v.qcnn >out
+near "readouts" -0.10561369876430432 -0.27958020093899333 -0.1274957423051426 -0.0708332892605893
+"$QCNN" run -p double --device ref -w t.json v.qcnn >out
+near "readouts, ref" -0.10561369876430432 -0.27958020093899333 -0.1274957423051426 -0.0708332892605893
+for by in adjoint shift; do
+	"$QCNN" run -p double -g $by -e jacobian -w t.json v.qcnn >out
+	near "jacobian, $by" 0.859805103345906 3.469446951953614e-17 0.6721954579530347 -4.85722573273506e-17 0.03624495072507683 -0.06250983979168626 0.0079455447154681 -0.3644063504349098
+done
+
+# The same numbers in other forms: as lists of Python, with commas, signs as older savetxt wrote them, a comment.
+"$QCNN" run -p double -w t.json v.qcnn >whole
+for form in 's/(//g; s/)//g' 's/^ /[/; s/$/],/; s/) (/), (/g' 's/\(e[-+][0-9]*\)-\([^ ]*j\)/\1+-\2/g' 's/j/i/g' '1s/^/# rows\n/'; do
+	sed "$form" v.txt >form.txt
+	sed 's/v.txt/form.txt/' v.qcnn >form.qcnn
+	"$QCNN" run -p double -w t.json form.qcnn >out 2>err
+	tap_ok "the form of $form" cmp whole out
+done
+
+# Through the other forms of a program.
+"$QCNN" compile -q --emit=circuit -w t.json -o flat.qcnn v.qcnn
+"$QCNN" run -p double flat.qcnn >out
+near "as a circuit" -0.10561369876430432 -0.27958020093899333 -0.1274957423051426 -0.0708332892605893
+"$QCNN" compile -q --emit=asm -o flat.asm v.qcnn
+"$QCNN" run -p double -w t.json flat.asm >out
+near "as text of the assembler" -0.10561369876430432 -0.27958020093899333 -0.1274957423051426 -0.0708332892605893
+"$QCNN" compile -q --emit=openqasm -w t.json -o flat.qasm v.qcnn
+"$QCNN" run -p double -e probabilities flat.qasm >one
+"$QCNN" run -p double -e probabilities -w t.json v.qcnn >out
+near "as OpenQASM" $(sed 's/"schema": 1//' one | grep -o '[-0-9.][-0-9.e]*')
+cat >drawn <<'END'
+       +----------+  +-----+  +------+
+q[0] --+ ry(t[0]) +--+0    +--+0  v' +--------------- <Z>
+       +----------+  |   v |  +--+---+
+q[1] --+ ry(t[0]) +--+1    +-----@------------------- <Z>
+       +----------+  +-----+  +--+---+  +----------+
+q[2] --+ ry(t[0]) +-----------+1  v' +--+ rx(t[1]) +- <Z>
+       +----------+           +------+  +----------+
+
+<x(q[0])*y(q[2])>
+END
+"$QCNN" draw --ascii v.qcnn >out
+tap_same out drawn "drawn as boxes of its name"
+
+# The Fourier transform on 2 to 6 qubits takes |1> to (1, w, w^2, ...)/sqrt(N); with the first qubit as the highest bit it is the same.
+for n in 2 3 4 5 6; do
+	awk -v n=$n 'BEGIN { N = 2^n; for (i = 0; i < N; i++) for (k = 0; k < N; k++) { a = 2 * atan2(0, -1) * (i * k % N) / N;
+		printf " (%.18e%+.18ej)%s", cos(a) / sqrt(N), sin(a) / sqrt(N), k + 1 < N ? "" : "\n" } }' >f.txt
+	names=$(echo a b c d e f | cut -d' ' -f1-$n | tr ' ' ,)
+	wires=$(echo 0 1 2 3 4 5 | cut -d' ' -f1-$n | sed 's/[0-9]/q[&]/g; s/ /, /g')
+	printf 'qubit[%d] q; gate f %s = "f.txt"; x q[0]; f %s;' $n "$names" "$wires" >f.qcnn
+	"$QCNN" run -p double -e state f.qcnn >out 2>err
+	near "Fourier transform on $n qubits" $(awk -v n=$n 'BEGIN { N = 2^n; for (p = 0; p < 2; p++) for (k = 0; k < N; k++) {
+		a = 2 * atan2(0, -1) * k / N; printf "%.17g ", (p ? sin(a) : cos(a)) / sqrt(N) } }')
+done
+
+# What a file may be.
+refused() {
+	tap_exit 65 "$1: refused" "$QCNN" check bad.qcnn
+	tap_ok "$1: $2" grep -qF "$2" err
+	tap_ok "$1: $3" grep -qF -- "--> $3" err
+}
+echo 'gate v a = "bad.txt"; qubit q; v q; observe z(q);' >bad.qcnn
+printf '1 0\n0 2j\n' >bad.txt
+refused "no unitary matrix" '`v` is not unitary: row 1 has length 2, not 1' bad.txt:2:1
+printf '1 1\n1 -1\n' >bad.txt
+refused "a factor" 'row 0 has length 1.414213562, not 1' bad.txt:1:1
+tap_ok "a factor: help" grep -q 'all rows have this length: divide by it' err
+printf '0.6 0.8\n\n-0.6 0.8\n' >bad.txt
+refused "rows that are not orthogonal" 'the product of rows 0 and 1 is 0.28, not 0' bad.txt:3:1
+printf '1 0\n0\n' >bad.txt
+refused "too few numbers" '3 numbers, where 2 rows of 2 are needed' bad.txt:1:1
+printf '1 0\n0 1 0\n' >bad.txt
+refused "too many numbers" '5 numbers, where 2 rows of 2 are needed' bad.txt:1:1
+printf '1 0\n0 x\n' >bad.txt
+refused "a word" 'not a number' bad.txt:2:3
+printf '1 0\n0 1e999\n' >bad.txt
+refused "beyond a double" 'not a finite number' bad.txt:2:3
+printf '1 0\n0 1j+2j\n' >bad.txt
+refused "two imaginary parts" 'two imaginary parts' bad.txt:2:3
+printf '1 0\n0 0.6+0.8\n' >bad.txt
+refused "two real parts" 'two real parts: the imaginary one ends with j' bad.txt:2:3
+printf '1 0\n0 1+' >bad.txt
+refused "cut off" 'not a number' bad.txt:2:3
+: >bad.txt
+refused "empty" '0 numbers' bad.txt:1:1
+printf '\223NUMPY\001\000v\000' >bad.txt
+refused "an array of NumPy" 'not a number' bad.txt:1:1
+tap_ok "an array of NumPy: help" grep -qF 'numpy.savetxt("v.txt", v)' err
+rm bad.txt
+tap_exit 65 "no file" "$QCNN" check bad.qcnn
+tap_ok "names it" grep -q 'cannot read `bad.txt`' err
+tap_ok "its code is explained" sh -c '"$0" explain Q0231 | grep -q savetxt' "$QCNN"
+
+tap_done

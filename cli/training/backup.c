@@ -122,32 +122,43 @@ int backup_save(struct backup *b, const struct train_state *s, struct train_log 
 
 /* ---- the state after the last epoch ---- */
 
-/* What would end a training of more epochs there, too. */
-static const char *ended_by(const struct train_job *j, const struct end_states *ends)
+static bool within_epoch(const struct train_job *j, uint64_t step)
 {
-	for (uint32_t i = 0; i < j->restarts; i++) {
-		const struct restart_state *at = end_states_of(ends, i);
+	return j->max_steps && step >= j->max_steps && step % train_steps_per_epoch(j);
+}
 
-		if (at->over)
-			return j->max_steps && at->step >= j->max_steps           ? "max_steps"
-				: callback_next(j, CALLBACK_early_stopping, NULL) ? "early_stopping"
-										  : "optimizer";
-	}
-	return NULL;
+static void save_end(struct backup *b, const struct train_state *s, struct train_log *log,
+	const struct weights_vector *own, unsigned nown)
+{
+	struct err e;
+
+	if (write_file(b, backup_file[BACKUP_END], s, log, own, nown, &e))
+		cli_note(b->write_errors->cli, "%s; the run cannot be extended by more epochs",
+			e.text);
+}
+
+void backup_save_cut(struct backup *b, const struct train_state *s, struct train_log *log,
+	const struct weights_vector *own, unsigned nown)
+{
+	const struct train_job *j = &b->job->train;
+
+	if (j->restarts == 1 && within_epoch(j, s->running[0].step))
+		save_end(b, s, log, own, nown);
 }
 
 void backup_save_end(struct backup *b, const struct weights_vector *own, unsigned nown)
 {
+	const struct train_job *j = &b->job->train;
 	struct train_state s = { .nrunning = 1,
 		.running = end_states_of(b->ends, 0),
 		.others = end_states_others,
 		.other_context = b->ends };
-	struct err e;
 
 	if (!end_states_complete(b->ends))
 		return;
-	b->ended_by = ended_by(&b->job->train, b->ends);
-	if (write_file(b, backup_file[BACKUP_END], &s, NULL, own, nown, &e))
-		cli_note(b->write_errors->cli, "%s; the run cannot be extended by more epochs",
-			e.text);
+	for (uint32_t i = 0; i < j->restarts; i++)
+		if (within_epoch(j, end_states_of(b->ends, i)->step))
+			b->ended_by = "within_epoch";
+	if (j->restarts > 1 || !b->ended_by) /* else backup_save_cut() has done it */
+		save_end(b, &s, NULL, own, nown);
 }

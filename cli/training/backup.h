@@ -22,7 +22,7 @@ struct backup {
 	uint64_t nstep, count;       /* updates since the last one; checkpoints so far */
 	struct train_log_waiting waiting;    /* while one is written */
 	struct end_states *ends;             /* of restarts; borrowed */
-	const char *ended_by; /* of the state after the last epoch; NULL: all epochs were trained */
+	const char *ended_by; /* of the state after the last epoch; NULL: it can be extended */
 };
 
 /* count: number of the checkpoint that the run is resumed from, else 0; ends: filled while it trains. */
@@ -34,6 +34,10 @@ bool backup_is_due(struct backup *b);
  * not be saved. Without a signal a failure is reported, and saving is tried again at the next checkpoint. */
 int backup_save(struct backup *b, const struct train_state *s, struct train_log *log,
 	const struct weights_vector *own, unsigned nown, struct err *e);
+/* After the update that train.max_steps makes the last one, within an epoch: a longer training goes on from there, and not from
+ * behind what is an epoch of fewer updates now.  Of several restarts there is no state that one file of lines belongs to. */
+void backup_save_cut(struct backup *b, const struct train_state *s, struct train_log *log,
+	const struct weights_vector *own, unsigned nown);
 /* The states after the last epochs of all restarts, with what ended the training in the metadata. Call it when the run has
  * finished: those of a run that is extended stay until then, and weights and record come first where the disk is nearly full. */
 void backup_save_end(struct backup *b, const struct weights_vector *own, unsigned nown);

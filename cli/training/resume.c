@@ -21,7 +21,7 @@ struct search {
 	bool named;                  /* by --resume */
 	const char *file;            /* the checkpoint of the run that is read */
 	char device[16];             /* of the run, where --device names another; "": none */
-	struct extension more;       /* epochs than the run was begun with */
+	struct extension more;       /* than the run was begun with */
 	struct record_texts texts;
 };
 
@@ -114,17 +114,6 @@ static bool moves_to_device(struct search *s, json_t *ours, json_t *theirs)
 	return moves;
 }
 
-/* More epochs are no other configuration: `ours` gets as many as theirs. */
-static void take_epochs(struct search *s, json_t *ours, const json_t *theirs)
-{
-	uint32_t epochs = extend_epochs(theirs);
-
-	if (!epochs || epochs >= extend_epochs(ours))
-		return;
-	s->more.epochs = epochs;
-	json_object_set_new(json_object_get(ours, "train"), "epochs", json_integer(epochs));
-}
-
 /* By the schema of this program: a key that the program of the checkpoint did not know has its default. */
 static int check_config(struct search *s)
 {
@@ -135,7 +124,7 @@ static int check_config(struct search *s)
 	run_config_complete(meta_of(s->r, "config"), &text);
 	json_auto_t *ours = json_read(s->texts.config.data, s->texts.config.len, NULL);
 	json_auto_t *theirs = json_read(text.data, text.len, NULL);
-	take_epochs(s, ours, theirs);
+	extend_lengths(ours, theirs, &s->more); /* a longer training is no other configuration */
 	return json_equal(ours, theirs) || moves_to_device(s, ours, theirs)
 		? 0
 		: other_configuration(s, ours, theirs);
@@ -268,8 +257,8 @@ static void say(const struct search *s)
 
 	if (s->job->train.restarts > 1)
 		snprintf(restart, sizeof restart, "restart %u, ", at->restart + 1);
-	if (s->more.epochs)
-		extend_say(s->cli, s->job, &s->more, at->epoch - 1);
+	if (s->more.more)
+		extend_say(s->cli, s->job, &s->r->checkpoint.state, &s->more);
 	else
 		cli_note(s->cli, "resuming %s after %sstep %llu (epoch %u); --fresh begins a new run",
 			run_path(s->r->run), restart, (unsigned long long)at->step, at->epoch);
@@ -293,7 +282,7 @@ static void note_extension(struct resume *r)
 	json_object_foreach_safe(events, next, name, size)
 		if (!strchr(name, '/'))
 			json_object_del(events, name);
-	json_object_set_new(r->note, "extended", json_integer(r->checkpoint.running->epoch - 1));
+	json_object_set_new(r->note, "extended", json_integer(extend_epoch(&r->checkpoint.state)));
 	r->extended = true;
 }
 
@@ -327,7 +316,7 @@ static int read_run(struct search *s, bool *usable)
 		return 0;
 	status = check_same(s);
 	s->more.ended_by = json_string_value(json_object_get(r->note, "ended_by"));
-	if (!status && s->more.epochs)
+	if (!status && s->more.more)
 		status = extend_check(s->cli, s->job, &s->more);
 	if (status)
 		return status;
@@ -336,12 +325,12 @@ static int read_run(struct search *s, bool *usable)
 			run_path(r->run));
 		return cli_fail(s->cli, &e);
 	}
-	if (s->more.epochs)
-		status = extend_check_restarts(s->cli, &r->checkpoint.state, &s->more);
+	if (s->more.more)
+		status = extend_check_restarts(s->cli, s->job, &r->checkpoint.state, &s->more);
 	if (status)
 		return status;
 	s->job->train.resume = &r->checkpoint.state;
-	if (s->more.epochs)
+	if (s->more.more)
 		note_extension(r);
 	status = cut_files(s);
 	if (!status) {

@@ -8,8 +8,8 @@ struct resume {
 	struct run *run;         /* locked; NULL: begin a new run */
 	struct weights *weights; /* the checkpoint borrows from it */
 	struct checkpoint checkpoint;
-	/* Metadata "checkpoint": {"count", "events", "lines", "seconds", "version"}, "ended_by" of the state after the last
-	 * epoch, and "extended" where the training has more epochs now: after which one that was begun. */
+	/* Metadata "checkpoint": {"count", "events", "lines", "seconds", "version"}, "ended_by" of a state after the last
+	 * epoch from which no training goes on, and "extended" where the training is longer now: after which epoch that was begun. */
 	json_t *note;
 	bool extended;
 };

@@ -120,10 +120,11 @@ static int on_between(void *ctx, const struct train_state *s, struct err *e)
 	captures_step(t->captures, samples);
 	if (profiling_step(t->cli, samples))
 		return err_set(e, -ERR_STOPPED, "the profile is complete");
-	if (!backup_is_due(&t->backup) && !(t->job->train.exec.split > 1 && first))
-		return 0;
 	if (t->report)
 		norms.value = train_report_norms(t->report, &norms.n);
+	backup_save_cut(&t->backup, s, t->log, &norms, norms.value != NULL);
+	if (!backup_is_due(&t->backup) && !(t->job->train.exec.split > 1 && first))
+		return 0;
 	int code = backup_save(&t->backup, s, t->log, &norms, norms.value != NULL, e);
 	between_steps(t);
 	recorder_mark(PHASE_CHECKPOINT);

@@ -302,7 +302,7 @@ static int between(struct trainer *t, bool failed, struct err *e)
 	return o->between(o->ctx, &state, e);
 }
 
-static void report_complete(struct trainer *t)
+static void report_complete(struct trainer *t, const struct epoch_record *last)
 {
 	const struct train_observer *o = t->observer;
 	struct restart_state at;
@@ -310,6 +310,7 @@ static void report_complete(struct trainer *t)
 	if (!o->complete)
 		return;
 	state_now(t, false, &at);
+	at.after = last;
 	o->complete(o->ctx, &at);
 }
 
@@ -532,6 +533,8 @@ int trainer_run(struct trainer *t, uint32_t restart, const struct restart_state 
 		begin_restart(t, restart);
 	else if (!resume_restart(t, from))
 		return err_set(e, -ERR_CONFIG, "no memory for the %zu numbers of the optimiser's search", from->nrecord);
+	if (from && from->after)
+		*last = *from->after; /* no further epoch may follow */
 	for (; !code && epochs_left(t); begin_epoch(t, t->epoch + 1)) {
 		code = one_epoch(t, last, e);
 		if (!code && t->observer->epoch)
@@ -545,7 +548,7 @@ int trainer_run(struct trainer *t, uint32_t restart, const struct restart_state 
 	struct update u = update_of(t);
 	if (code)
 		return code;
-	report_complete(t);
+	report_complete(t, last);
 	optimizer_finish(j->optimizer, &u);
 	callbacks_finish(t->callbacks, t->observer, last, t->weight);
 	return 0;

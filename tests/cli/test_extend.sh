@@ -55,6 +55,45 @@ tap_has short/latest/run.json '"epochs": ' "with an epoch whose weights are kept
 extended workers --hosts=local:2
 extended restarts --set=train.restarts=3 '--set=train.callbacks.csv={}'
 extended 'concurrent restarts' --set=train.restarts=5 --set=run.threads=2 --set=log.histograms=1
+# Restarts that a callback has ended stay as they are: of four, two before epoch 5, three before epoch 8.
+for threads in 1 2; do
+	for more in '' ', restore_best_weights: true'; do
+		extended "some have ended early, $threads threads$more" --set=train.restarts=4 --set=run.threads=$threads --set=log.histograms=1 \
+			"--set=train.callbacks.early_stopping={monitor: loss, patience: 1, min_delta: 0.03$more}" \
+			'--set=train.optimizer={adam: {learning_rate: 0.05, use_ema: true}}'
+		tap_has err "not trained further: restart 1 (after epoch 6), restart 2 (after epoch 5), restart 4 (after epoch 4)" "which ones"
+		tap_is "$(grep -o '"stopped_epochs": [^]]*' short/latest/run.json)" "$(grep -o '"stopped_epochs": [^]]*' long/latest/run.json)" "the record has all"
+	done
+done
+
+# updates NAME FROM BY TO OPTIONS...: the same, where max_steps ends it, in the middle of an epoch or not.
+updates() {
+	name="$1: $2, $3, $4 updates"
+	from=$2
+	by=$3
+	to=$4
+	shift 4
+	rm -rf long short
+	train -q "$@" --set=train.epochs=30 --set=train.max_steps="$to" --set=log.dir=long
+	train -q "$@" --set=train.epochs=30 --set=train.max_steps="$from" --set=log.dir=short
+	train -q "$@" --set=train.epochs=30 --set=train.max_steps="$by" --set=log.dir=short --resume=latest
+	tap_exit 0 "$name" "$QCNN" train --no-progress "$@" --set=train.epochs=30 --set=train.max_steps="$to" --set=log.dir=short --resume=latest config.yaml
+	tap_has err "from $by updates to 30 epochs" "$name: from where"
+	tap_is "$(ls -d short/cluster-* | wc -l | tr -d ' ')" 1 "$name: all in one folder"
+	same_runs "$name" short long
+}
+updates "whole epochs" 8 20 48 '--set=train.callbacks.csv={}'
+updates "parts of epochs" 7 29 46 --set=log.histograms=1 '--set=train.callbacks={early_stopping: {patience: 9, restore_best_weights: true}, csv: {}}'
+updates "to the end" 18 21 null --set=train.batch_size=16 '--set=train.schedule={cosine: {decay_steps: 100}}'
+updates restarts 4 12 20 --set=train.restarts=3 --set=run.threads=2
+updates "workers" 6 7 8 --hosts=local:2
+rm -rf short long
+set -- --set=train.max_steps=18
+train -q "$@" --set=train.epochs=3 --set=log.dir=short
+train -q "$@" --set=train.epochs=9 --set=log.dir=short --resume=latest
+train -q "$@" --set=train.epochs=9 --set=log.dir=long
+same_runs "more epochs, up to max_steps" short long
+
 config=table.yaml
 extended streaming --set=data.streaming=on --set=log.name=cluster
 sed 's/^head.*//; s/observe z(q)/observe z(q[0])*z(q[1])/' two.qcnn >angles.qcnn
@@ -86,8 +125,18 @@ refused() {
 other=
 refused 2 "a schedule as long as the training" "without train.schedule.cosine.decay_steps" '--set=train.schedule={cosine: {}}'
 refused 2 "many restarts" "has no state.bin" --set=train.restarts=257 --set=log.tensorboard=false
+refused 2 "all have stopped early" "its callback early_stopping has ended it" --set=train.restarts=2 \
+	'--set=train.callbacks.early_stopping={monitor: loss, min_delta: 10}'
 refused 2 "stopped early" "its callback early_stopping has ended it" '--set=train.callbacks.early_stopping={monitor: loss, min_delta: 10}'
-refused 2 "max_steps" "train.max_steps has ended it" --set=train.max_steps=7
+refused 2 "max_steps" '`--set train.max_steps=14` gives it more updates' --set=train.max_steps=7
+refused 2 "max_steps of restarts within an epoch" "ended its restarts within an epoch" --set=train.max_steps=7 --set=train.restarts=2
+other="--set=train.epochs=5 --set=train.max_steps=200"
+refused 2 "more updates than its epochs have" '`--set train.epochs=10` gives it more' --set=train.max_steps=100
+other="--set=train.epochs=5"
+refused 2 "no more updates" "has finished its 8 updates (train.max_steps); with more of them, as \`--set train.max_steps=16\`, it goes on" \
+	--set=train.max_steps=8
+other="--set=train.max_steps=9"
+refused 78 "fewer updates than it was to have" "train.max_steps is 9 here and 100 there" --set=train.max_steps=100
 other=--set=train.optimizer.adam.learning_rate=0.5
 refused 78 "another configuration" "train.optimizer.adam.learning_rate is 0.5 here"
 other=--set=train.epochs=5

@@ -159,8 +159,34 @@ static int callbacks(struct walk *w, struct restart_state *s)
 		: vector(w, "callbacks/best", nbest, &s->callback_best);
 }
 
-/* A restart that runs; when writing the caller's copy. */
-static int running(struct walk *w, struct restart_state *s)
+/* The record of an epoch. */
+static int record(struct walk *w, const char *name, struct epoch_record *last)
+{
+	unsigned nvalue = train_values(w->job);
+	size_t n = epoch_record_size(nvalue);
+	double *packed = w->file ? NULL : list(w, n);
+	const double *v = packed;
+
+	if (packed)
+		epoch_record_pack(last, nvalue, packed);
+	int code = vector(w, name, n, &v);
+	if (code || packed)
+		return code;
+	*last = (struct epoch_record){ .loss = 0 };
+	return epoch_record_unpack(last, nvalue, v) ? 0 : bad(w, name, "an entry is no count");
+}
+
+static int after(struct walk *w, struct restart_state *s, struct epoch_record *own)
+{
+	static const char name[] = "training/last_epoch";
+
+	if (w->file && find(w, name))
+		s->after = own;
+	return s->after ? record(w, name, w->file ? own : (struct epoch_record *)s->after) : 0;
+}
+
+/* A restart that runs; when writing the caller's copy. own: memory for what is read of its last epoch. */
+static int running(struct walk *w, struct restart_state *s, struct epoch_record *own)
 {
 	const struct program *p = w->job->program;
 	int code = *w->prefix ? vector(w, "weights", p->nweight, &s->weight) : 0;
@@ -183,24 +209,9 @@ static int running(struct walk *w, struct restart_state *s)
 		code = vector(w, "training/readouts", (size_t)s->nbatch * p->nreadout, &s->readout);
 	if (!code)
 		code = events(w, &s->events);
+	if (!code)
+		code = after(w, s, own);
 	return code ? code : callbacks(w, s);
-}
-
-/* The last epoch of a restart that has ended. */
-static int result(struct walk *w, struct epoch_record *last)
-{
-	unsigned nvalue = train_values(w->job);
-	size_t n = epoch_record_size(nvalue);
-	double *packed = w->file ? NULL : list(w, n);
-	const double *v = packed;
-
-	if (packed)
-		epoch_record_pack(last, nvalue, packed);
-	int code = vector(w, "result", n, &v);
-	if (code || packed)
-		return code;
-	*last = (struct epoch_record){ .loss = 0 };
-	return epoch_record_unpack(last, nvalue, v) ? 0 : bad(w, "result", "an entry is no count");
 }
 
 /* A restart that has ended; its last epoch is the caller's. */
@@ -214,7 +225,7 @@ static int ended(struct walk *w, struct restart_state *s, struct epoch_record *l
 	int code = vector(w, "weights", w->job->program->nweight, &s->weight);
 
 	if (!code)
-		code = result(w, last);
+		code = record(w, "result", last);
 	if (!code)
 		code = vector(w, "end", RESTART_END_NUMBERS, &end);
 	if (!code)
@@ -244,7 +255,7 @@ static int reported(struct walk *w, struct train_state *s, struct train_result *
 		code = vector(w, "training/start_ends", n * RESTART_END_NUMBERS, &ends);
 	w->prefix = "best/";
 	if (!code)
-		code = result(w, &b->last);
+		code = record(w, "result", &b->last);
 	if (!code)
 		code = vector(w, "weights", nweight, &weight);
 	if (!code)
@@ -277,7 +288,7 @@ static void write_others(struct walk *w, const struct train_state *s)
 		if (other[k].last)
 			ended(w, &other[k], (struct epoch_record *)other[k].last);
 		else
-			running(w, &other[k]);
+			running(w, &other[k], NULL);
 	}
 	w->prefix = "";
 }
@@ -295,7 +306,7 @@ static void write_ends(struct walk *w, const struct end_states *ends)
 		struct restart_state copy = *at;
 		snprintf(prefix, sizeof prefix, "ends/%u/", i + 1);
 		w->prefix = prefix;
-		running(w, &copy);
+		running(w, &copy, NULL);
 	}
 	w->prefix = "";
 }
@@ -308,7 +319,7 @@ int checkpoint_image(const struct train_job *j, const struct train_state *s,
 	struct restart_state first = s->running[0];
 	struct train_state all = *s;
 
-	running(&w, &first);
+	running(&w, &first, NULL);
 	write_others(&w, s);
 	write_ends(&w, s->ends);
 	reported(&w, &all, (struct train_result *)s->best);
@@ -349,7 +360,8 @@ static int read_others(struct walk *w, struct checkpoint *c)
 		uint32_t n = c->state.nrunning;
 		if (n == STATE_RESTARTS_MAX)
 			return bad(w, prefix, "one restart too many");
-		code = has_ended ? ended(w, &c->running[n], &c->last[n]) : running(w, &c->running[n]);
+		code = has_ended ? ended(w, &c->running[n], &c->last[n])
+				 : running(w, &c->running[n], &c->last[n]);
 		if (!code && c->running[c->state.nrunning++].restart != i)
 			code = bad(w, prefix, "another restart");
 	}
@@ -365,11 +377,12 @@ static int read_ends(struct walk *w, struct end_states *ends)
 	w->prefix = prefix;
 	for (uint32_t i = 0; !code && i < w->job->restarts && i < STATE_RESTARTS_MAX; i++) {
 		struct restart_state at = { .restart = 0 };
+		struct epoch_record last;
 
 		snprintf(prefix, sizeof prefix, "ends/%u/", i + 1);
 		if (!find(w, "training/counters"))
 			continue;
-		code = running(w, &at);
+		code = running(w, &at, &last);
 		if (!code && (at.restart != i || at.at))
 			code = bad(w, prefix, "another restart");
 		if (!code)
@@ -395,7 +408,7 @@ int checkpoint_read(const struct train_job *j, const struct weights *w, struct c
 		return err_set(e, -ERR_BAD_DATA, "%u weights, the model has %u", w->program->nweight, j->program->nweight);
 	c->state.nrunning = 1;
 	c->state.running = c->running;
-	int code = running(&walk, c->running);
+	int code = running(&walk, c->running, c->last);
 	if (!code)
 		code = read_others(&walk, c);
 	if (!code)

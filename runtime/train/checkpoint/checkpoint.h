@@ -3,7 +3,7 @@
  *
  * Tensors of the first restart that has not ended: params/<path>, optimizer/<slot>, optimizer/record,
  * training/counters, training/outputs, training/gradient, training/readouts, callbacks/state, and callbacks/best with
- * the weights that may be restored.  Of concurrent restarts behind it the same below starts/<number>/, with
+ * the weights that may be restored; after its last epoch, training/last_epoch with the result of that.  Of concurrent restarts behind it the same below starts/<number>/, with
  * starts/<number>/weights, and training/tape with the events that were not reported yet; of one that has ended, result
  * and end in place of the counters.  Of the restarts that have ended and were reported: training/start_losses,
  * training/start_ends, and best/ (weights, optimizer/<slot>, result).  Of all that have ended, the states after their last epochs
@@ -24,7 +24,7 @@ void checkpoint_image_release(struct checkpoint_image *m);
 struct checkpoint {
 	struct train_state state;
 	struct restart_state running[STATE_RESTARTS_MAX];
-	struct epoch_record *last;           /* (STATE_RESTARTS_MAX) of restarts that have ended; owned */
+	struct epoch_record *last; /* (STATE_RESTARTS_MAX) of restarts after their last epoch; owned */
 	struct train_result best;
 	struct end_states *ends; /* owned */
 };

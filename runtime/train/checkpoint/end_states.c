@@ -12,6 +12,7 @@ enum { SEVERAL_BYTES_MAX = 256 << 20 };
 
 struct end_state {
 	struct restart_state at;
+	struct epoch_record after;
 	double *memory;
 };
 
@@ -58,12 +59,6 @@ static const double *put(double **to, const double *v, size_t n)
 	return at;
 }
 
-static bool has_ended(const struct train_job *j, const struct restart_state *at)
-{
-	return at->over || (at->callbacks && callbacks_stopped(at->callbacks))
-		|| (j->max_steps && at->step >= j->max_steps);
-}
-
 /* All of them are in memory at the same time, and in every checkpoint. */
 static bool keeps(const struct train_job *j)
 {
@@ -87,10 +82,14 @@ static struct end_state *copy(const struct train_job *j, const struct restart_st
 	d->at = (struct restart_state){ .restart = at->restart,
 		.epoch = at->epoch,
 		.step = at->step,
-		.over = has_ended(j, at),
+		.over = at->over || (at->callbacks && callbacks_stopped(at->callbacks)),
 		.nrecord = at->nrecord,
 		.ncallback = ncallback,
 		.output = at->output ? to : NULL };
+	if (at->after) {
+		d->after = *at->after;
+		d->at.after = &d->after;
+	}
 	d->at.weight = put(&to, at->weight, n);
 	for (unsigned k = 0; k < nslot; k++)
 		d->at.slot[k] = put(&to, at->slot[k], n);

@@ -10,7 +10,7 @@ struct end_states;
 /* For a job, which is borrowed. */
 struct end_states *end_states_new(const struct train_job *j);
 void end_states_free(struct end_states *s);
-/* Keeps a copy; from any thread.  `over` of the copy also says that a callback or max_steps has ended the restart. */
+/* Keeps a copy; from any thread.  `over` of the copy also says that a callback has ended the restart. */
 void end_states_add(struct end_states *s, const struct restart_state *at);
 /* The state of a restart; NULL: none is kept, or s is NULL. */
 const struct restart_state *end_states_of(const struct end_states *s, uint32_t restart);

@@ -23,7 +23,7 @@ static int check_callbacks(const struct train_job *j, const struct restart_state
 	int code = callbacks_restore(c, s->restart, s->callback_list, s->ncallback, e);
 	if (!code && (callbacks_best(c) != NULL) != (s->callback_best != NULL))
 		code = wrong(e, "the best weights are missing");
-	if (!code && !s->at && callbacks_stopped(c))
+	if (!code && !s->at && !s->after && callbacks_stopped(c))
 		code = wrong(e, "its epoch was not begun");
 	callbacks_free(c);
 	return code;
@@ -33,19 +33,21 @@ static int check_start(const struct train_job *j, const struct restart_state *s,
 {
 	uint32_t per_epoch = train_steps_per_epoch(j), batch = train_batch_size(j);
 
-	if (s->epoch <= j->initial_epoch || s->epoch > j->epochs)
+	if (s->epoch <= j->initial_epoch || s->epoch - (s->after != NULL) > j->epochs)
 		return wrong(e, "no such epoch");
 	uint64_t before = (uint64_t)(s->epoch - 1 - j->initial_epoch) * per_epoch;
 	uint64_t k = s->step - before;
 	if (!s->step || s->step < before || k > per_epoch || (j->max_steps && s->step > j->max_steps))
 		return wrong(e, "its step is not in its epoch");
 	/* The first update of an epoch could not be made. */
-	if (!k && (s->over || s->step == j->max_steps))
+	if (!k && !s->after && (s->over || s->step == j->max_steps))
 		return wrong(e, "its epoch was not begun");
 	if (s->at != train_samples(j, s->epoch, (uint32_t)k))
 		return wrong(e, "no such place in an epoch");
-	bool last = k == per_epoch || s->step == j->max_steps;
-	if (last != (s->gradient != NULL) || last != (s->readout != NULL) || s->nbatch > batch || last != (s->nbatch > 0))
+	/* Where max_steps is larger by now, what was the last update is no longer. */
+	bool last = !s->after && (k == per_epoch || s->step == j->max_steps), given = s->nbatch > 0;
+	if ((last && !given) || given != (s->gradient != NULL) || given != (s->readout != NULL)
+		|| s->nbatch > batch)
 		return wrong(e, "the last update is missing");
 	if ((s->output != NULL) != (j->measures.nmetric > 0))
 		return wrong(e, "the outputs are missing");

@@ -31,6 +31,9 @@ struct restart_state {
 	const double *callback_list, *callback_best; size_t ncallback;
 	struct event_queue events; /* of concurrent restarts behind the first: what was not reported yet; borrowed */
 	const struct epoch_record *last; struct restart_end end;
+	/* After the last epoch, its record: with more epochs the restart goes on behind it, unless it was ended early (over).
+	 * Else NULL. */
+	const struct epoch_record *after;
 };
 
 struct end_states;

@@ -20,10 +20,10 @@ struct meaning {
 };
 
 struct meanings {
-	struct arena a;                  /* of the words */
+	struct arena a;                  /* of the lists */
 	const char **word;               /* n of them; - stands for _ */
 	struct meaning *of;
-	size_t n, word_room, of_room;
+	size_t n;
 };
 
 static char *with_dashes(struct arena *a, const char *word, size_t len)
@@ -37,10 +37,9 @@ static char *with_dashes(struct arena *a, const char *word, size_t len)
 
 static void add(struct meanings *m, const char *word, struct meaning of)
 {
-	mem_reserve(m->word, m->n + 1, m->word_room);
-	mem_reserve(m->of, m->n + 1, m->of_room);
+	m->word = arena_grow(&m->a, m->word, m->n, sizeof *m->word);
 	m->word[m->n] = with_dashes(&m->a, word, strlen(word));
-	m->of[m->n++] = of;
+	*arena_push(&m->a, m->of, m->n) = of;
 }
 
 static bool has_word(const struct meanings *m, const char *word)
@@ -210,7 +209,5 @@ int options_unknown(enum command_bit command, const char *dashes, const char *wo
 	print_suggestion(&m, with_dashes(&m.a, word, len), value, next, &b);
 	err_set(e, -ERR_USAGE, "%s", b.data);
 	arena_release(&m.a);
-	free(m.word);
-	free(m.of);
 	return -ERR_USAGE;
 }

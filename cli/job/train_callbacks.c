@@ -18,16 +18,15 @@ extern char **environ;
 
 /* ---- the user's program ---- */
 
-struct environment { char **value; size_t n, cap; };
+struct environment {
+	struct arena arena;
+	char **value;
+	size_t n;
+};
 
 static void set_text(struct environment *v, const char *name, const char *text)
 {
-	struct buf b = BUF_INIT;
-
-	buf_printf(&b, "%s=%s", name, text);
-	mem_reserve(v->value, v->n + 1, v->cap);
-	v->value[v->n++] = buf_take(&b);
-	v->value[v->n] = NULL;
+	*arena_push(&v->arena, v->value, v->n) = arena_printf(&v->arena, "%s=%s", name, text);
 }
 
 /* QCNN_METRIC_VAL_LOSS of val_loss. */
@@ -71,11 +70,8 @@ static void set_others(struct environment *v)
 
 		while (i < v->n && (strncmp(v->value[i], *e, len) || v->value[i][len] != '='))
 			i++;
-		if (i < v->n)
-			continue;
-		mem_reserve(v->value, v->n + 1, v->cap);
-		v->value[v->n++] = mem_strdup(*e);
-		v->value[v->n] = NULL;
+		if (i == v->n)
+			*arena_push(&v->arena, v->value, v->n) = *e;
 	}
 }
 
@@ -105,7 +101,7 @@ static void run_commands(struct train_callbacks *t, unsigned event, const char *
 {
 	const struct train_job *j = &t->job->train;
 	const struct callback_choice *o = NULL;
-	struct environment v = { NULL, 0, 0 };
+	struct environment v = { .n = 0 };
 
 	set_text(&v, "QCNN_EVENT", name);
 	set_path(&v, "QCNN_RUN", run_path(t->run));
@@ -116,12 +112,11 @@ static void run_commands(struct train_callbacks *t, unsigned event, const char *
 	if (r)
 		set_record(&v, t, r);
 	set_others(&v);
+	*arena_push(&v.arena, v.value, v.n) = NULL;
 	while ((o = callback_next(j, CALLBACK_command, o)))
 		if ((unsigned)o->option[HOOK_ON] & event)
 			run_one(t, o, event, name, &v);
-	for (size_t i = 0; i < v.n; i++)
-		free(v.value[i]);
-	free(v.value);
+	arena_release(&v.arena);
 }
 
 void train_callbacks_epoch(struct train_callbacks *t, const struct epoch_record *r)

@@ -4,19 +4,16 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/arena.h"
 #include "runtime/base/visible.h"
 
 void table_add(struct table *t, const char *text)
 {
-	struct buf shown = BUF_INIT;
+	buf_auto shown = BUF_INIT;
 
 	visible_str(&shown, text);
-	mem_reserve(t->cell, t->n, t->cap);
-	t->cell[t->n++] = buf_take(&shown);
+	*arena_push(&t->arena, t->cell, t->n) = arena_strndup(&t->arena, shown.data, shown.len);
 }
 
 void table_add_number(struct table *t, double v, const char *format)
@@ -101,9 +98,4 @@ void table_align(const char *text, struct buf *out)
 		print_and_empty(&t, out);
 }
 
-void table_release(struct table *t)
-{
-	for (size_t i = 0; i < t->n; i++)
-		free(t->cell[i]);
-	free(t->cell);
-}
+void table_release(struct table *t) { arena_release(&t->arena); }

@@ -2,9 +2,15 @@
  * A table of words for people: rows of cells, printed with aligned columns. */
 #pragma once
 
+#include "runtime/base/arena.h"
 #include "runtime/base/buf.h"
 
-struct table { unsigned ncolumn; char **cell; size_t n, cap; };      /* { .ncolumn = N } is an empty one */
+struct table {
+	unsigned ncolumn;
+	struct arena arena;
+	char **cell;
+	size_t n;
+}; /* { .ncolumn = N } is an empty one */
 
 void table_add(struct table *t, const char *text);      /* the next cell of the row, copied */
 void table_add_number(struct table *t, double v, const char *format);  /* empty for a NaN */

@@ -45,7 +45,7 @@ static struct profile_section *begin(struct profile_sections *all, const char *k
 	struct profile_section *s = &all->section[all->n++];
 
 	*s = (struct profile_section){
-		.key = key, .title = title, .ncolumn = ncolumn, .column = column
+		.key = key, .title = title, .ncolumn = ncolumn, .column = column, .arena = &all->arena
 	};
 	return s;
 }
@@ -58,10 +58,7 @@ static struct profile_cell number(double v) { return (struct profile_cell){ NULL
 /* A cell for each column. */
 static void add_row(struct profile_section *s, const struct profile_cell *cell)
 {
-	if (s->nrow == s->room) {
-		s->room = s->room ? 2 * s->room : 8;
-		s->cell = mem_grow(s->cell, s->room, s->ncolumn * sizeof *cell);
-	}
+	s->cell = arena_grow(s->arena, s->cell, s->nrow, s->ncolumn * sizeof *cell);
 	memcpy(&s->cell[s->nrow * s->ncolumn], cell, s->ncolumn * sizeof *cell);
 	s->shown = ++s->nrow;
 }
@@ -547,9 +544,4 @@ void profile_sections_make(const struct profile *p, struct profile_sections *s)
 	add_advice(p, s);
 }
 
-void profile_sections_release(struct profile_sections *s)
-{
-	for (unsigned k = 0; k < s->n; k++)
-		free(s->section[k].cell);
-	arena_release(&s->arena);
-}
+void profile_sections_release(struct profile_sections *s) { arena_release(&s->arena); }

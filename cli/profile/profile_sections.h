@@ -28,8 +28,9 @@ struct profile_section {
 	const char *key, *title;
 	unsigned ncolumn;
 	const struct profile_column *column;
-	uint32_t nrow, room;
+	uint32_t nrow;
 	struct profile_cell *cell; /* (nrow, ncolumn) row-major */
+	struct arena *arena;       /* of the cells */
 	uint32_t shown;            /* rows that people see */
 	const char *note;          /* a sentence below the table, or why there is none; or NULL */
 };
@@ -44,6 +45,8 @@ struct profile_sections {
 /* p is borrowed and outlives s. */
 void profile_sections_make(const struct profile *p, struct profile_sections *s);
 void profile_sections_release(struct profile_sections *s);
+#define profile_sections_auto \
+	__attribute__((cleanup(profile_sections_release))) struct profile_sections
 
 /* A cell for people, appended; long texts are cut, control characters made visible. */
 void profile_cell_text(const struct profile_column *c, const struct profile_cell *cell,

@@ -71,17 +71,16 @@ void bench_passes_expect(struct bench_result *r, const struct plan *pl, const st
 	for (uint32_t k = 0; k < r->npass; k++) {
 		struct bench_pass *p = &r->pass[k];
 		const struct plan_circuit *c = &pl->circuit[p->circuit];
-		struct plan_seconds *stage, all;
+		struct plan_seconds all;
 
 		p->expected = p->stream_share = p->fma_share = NAN;
 		if (!l)
 			continue;
-		stage = mem_alloc(c->nstage + 1, sizeof *stage);
+		mem_auto struct plan_seconds *stage = mem_alloc(c->nstage + 1, sizeof *stage);
 		plan_seconds(pl, c, l, stage, &all);
 		p->expected = p->back
 			? stage[p->stage].back
 			: stage[p->stage].forward + (p->fuses_last ? stage[p->stage].back : 0);
-		free(stage);
 		if (p->seconds > 0) {
 			p->stream_share = p->bytes / l->stream_gb_s * 1e-9 / p->seconds;
 			p->fma_share = p->flops / (pl->precision == PRECISION_DOUBLE ? l->double_gflop_s : l->single_gflop_s) * 1e-9 / p->seconds;

@@ -11,7 +11,6 @@
 #include "cli/bench/bench.h"
 #include "compiler/compile.h"
 #include "runtime/base/crypto/crypto.h"
-#include "runtime/base/fixed.h"
 #include "runtime/base/maths.h"
 #include "runtime/base/rng.h"
 #include "runtime/net/scheduler/pool_threads.h"

@@ -10,7 +10,6 @@
 #include "cli/job/named_model.h"
 #include "cli/output/values.h"
 #include "compiler/asm/asm.h"
-#include "runtime/base/json.h"
 #include "runtime/exec/statevector/state_memory.h"
 
 static uint64_t count_applies(const struct program *p)
@@ -168,12 +167,11 @@ static void print(struct cli *c, const struct program *p, const struct job *j)
 static int check_model(struct cli *c, const char *path)
 {
 	const struct model_wish wish = { .path = path, .whole = true };
-	struct named_model m;
+	named_model_auto m;
 	int status = named_model_open(c, &wish, &m);
 
 	if (!status)
 		print(c, m.model.program, NULL);
-	named_model_release(&m);
 	return status;
 }
 

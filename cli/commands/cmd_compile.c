@@ -139,7 +139,7 @@ static int compile(struct cli *c)
 		/* The light cone keeps observables right, not the state. */
 		.without = options_choice(&c->options, OPT_EMIT_PROGRAM) >= EMIT_CIRCUIT ? "cone"
 											 : NULL };
-	struct named_model m;
+	named_model_auto m;
 	buf_auto weights = BUF_INIT;
 	int status = named_model_open(c, &wish, &m);
 
@@ -147,10 +147,7 @@ static int compile(struct cli *c)
 		status = weights_named(c, &c->options.value[OPT_WEIGHTS], &weights);
 	if (dump.len)
 		fwrite(dump.data, 1, dump.len, stderr);
-	if (!status)
-		status = emit_program(c, &m.model);
-	named_model_release(&m);
-	return status;
+	return status ? status : emit_program(c, &m.model);
 }
 
 const struct command command_compile = {

@@ -15,12 +15,11 @@ static void print_json(const struct config *config, struct buf *out)
 
 static int print_config(struct cli *c)
 {
-	struct named_model m;
+	named_model_auto m;
 	int status = named_config_open(c, c->options.operand[0], &m);
 
 	if (!status)
 		(c->options.given[OPT_JSON] ? print_json : config_print)(m.config, &c->out);
-	named_model_release(&m);
 	return status;
 }
 

@@ -45,13 +45,10 @@ static int draw_program(struct cli *c, const struct program *p)
 static int draw(struct cli *c)
 {
 	const struct model_wish wish = { .path = c->options.operand[0] };
-	struct named_model m;
+	named_model_auto m;
 	int status = named_model_open(c, &wish, &m);
 
-	if (!status)
-		status = draw_program(c, m.model.program);
-	named_model_release(&m);
-	return status;
+	return status ? status : draw_program(c, m.model.program);
 }
 
 const struct command command_draw = {

@@ -16,7 +16,6 @@
 #include "cli/job/weights_files.h"
 #include "cli/output/table.h"
 #include "cli/profile/profiling.h"
-#include "runtime/base/crypto/crypto.h"
 #include "runtime/base/numerical_version.h"
 #include "runtime/base/rng.h"
 #include "runtime/base/system/cpus.h"

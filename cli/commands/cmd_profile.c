@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "cli/job/named_model.h"
-#include "cli/machine.h"
 #include "cli/profile/profile_advice.h"
 #include "cli/profile/profile_attach.h"
 #include "cli/profile/profile_files.h"
@@ -17,7 +16,6 @@
 #include "cli/profile/profiling.h"
 #include "cli/signals.h"
 #include "runtime/base/system/clock.h"
-#include "runtime/base/system/cpus.h"
 #include "runtime/base/system/folder.h"
 #include "runtime/base/system/temporary_file.h"
 

@@ -183,13 +183,12 @@ static int open_cluster(struct running *r, struct evaluator_options *eo, enum em
 		.any_isa = !strcmp(c->options.value[OPT_ISA], "auto"),
 		.any_device = !strcmp(c->options.value[OPT_DEVICE], "auto"),
 		.threads = (uint32_t)options_count_or(&c->options, OPT_THREADS, 0) };
-	struct buf folder = BUF_INIT;
+	buf_auto folder = BUF_INIT;
 
 	if (!has_others(c))
 		return 0;
 	path_folder(c->options.operand[0], &folder);
 	int status = cluster_wish(c, NULL, folder.data, &r->cluster);
-	buf_release(&folder);
 	if (!status && r->cluster.hosts.n && !r->cluster.nrank && !workers_can(what))
 		status = refuse_workers(c);
 	if (!status)

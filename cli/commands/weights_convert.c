@@ -64,16 +64,13 @@ int weights_convert(struct cli *c)
 {
 	const struct options *o = &c->options;
 	const char *target = o->operand[2];
-	struct named_model m;
 
 	if (weights_file_is_bin(target) && !path_ends(target, ".bin") && !path_ends(target, ".safetensors"))
 		return cli_usage(c, "the target must end in .npz, .json, .h5, .bin or .safetensors, not `%s`", target);
 	if (weights_file_is_bin(target) && !weights_file_is_bin(o->operand[1]) && !o->given[OPT_MODEL])
 		return cli_usage(c, "%s has weights without a model, and %s would hold both; name the model with --model", o->operand[1],
 			target);
+	named_model_auto m;
 	int status = weights_model_open(c, &m);
-	if (!status)
-		status = convert(c, &m);
-	named_model_release(&m);
-	return status;
+	return status ? status : convert(c, &m);
 }

@@ -241,7 +241,7 @@ int weights_diff(struct cli *c)
 {
 	struct weights_file file[2] = { { 0 }, { 0 } };
 	struct comparison diff = { .file = file };
-	struct named_model m;
+	named_model_auto m;
 	int status = weights_model_open(c, &m);
 
 	if (!status)
@@ -259,6 +259,5 @@ int weights_diff(struct cli *c)
 	free(diff.path);
 	for (int k = 0; k < 2; k++)
 		weights_file_release(&file[k]);
-	named_model_release(&m);
 	return status;
 }

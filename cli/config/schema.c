@@ -10,7 +10,6 @@
 
 #include "cli/config/aliases.h"
 #include "cli/config/schema_text.h"
-#include "runtime/base/system/cpus.h"
 #include "runtime/data/dataset.h"
 #include "runtime/data/generate/generate.h"
 #include "runtime/data/transform/transform.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/config/schema_text.h"
-#include "runtime/base/maths.h"
 #include "runtime/data/transform/transform.h"
 #include "runtime/train/option/option_table.h"
 

@@ -73,7 +73,7 @@ static void parts_text(const struct cluster *k, struct buf *out)
 /* Processes that were started together: this is the first, and a worker of its own is beside it, unless it is a rank. */
 static int wish_joined(struct cluster *k, const struct config *config, const char *folder)
 {
-	struct buf parts = BUF_INIT;
+	buf_auto parts = BUF_INIT;
 	struct join a;
 	struct err e;
 	int status = joined_find(k->cli, &a);
@@ -95,7 +95,6 @@ static int wish_joined(struct cluster *k, const struct config *config, const cha
 	cli_note(k->cli,
 		"%u processes that %s has started form one job%s (%s); --attach=off makes each a job of its own",
 		a.size, join_row(a.mode)->name, parts.len ? parts.data : "", a.why);
-	buf_release(&parts);
 	if (k->nrank)
 		return 0;
 	return hosts_add(&k->hosts, "local", 5, 1, &e) ? cli_fail(k->cli, &e) : 0;

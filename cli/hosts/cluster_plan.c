@@ -60,7 +60,7 @@ static void rank_0(const struct cluster *k, struct buf *out)
 
 void cluster_plan_text(const struct cluster *k, struct buf *out)
 {
-	struct buf place = BUF_INIT;
+	buf_auto place = BUF_INIT;
 
 	if (!k->external.n && !k->hosts.n) {
 		buf_printf(out, "workers   none: %s\n", why_of(k));
@@ -69,8 +69,8 @@ void cluster_plan_text(const struct cluster *k, struct buf *out)
 	buf_printf(out, "start     %s: %s\n", mode_of(k), why_of(k));
 	if (k->external.n) {
 		rank_0(k, &place);
-		buf_printf(out, "processes %u, which find rank 0 by %s\n", k->joined.join.size, place.data);
-		buf_release(&place);
+		buf_printf(out, "processes %u, which find rank 0 by %s\n", k->joined.join.size,
+			place.data);
 	}
 	if (k->mpi)
 		buf_str(out, "messages  by MPI, not encrypted\n");
@@ -112,7 +112,7 @@ static json_t *host_json(const struct cluster *k, const struct host *h)
 
 json_t *cluster_plan_json(const struct cluster *k)
 {
-	struct buf place = BUF_INIT;
+	buf_auto place = BUF_INIT;
 	json_t *hosts = json_array(), *all;
 
 	for (size_t i = 0; i < k->hosts.n; i++)
@@ -127,7 +127,6 @@ json_t *cluster_plan_json(const struct cluster *k)
 	if (k->external.n) {
 		rank_0(k, &place);
 		json_object_set_new(all, "rank_0", json_string(place.data));
-		buf_release(&place);
 	}
 	return all;
 }

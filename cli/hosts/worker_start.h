@@ -2,7 +2,6 @@
  * Runs this process as a worker, however it was started. */
 #pragma once
 
-#include "runtime/base/system/cpus.h"
 #include "runtime/net/worker_process.h"
 
 /* Work until the coordinator ends: 0, or a code.  f NULL: the standard input says where it is.  share: processes of

@@ -6,7 +6,6 @@
 #include "cli/job/device_choice.h"
 #include "cli/job/samples.h"
 #include "runtime/train/train.h"
-#include "runtime/train/weights/weights.h"
 
 struct coordinator;
 

@@ -41,3 +41,4 @@ int named_config_open(struct cli *c, const char *path, struct named_model *out);
  * message. */
 int named_model_compile(struct cli *c, const struct model_wish *wish, struct named_model *m);
 void named_model_release(struct named_model *m);
+#define named_model_auto __attribute__((cleanup(named_model_release))) struct named_model

@@ -115,7 +115,7 @@ int run_list_read(const char *dir, bool unfinished, struct run_list *l, struct e
 /* The only run whose name begins with `word`. */
 static int find_beginning(const char *dir, const char *word, struct run_list *l, struct err *e)
 {
-	struct run_list all;
+	run_list_auto all;
 	size_t found = 0, at = 0;
 	int code = run_list_read(dir, false, &all, e);
 
@@ -129,7 +129,6 @@ static int find_beginning(const char *dir, const char *word, struct run_list *l,
 		code = err_set(e, -ERR_USAGE, "%zu runs in %s begin with `%s`; the newest is %s", found, dir, word, all.run[at].name);
 	else if (!code)
 		add_run(l, all.run[at].name, all.run[at].path);
-	run_list_release(&all);
 	return code;
 }
 
@@ -230,13 +229,12 @@ bool run_is_same(const struct run_folder *a, const struct run_folder *b)
 /* Only where the run that it names no longer exists. */
 static void point_latest(const char *dir)
 {
-	struct run_list all;
+	run_list_auto all = { NULL, 0, 0 };
 
 	if (!latest_remove_dangling(dir) || run_list_read(dir, false, &all, NULL))
 		return;
 	if (all.n)
 		latest_point(dir, all.run[0].name, NULL);
-	run_list_release(&all);
 }
 
 /* realpath() of a folder, or NULL and errno; ELOOP where `path` itself is a link, or becomes one meanwhile. */
@@ -318,7 +316,7 @@ static int no_weights(const struct run_folder *r, struct err *e)
 /* The run's weights.bin, which only a finished run has. */
 static int weights_of(const char *path, struct buf *own, const char **out, struct err *e)
 {
-	struct run_list l = { NULL, 0, 0 };
+	run_list_auto l = { NULL, 0, 0 };
 	struct stat st;
 	int code = latest_check(path, e);
 
@@ -332,31 +330,30 @@ static int weights_of(const char *path, struct buf *own, const char **out, struc
 		return err_set(e, -ERR_NO_INPUT, "%s is a folder without weights.bin, and not that of a run (it has no run.json); name a file "
 			"of weights or a run (`qcnn runs` lists those in runs)", path);
 	run_metrics_complete(&l.run[0]);
-	code = no_weights(&l.run[0], e);
-	run_list_release(&l);
-	return code;
+	return no_weights(&l.run[0], e);
 }
 
 /* No file and no run: runs have names without an ending. */
 static int no_such(const char *dir, const char *word, const struct run_list *all, struct err *e)
 {
-	const char **name = mem_alloc(all->n + 1, sizeof *name), *near;
+	mem_auto const char **name = mem_alloc(all->n + 1, sizeof *name);
 
 	for (size_t i = 0; i < all->n; i++)
 		name[i] = all->run[i].name;
 	name[all->n] = "latest";
-	near = diag_nearest(word, name, all->n + (all->n > 0));
+	const char *near = diag_nearest(word, name, all->n + (all->n > 0));
 	if (near)
-		err_set(e, -ERR_NO_INPUT, "there is no file `%s` and no run of this name in %s; did you mean `%s`?", word, dir, near);
-	else
-		err_set(e, -ERR_NO_INPUT, "there is no file `%s` and no run of this name in %s; `qcnn runs` lists the runs", word, dir);
-	free(name);
-	return -ERR_NO_INPUT;
+		return err_set(e, -ERR_NO_INPUT,
+			"there is no file `%s` and no run of this name in %s; did you mean `%s`?",
+			word, dir, near);
+	return err_set(e, -ERR_NO_INPUT,
+		"there is no file `%s` and no run of this name in %s; `qcnn runs` lists the runs",
+		word, dir);
 }
 
 int run_file(const char *dir, const char *word, struct buf *own, const char **out, struct err *e)
 {
-	struct run_list l = { NULL, 0, 0 }, all;
+	run_list_auto l = { NULL, 0, 0 }, all = { NULL, 0, 0 };
 	struct stat st;
 	struct err why;
 
@@ -374,11 +371,8 @@ int run_file(const char *dir, const char *word, struct buf *own, const char **ou
 		code = err_set(e, code, "%s", why.text);
 	else if (strchr(word, '.') || run_list_read(dir, false, &all, NULL))
 		code = 0;
-	else {
+	else
 		code = no_such(dir, word, &all, e);
-		run_list_release(&all);
-	}
-	run_list_release(&l);
 	return code;
 }
 
@@ -402,7 +396,7 @@ bool run_lasting_name(const char *dir, const char *word, const char *path, struc
 	const char *at = latest_in(word);
 	size_t base = strlen(path) - strlen(word);
 	buf_auto folder = BUF_INIT;
-	struct run_list l = { NULL, 0, 0 };
+	run_list_auto l = { NULL, 0, 0 };
 
 	if (at)
 		buf_add(&folder, path, base + (size_t)(at - word) + strlen("latest"));
@@ -414,6 +408,5 @@ bool run_lasting_name(const char *dir, const char *word, const char *path, struc
 	} else if (!strchr(word, '/') && access(path, F_OK) && !run_list_find(dir, word, &l, NULL)) {
 		buf_str(out, l.run[0].away ? l.run[0].path : l.run[0].name);
 	}
-	run_list_release(&l);
 	return out->len && strcmp(out->data, word) != 0;
 }

@@ -24,6 +24,7 @@ int run_list_read(const char *dir, bool unfinished, struct run_list *l, struct e
 /* Find one run by the path of its folder, its name in dir (or `latest`), or an unambiguous prefix of its name. */
 int run_list_find(const char *dir, const char *word, struct run_list *l, struct err *e);
 void run_list_release(struct run_list *l);
+#define run_list_auto __attribute__((cleanup(run_list_release))) struct run_list
 
 /* The state in its record; "cut off" if that is running but no process holds the lock of the run. */
 const char *run_state(const struct run_folder *r);

@@ -69,7 +69,7 @@ static void fill(const struct buf *template, struct buf *out)
 
 int main(int argc, char **argv)
 {
-	struct buf template = BUF_INIT, out = BUF_INIT;
+	buf_auto template = BUF_INIT, out = BUF_INIT;
 	struct err e;
 
 	if (argc != 2) {
@@ -82,8 +82,5 @@ int main(int argc, char **argv)
 	}
 	fill(&template, &out);
 	size_t written = fwrite(out.data, 1, out.len, stdout);
-	int failed = written != out.len || fflush(stdout);
-	buf_release(&template);
-	buf_release(&out);
-	return failed;
+	return written != out.len || fflush(stdout);
 }

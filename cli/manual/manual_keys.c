@@ -7,7 +7,6 @@
 #include "cli/config/schema_text.h"
 #include "runtime/base/profile/profile.h"
 #include "runtime/data/dataset.h"
-#include "runtime/data/generate/generate.h"
 #include "runtime/data/transform/transform.h"
 #include "runtime/exec/exact_optimisation.h"
 

@@ -59,17 +59,16 @@ static int socket_of(const struct run_folder *r, struct attached *a, struct err 
 
 static int newest_running(struct attached *a, struct err *e)
 {
-	struct run_list l = { NULL, 0, 0 };
+	run_list_auto l = { NULL, 0, 0 };
 	int code = run_list_read(RUNS, false, &l, e);
 	size_t k = 0;
 
 	while (!code && k < l.n && strcmp(run_state(&l.run[k]), "running"))
 		k++;
-	if (!code)
-		code = k < l.n ? socket_of(&l.run[k], a, e)
-			       : err_set(e, -ERR_NO_INPUT, "no run in the folder %s runs now", RUNS);
-	run_list_release(&l);
-	return code;
+	if (code)
+		return code;
+	return k < l.n ? socket_of(&l.run[k], a, e)
+		       : err_set(e, -ERR_NO_INPUT, "no run in the folder %s runs now", RUNS);
 }
 
 /* HOST:PORT, [ADDRESS]:PORT */
@@ -91,7 +90,7 @@ static bool is_port(const char *run, struct attached *a)
 
 int attach_find(const char *run, const char *key_file, struct attached *a, struct err *e)
 {
-	struct run_list l = { NULL, 0, 0 };
+	run_list_auto l = { NULL, 0, 0 };
 
 	*a = (struct attached){ BUF_INIT, BUF_INIT, BUF_INIT, 0, key_file };
 	if (!strcmp(run, "latest"))
@@ -102,7 +101,6 @@ int attach_find(const char *run, const char *key_file, struct attached *a, struc
 	else if (is_port(run, a))
 		code = key_file ? 0
 				: elsewhere(a->host.data, (int)strnlen(a->host.data, 200), "RUN", e);
-	run_list_release(&l);
 	return code;
 }
 

@@ -19,13 +19,12 @@ static int put(struct run *run, const char *below, const char *file, const struc
 
 static void write_roofline(const struct profile *p, struct buf *out)
 {
-	struct profile_sections s;
+	profile_sections_auto s;
 
 	profile_sections_make(p, &s);
 	for (unsigned k = 0; k < s.n; k++)
 		if (!strcmp(s.section[k].key, "stages"))
 			profile_roofline(p, &s.section[k], true, out);
-	profile_sections_release(&s);
 }
 
 /* A file of which nothing is made is not written. */

@@ -207,7 +207,7 @@ static void card(struct buf *out, const char *text, double value, enum cell_kind
 
 void profile_page_html(const struct profile *p, struct buf *out)
 {
-	struct profile_sections s;
+	profile_sections_auto s;
 	buf_auto title = BUF_INIT, shown = BUF_INIT;
 	double wall = 1e-9 * (double)p->ns;
 
@@ -236,5 +236,4 @@ void profile_page_html(const struct profile *p, struct buf *out)
 	}
 	buf_printf(out, "<footer>qcnn %s</footer>\n</main>\n</body>\n</html>\n",
 		p->version ? p->version : "");
-	profile_sections_release(&s);
 }

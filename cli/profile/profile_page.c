@@ -197,7 +197,7 @@ static void advice_text(const struct profile *p, struct buf *out)
 
 void profile_page_text(const struct profile *p, struct buf *out)
 {
-	struct profile_sections s;
+	profile_sections_auto s;
 
 	profile_sections_make(p, &s);
 	head_text(p, out);
@@ -205,7 +205,6 @@ void profile_page_text(const struct profile *p, struct buf *out)
 		if (strcmp(s.section[k].key, "advice"))
 			section_text(&s.section[k], out);
 	advice_text(p, out);
-	profile_sections_release(&s);
 }
 
 /* ---- for programs ---- */
@@ -243,7 +242,7 @@ static void set_text(json_t *o, const char *key, const char *text)
 
 void profile_page_json(const struct profile *p, struct buf *out)
 {
-	struct profile_sections s;
+	profile_sections_auto s;
 	json_auto_t *o = json_object();
 
 	profile_sections_make(p, &s);
@@ -264,12 +263,11 @@ void profile_page_json(const struct profile *p, struct buf *out)
 		json_object_set_new(o, s.section[k].key, section_json(&s.section[k]));
 	json_print(o, out);
 	buf_char(out, '\n');
-	profile_sections_release(&s);
 }
 
 void profile_page_csv(const struct profile *p, struct buf *out)
 {
-	struct profile_sections s;
+	profile_sections_auto s;
 
 	profile_sections_make(p, &s);
 	buf_str(out, "section,row,key,value\n");
@@ -288,5 +286,4 @@ void profile_page_csv(const struct profile *p, struct buf *out)
 				buf_printf(out, "%.15g", cell->number);
 			buf_char(out, '\n');
 		}
-	profile_sections_release(&s);
 }

@@ -3,6 +3,7 @@
  * that needs nothing else, for a screen of any width, light or dark, and for paper. */
 #pragma once
 
+#include "cli/job/classes.h"
 #include "cli/job/job.h"
 #include "runtime/log/history.h"
 #include "runtime/log/run.h"

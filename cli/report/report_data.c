@@ -92,13 +92,6 @@ static int evaluate_parts(struct train_report *p, struct err *e)
 
 /* ---- classes ---- */
 
-static const double *labels_of(const struct report_part *part, uint32_t row)
-{
-	const struct part *k = part->part;
-
-	return k->data->y + (size_t)(k->row ? k->row[row] : row) * k->data->ny;
-}
-
 static void add_class(struct train_report *p, double v)
 {
 	unsigned at = 0;
@@ -151,7 +144,7 @@ static void find_classes(struct train_report *p)
 		uint32_t ny = part->part->data->ny;
 
 		for (uint32_t i = 0; ny == 1 && noutput == 1 && i < part->nrow && p->nclass < REPORT_CLASSES_MAX; i++)
-			add_class(p, *labels_of(part, i));
+			add_class(p, *labels_of(part->part, i));
 	}
 	if (noutput > 1 && noutput <= REPORT_CLASSES_MAX && p->npart) {
 		p->nclass = noutput;
@@ -187,7 +180,7 @@ static unsigned nearest(const struct train_report *p, double v)
 unsigned report_class(const struct train_report *p, const struct report_part *part, uint32_t row, bool label)
 {
 	uint32_t n = p->job->model.program->noutput, ny = part->part->data->ny;
-	const double *y = labels_of(part, row), *output = part->output + (size_t)row * n;
+	const double *y = labels_of(part->part, row), *output = part->output + (size_t)row * n;
 
 	if (n > 1)
 		return label && ny == 1 ? (*y >= 0 && *y < n ? (unsigned)*y : 0) : metric_largest(label ? y : output, n);

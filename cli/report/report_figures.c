@@ -233,10 +233,9 @@ void figure_outputs(const struct train_report *p, const struct report_part *part
 static void label_series(const struct train_report *p, const struct report_part *part, double gap, double *x, double *y)
 {
 	for (uint32_t i = 0; i < part->nrow; i++) {
-		const struct part *k = part->part;
 		double spread = fmod(i * 0.6180339887, 1) - 0.5;
 
-		x[i] = k->data->y[(size_t)(k->row ? k->row[i] : i) * k->data->ny] + (p->nclass ? 0.4 * gap * spread : 0);
+		x[i] = *labels_of(part->part, i) + (p->nclass ? 0.4 * gap * spread : 0);
 		y[i] = part->output[i];
 	}
 }

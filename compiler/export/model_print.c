@@ -342,15 +342,13 @@ int model_check_size(const struct program *p, struct err *e)
 
 int model_print(const struct program *p, const double *weight, struct buf *out, struct err *e)
 {
-	struct printer *w;
-	double *value, *input;
 	int code = model_check_size(p, e);
 
 	if (code)
 		return code;
-	w = mem_alloc(1, sizeof *w);
-	value = mem_try((size_t)p->nexpr + 1, sizeof *value);
-	input = mem_try((size_t)p->ninput + 1, sizeof *input);
+	mem_auto struct printer *w = mem_alloc(1, sizeof *w);
+	mem_auto double *value = mem_try((size_t)p->nexpr + 1, sizeof *value);
+	mem_auto double *input = mem_try((size_t)p->ninput + 1, sizeof *input);
 	*w = (struct printer){ .language = &model_language, .p = p, .value = value, .out = out, .e = e };
 	choose_names(w);
 	if (!value || !input)
@@ -367,8 +365,5 @@ int model_print(const struct program *p, const double *weight, struct buf *out, 
 		code = put_circuit(w, c);
 	if (!code && p->ncircuit > 1)
 		put_instances(w);
-	free(input);
-	free(value);
-	free(w);
 	return code;
 }

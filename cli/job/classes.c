@@ -8,6 +8,7 @@
 
 #include "cli/job/sample_checks.h"
 #include "runtime/base/json.h"
+#include "runtime/base/order.h"
 
 /* ---- which labels there are ---- */
 
@@ -30,13 +31,6 @@ static bool add_label(struct label_set *s, double v)
 	return true;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 struct label_set classes_distinct(const struct part *p)
 {
 	struct label_set s = { .n = 0 };
@@ -46,7 +40,7 @@ struct label_set classes_distinct(const struct part *p)
 	for (uint32_t i = 0; i < p->nrow; i++)
 		if (!add_label(&s, *labels_of(p, i)))
 			return (struct label_set){ .n = 0 };
-	qsort(s.value, s.n, sizeof *s.value, by_value);
+	qsort(s.value, s.n, sizeof *s.value, order_doubles);
 	return s;
 }
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/order.h"
+
 static struct pauli_sum empty(struct arena *a, uint32_t cap)
 {
 	struct term_store *s = arena_alloc(a, 1, sizeof *s);
@@ -53,19 +55,12 @@ bool pauli_sum_append(struct arena *a, struct pauli_sum *s, const struct pauli_t
 	return true;
 }
 
-static int by_wire(const void *x, const void *y)
-{
-	const struct pauli_factor *f = x, *g = y;
-
-	return (f->wire > g->wire) - (f->wire < g->wire);
-}
-
 void pauli_term_place(struct pauli_term *t, const uint32_t *wire)
 {
 	for (uint32_t k = 0; k < t->nfactor; k++)
 		t->factor[k].wire = wire[t->factor[k].wire];
 	if (t->nfactor)
-		qsort(t->factor, t->nfactor, sizeof *t->factor, by_wire);
+		qsort(t->factor, t->nfactor, sizeof *t->factor, order_u32);
 }
 
 bool pauli_sum_add(struct arena *a, const struct pauli_sum *left, double scale,

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/order.h"
+
 /* ---- names ---- */
 
 static bool is_reserved(const char *s)
@@ -68,17 +70,12 @@ static bool vectors_are_inside(const struct circuit_code *c)
 	return true;
 }
 
-static int by_text(const void *x, const void *y)
-{
-	return strcmp(*(const char *const *)x, *(const char *const *)y);
-}
-
 /* Are n texts names, all different? */
 static bool are_names(const char **name, uint32_t n)
 {
 	bool good = true;
 
-	qsort(name, n, sizeof *name, by_text);
+	qsort(name, n, sizeof *name, order_texts);
 	for (uint32_t i = 0; i < n; i++)
 		good = good && model_is_name(name[i]) && (!i || strcmp(name[i - 1], name[i]));
 	return good;

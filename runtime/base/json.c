@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/base/order.h"
 
 /* The deepest nesting, without recursion and before any memory is taken. */
 static size_t depth_of(const char *text, size_t len)
@@ -41,11 +42,6 @@ json_t *json_read(const char *text, size_t len, struct err *e)
 	return v;
 }
 
-static int by_bytes(const void *x, const void *y)
-{
-	return strcmp(*(const char *const *)x, *(const char *const *)y);
-}
-
 /* Keys of the canonical form are sorted; those of the printed one are in the order in which they were added, "schema" first. */
 static const char **keys_of(const json_t *v, int printed)
 {
@@ -59,7 +55,7 @@ static const char **keys_of(const json_t *v, int printed)
 		if (!printed || strcmp(k, "schema"))
 			key[n++] = k;
 	if (!printed)
-		qsort(key, n, sizeof *key, by_bytes);
+		qsort(key, n, sizeof *key, order_texts);
 	return key;
 }
 

@@ -7,6 +7,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/buf.h"
+#include "runtime/base/order.h"
 
 bool label_words_add(struct label_words *w, const char *word)
 {
@@ -18,11 +19,6 @@ bool label_words_add(struct label_words *w, const char *word)
 	else
 		w->word[w->n++] = mem_strdup(word);
 	return w->n == 1 && !w->more;
-}
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 /* As a key of the configuration: in quotes where it is no plain word. */
@@ -51,7 +47,7 @@ void label_words_help(const struct label_words *w, const char *const *known, uns
 		return;
 	near = known ? diag_nearest(*w->word, known, nknown) : NULL;
 	memcpy(sorted, w->word, w->n * sizeof *sorted);
-	qsort(sorted, w->n, sizeof *sorted, by_name);
+	qsort(sorted, w->n, sizeof *sorted, order_texts);
 	for (unsigned i = 0; i < w->n; i++) {
 		buf_str(&b, i ? ", " : "");
 		add_key(&b, sorted[i]);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/order.h"
+
 static const double GAIN = 1.25;
 
 /* Outputs first .. last-1 of a circuit, and what they see. */
@@ -141,13 +143,6 @@ static uint32_t *mapped(struct arena *a, uint32_t n, const uint32_t *wire, const
 	return out;
 }
 
-static int by_wire(const void *x, const void *y)
-{
-	const struct pauli_factor *a = x, *b = y;
-
-	return (a->wire > b->wire) - (a->wire < b->wire);
-}
-
 static struct output mapped_output(struct arena *a, const struct output *o, const uint32_t *map)
 {
 	struct output out = *o;
@@ -161,7 +156,7 @@ static struct output mapped_output(struct arena *a, const struct output *o, cons
 		for (uint32_t f = 0; f < term->nfactor; f++)
 			term->factor[f].wire = map[term->factor[f].wire];
 		if (term->nfactor)
-			qsort(term->factor, term->nfactor, sizeof *term->factor, by_wire);
+			qsort(term->factor, term->nfactor, sizeof *term->factor, order_u32);
 	}
 	return out;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/base/order.h"
 #include "runtime/base/profile/recorder.h"
 
 enum {
@@ -33,13 +34,6 @@ static bool *kept_of(struct queue *q, int set, uint32_t nrow)
 	return q->kept[set];
 }
 
-static int ascending(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Rows of the units that the worker lacks, marked as kept, into s->row. */
 static uint32_t missing(struct scheduler *s, bool *kept, const uint32_t *id, uint32_t nid)
 {
@@ -54,7 +48,7 @@ static uint32_t missing(struct scheduler *s, bool *kept, const uint32_t *id, uin
 				s->row[n++] = row;
 			kept[row] = true;
 		}
-	qsort(s->row, n, sizeof *s->row, ascending);
+	qsort(s->row, n, sizeof *s->row, order_u32);
 	return n;
 }
 

@@ -12,6 +12,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/crypto/crypto.h"
+#include "runtime/base/order.h"
 #include "runtime/train/weights/weights_file.h"
 
 enum { MADE_HERE = 3 }; /* metadata that the writer makes itself */
@@ -19,11 +20,6 @@ enum { MADE_HERE = 3 }; /* metadata that the writer makes itself */
 static bool made_here(const char *key)
 {
 	return !strcmp(key, "format") || !strcmp(key, "order") || !strcmp(key, "sha256");
-}
-
-int metadata_by_key(const void *x, const void *y)
-{
-	return strcmp(((const struct metadata *)x)->key, ((const struct metadata *)y)->key);
 }
 
 /* A JSON list of the paths in the order of the weights. */
@@ -53,7 +49,7 @@ static void format_metadata(const struct program *p, const struct metadata *meta
 	for (unsigned i = 0; i < nmeta; i++)
 		if (!made_here(meta[i].key))
 			all[n++] = meta[i];
-	qsort(all, n, sizeof *all, metadata_by_key);
+	qsort(all, n, sizeof *all, order_texts);
 	for (size_t i = 0; i < n; i++)
 		buf_json(out, ",%s:%s", all[i].key, all[i].value);
 	buf_char(out, '}');
@@ -71,11 +67,6 @@ static void format_tensor(const char *name, const char *dtype, const uint64_t *d
 
 /* A tensor on its way into the header. */
 struct row { char *name; const char *dtype; uint64_t dim[PROGRAM_DIMS_MAX]; uint32_t ndim; uint64_t begin, end; };
-
-static int by_row_name(const void *x, const void *y)
-{
-	return strcmp(((const struct row *)x)->name, ((const struct row *)y)->name);
-}
 
 static struct row weight_row(const struct weight_group *w)
 {
@@ -104,7 +95,7 @@ static void format_tensors(const struct program *p, const struct weights_vector 
 		end += 8 * (uint64_t)vector[i].n;
 	}
 	row[k++] = (struct row){ mem_strdup(WEIGHTS_PROGRAM), "U8", { program_len }, 1, end, end + program_len };
-	qsort(row, n, sizeof *row, by_row_name);
+	qsort(row, n, sizeof *row, order_texts);
 	for (k = 0; k < n; k++) {
 		format_tensor(row[k].name, row[k].dtype, row[k].dim, row[k].ndim, row[k].begin, row[k].end, out);
 		free(row[k].name);

@@ -11,7 +11,6 @@
 	((size_t)8 + WEIGHTS_HEADER_MAX + PROGRAM_BYTES_MAX + (size_t)8 * PROGRAM_WEIGHTS_MAX + WEIGHTS_VECTORS_MAX)
 #define WEIGHTS_VECTORS_MAX ((size_t)2 << 30)        /* bytes of a checkpoint's vectors */
 
-int metadata_by_key(const void *x, const void *y); /* for qsort */
 /* Where in the header the 64 digits begin; 0 when there are none. */
 size_t weights_digest_place(const char *header, size_t len);
 /* SHA-256 of the file with its seal, 64 digits, read as zeros. */

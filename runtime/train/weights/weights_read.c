@@ -14,6 +14,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/input_files.h"
 #include "runtime/base/json.h"
+#include "runtime/base/order.h"
 #include "runtime/train/weights/weights_file.h"
 
 struct tensor { const char *name; const json_t *row; uint64_t begin, end; bool used; };
@@ -135,11 +136,6 @@ static int by_begin(const void *x, const void *y)
 	return a->end < b->end ? -1 : a->end > b->end;
 }
 
-static int by_name(const void *x, const void *y)
-{
-	return strcmp(((const struct tensor *)x)->name, ((const struct tensor *)y)->name);
-}
-
 /* The tensors cover the data without holes or overlaps, to the file's last byte. */
 static int check_cover(struct reader *r)
 {
@@ -158,7 +154,7 @@ static int check_cover(struct reader *r)
 			(unsigned long long)at, (unsigned long long)r->data_len);
 	if (at < r->data_len)
 		return bad(r, "%llu bytes too many at the end", (unsigned long long)(r->data_len - at));
-	qsort(r->tensor, r->ntensor, sizeof *r->tensor, by_name);
+	qsort(r->tensor, r->ntensor, sizeof *r->tensor, order_texts);
 	return 0;
 }
 
@@ -196,7 +192,7 @@ static int check_format(struct reader *r)
 static struct tensor *find_tensor(const struct reader *r, const char *name)
 {
 	struct tensor key = { .name = name };
-	struct tensor *t = bsearch(&key, r->tensor, r->ntensor, sizeof key, by_name);
+	struct tensor *t = bsearch(&key, r->tensor, r->ntensor, sizeof key, order_texts);
 
 	if (t)
 		t->used = true;
@@ -392,7 +388,7 @@ static void keep_metadata(struct reader *r)
 		if (strcmp(key, "sha256"))
 			w->meta[w->nmeta++] = (struct metadata){ arena_strdup(&w->arena, key),
 				arena_strdup(&w->arena, json_string_value(value)) };
-	qsort(w->meta, w->nmeta, sizeof *w->meta, metadata_by_key);
+	qsort(w->meta, w->nmeta, sizeof *w->meta, order_texts);
 }
 
 int weights_parse(const void *bytes, size_t len, struct weights **out, struct err *e)

@@ -58,11 +58,6 @@ static void add_step(struct design *d, struct calls *ops, const struct gate_step
 	calls_add(ops, &p);
 }
 
-static uint32_t scaled(struct design *d, double factor, uint32_t angle)
-{
-	return exprs_folded(&d->exprs, EXPR_MUL, exprs_const(&d->exprs, factor), angle);
-}
-
 void build_gate(struct design *d, struct calls *ops, enum gate g, uint8_t word, const uint32_t *angle)
 {
 	const struct gate_step whole = { .gate = g, .word = word, .wire = { 0, 1, 2, 3, 4, 5, 6, 7 } },
@@ -74,7 +69,9 @@ void build_gate(struct design *d, struct calls *ops, enum gate g, uint8_t word, 
 	}
 	size_t n = gate_steps(g, &step);
 	for (size_t i = 0; i < n; i++) {
-		uint32_t x = gate_row(step[i].gate)->nangle ? scaled(d, step[i].angle, angle[0]) : 0;
+		uint32_t x = gate_row(step[i].gate)->nangle ? exprs_folded(&d->exprs, EXPR_MUL,
+				     exprs_const(&d->exprs, step[i].angle), angle[0])
+							    : 0;
 
 		add_step(d, ops, &step[i], &x);
 	}

@@ -83,14 +83,6 @@ void decl_const(struct resolver *r, struct node *n)
 }
 
 /* A variable that gets an angle is one from then on. */
-static void widen(struct node *n, enum kind k)
-{
-	enum kind join = kinds_join(n->rank, k);
-
-	if (join < KIND_COUNT)
-		n->rank = join;
-}
-
 void decl_var(struct resolver *r, struct node *n)
 {
 	decl_dims(r, n->a);
@@ -98,8 +90,9 @@ void decl_var(struct resolver *r, struct node *n)
 	if (n->b) {
 		kinds_expr(r, n->b);
 		check_value(r, n, n->b, "declared");
-		if (n->op == AST_TYPE_FLOAT && decl_takes(n->rank, n->b->rank))
-			widen(n, n->b->rank ? n->b->rank : n->rank);
+		enum kind join = kinds_join(n->rank, n->b->rank ? n->b->rank : n->rank);
+		if (n->op == AST_TYPE_FLOAT && decl_takes(n->rank, n->b->rank) && join < KIND_COUNT)
+			n->rank = join;
 	}
 	scope_declare(r, SPACE_VALUE, n);
 }

@@ -61,12 +61,6 @@ static bool is_named(const char *name, const bool *active)
 	return false;
 }
 
-static void add_joint(struct buf *b, size_t i, size_t n)
-{
-	if (i)
-		buf_str(b, i + 1 == n ? " or " : ", ");
-}
-
 /* "`,`, `)` or an operator"; returns how many. */
 static size_t describe(struct buf *b, const char *const *want, size_t n)
 {
@@ -85,7 +79,7 @@ static size_t describe(struct buf *b, const char *const *want, size_t n)
 		if (active[g])
 			shown[nshown++] = groups[g].text;
 	for (size_t i = 0; i < nshown && nshown <= WANTED_SHOWN_MAX; i++) {
-		add_joint(b, i, nshown);
+		buf_str(b, !i ? "" : i + 1 == nshown ? " or " : ", ");
 		if (i < nplain)
 			add_symbol(b, shown[i]);
 		else

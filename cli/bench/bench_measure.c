@@ -206,11 +206,6 @@ static int measure_parts(struct bench *b, struct bench_result *r, struct err *e)
 
 /* ---- results ---- */
 
-static const char *shape_word(enum shape s)
-{
-	return s == SHAPE_BATCHED ? "samples" : s == SHAPE_PER_THREAD ? "state" : "shared";
-}
-
 static void describe(struct bench *b, struct bench_result *r)
 {
 	const struct bench_case *bc = b->bc;
@@ -231,7 +226,9 @@ static void describe(struct bench *b, struct bench_result *r)
 	r->precision = pl->precision == PRECISION_DOUBLE ? "double" : "single";
 	r->device = pl->target->device;
 	r->isa = target_can(pl->target, TARGET_STAGES) ? pl->target->kernels : "none";
-	r->shape = shape_word(pl->shape);
+	r->shape = pl->shape == SHAPE_BATCHED   ? "samples"
+		: pl->shape == SHAPE_PER_THREAD ? "state"
+						: "shared";
 	r->unit_bytes = ldexp((pl->precision == PRECISION_DOUBLE ? 16 : 8) * (bc->gradient ? 2 : 1) * pl->width,
 		(int)program_nwire(pl->program));
 	r->compile_seconds = bc->program->compile_seconds;

@@ -44,12 +44,6 @@ enum bench_doubt bench_doubt(const struct bench_result *r)
 	return r->high > (1 + SPREAD_MAX) * r->median ? BENCH_DOUBT_SPREAD : BENCH_RELIABLE;
 }
 
-static const char *doubt_text(enum bench_doubt doubt)
-{
-	return doubt == BENCH_DOUBT_SHARE ? "faster than the measured limits allow"
-		: doubt == BENCH_DOUBT_SPREAD ? "calls of very different times" : "";
-}
-
 /* Is b better to rely on? */
 static bool is_better(const struct bench_result *b, const struct bench_result *a)
 {
@@ -80,7 +74,10 @@ int bench_repeat(bench_once_fn once, void *ctx, struct bench_result *out, struct
 		}
 		out->measured = measured;
 	}
-	out->reliable = !bench_doubt(out);
-	out->doubt = doubt_text(bench_doubt(out));
+	enum bench_doubt doubt = bench_doubt(out);
+	out->reliable = !doubt;
+	out->doubt = doubt == BENCH_DOUBT_SHARE ? "faster than the measured limits allow"
+		: doubt == BENCH_DOUBT_SPREAD   ? "calls of very different times"
+						: "";
 	return code;
 }

@@ -53,8 +53,6 @@ static bool needs_state(enum emit what)
 	return what == EMIT_STATE || what == EMIT_PROBABILITIES || what == EMIT_SAMPLES;
 }
 
-static bool needs_head(enum emit what) { return what == EMIT_OUTPUTS || what == EMIT_JACOBIAN; }
-
 /* Derivatives are with respect to all weights: frozen ones stay as they are in training alone. */
 static void thaw(struct program *p)
 {
@@ -87,8 +85,9 @@ static int open_weights(struct running *r, enum emit what)
 	int status = weights_named(r->cli, &r->cli->options.value[OPT_WEIGHTS], &r->weights_path);
 
 	return status ? status
-		      : weights_of_model(r->cli, &r->m.model, !needs_head(what),
-			      r->program->nweight, &r->weight);
+		      : weights_of_model(r->cli, &r->m.model,
+			      what != EMIT_OUTPUTS && what != EMIT_JACOBIAN, r->program->nweight,
+			      &r->weight);
 }
 
 static int open_data(struct running *r)

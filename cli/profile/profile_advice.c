@@ -37,11 +37,6 @@ static void add(struct advisor *a, const char *code, double gain, const char *te
 		a->list[a->n++] = (struct profile_advice){ code, text, gain };
 }
 
-static bool is_training(const struct profile *p)
-{
-	return p->command && !strcmp(p->command, "train");
-}
-
 /* Time that grows with the number of samples, and is done by the threads of a process side by side. */
 static double work(const struct advisor *a)
 {
@@ -224,7 +219,7 @@ void profile_advise(struct profile *p)
 
 	if (!(a.wall > 0) || !p->nprocess)
 		return;
-	if (is_training(p)) {
+	if (p->command && !strcmp(p->command, "train")) {
 		batch_size(&a);
 		if (p->histograms)
 			seldom(&a, PHASE_LOG, 0.5, "log",

@@ -20,13 +20,6 @@ static const char RUNS[] = "runs";
 
 /* ---- the run ---- */
 
-static int not_running(const char *run, const char *state, struct err *e)
-{
-	return err_set(e, -ERR_NO_INPUT,
-		"the run %.200s does not run now (%s); log.profile_steps records steps of a training from its beginning",
-		run, state);
-}
-
 /* HOST:PORT, or a run on another host. */
 static int elsewhere(const char *host, int len, const char *run, struct err *e)
 {
@@ -45,7 +38,9 @@ static int socket_of(const struct run_folder *r, struct attached *a, struct err 
 
 	gethostname(here, sizeof here - 1);
 	if (strcmp(run_state(r), "running") && !(host && strcmp(host, here)))
-		return not_running(r->path, run_state(r), e);
+		return err_set(e, -ERR_NO_INPUT,
+			"the run %.200s does not run now (%s); log.profile_steps records steps of a training from its beginning",
+			r->path, run_state(r));
 	if (host && strcmp(host, here))
 		return elsewhere(host, (int)strnlen(host, 200), r->path, e);
 	if (!path)

@@ -27,8 +27,6 @@ static struct value of_ints(struct elab *e, const struct node *n, int64_t a, int
 	return value_int((n->builtin == BUILTIN_MIN) == (a < b) ? a : b);
 }
 
-static bool keeps_ints(int builtin) { return builtin_row(builtin)->result == KIND_UNKNOWN; }
-
 static struct value not_finite(struct elab *e, const struct node *n, double x, double f)
 {
 	struct diag *g = elab_error(e, DIAG_NOT_FINITE_VALUE, n->span, isnan(f) ? "`%s` of %g is not a real number" : "`%s` of %g is not finite",
@@ -71,7 +69,8 @@ static struct value function(struct elab *e, const struct node *n)
 	if (v[0].kind == KIND_ANGLE || v[1].kind == KIND_ANGLE)
 		return value_angle(exprs_node(&e->design.exprs, op, value_expr(&e->design.exprs, &v[0]),
 			n->args.n > 1 ? value_expr(&e->design.exprs, &v[1]) : 0));
-	if (keeps_ints(n->builtin) && v[0].kind == KIND_INT && v[1].kind == KIND_INT)
+	if (builtin_row(n->builtin)->result == KIND_UNKNOWN && v[0].kind == KIND_INT
+		&& v[1].kind == KIND_INT)
 		return of_ints(e, n, v[0].i, v[1].i);
 	double f = expr_apply(op, value_number(&v[0]), value_number(&v[1]));
 	return isfinite(f) ? value_float(f) : not_finite(e, n, value_number(&v[0]), f);

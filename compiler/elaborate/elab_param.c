@@ -32,13 +32,6 @@ void elab_qubit(struct elab *e, const struct node *n)
 
 /* ---- weights ---- */
 
-static struct weights *find_weights(struct design *d, const char *path)
-{
-	uint32_t k = paths_find(&d->weight_path, path);
-
-	return k == INDEX_NONE ? NULL : &d->weight[k];
-}
-
 static bool constant(struct elab *e, const struct node *n, double *out)
 {
 	struct value v = elab_eval(e, n);
@@ -162,8 +155,9 @@ void elab_param(struct elab *e, const struct node *n)
 		elab_error(e, DIAG_LIMIT_DEPTH, n->span, "the path of these weights is longer than %d characters", PROGRAM_PATH_MAX);
 		return;
 	}
-	struct weights *w = find_weights(&e->design, g.path);
-	w = w ? again(e, n, w, &g) : new_group(e, n, &g);
+	uint32_t k = paths_find(&e->design.weight_path, g.path);
+	struct weights *w =
+		k != INDEX_NONE ? again(e, n, &e->design.weight[k], &g) : new_group(e, n, &g);
 	if (w)
 		elab_bind(e, n, weights_value(e, &w->g));
 }

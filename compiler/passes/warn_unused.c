@@ -78,12 +78,6 @@ void warn_inputs(const struct design *d, const bool *used, const bool *effective
 
 /* ---- qubits ---- */
 
-static void add_name(const struct wire_register *r, uint32_t k, struct buf *out)
-{
-	buf_str(out, out->len ? ", " : "");
-	r->count == 1 ? buf_str(out, r->name) : buf_printf(out, "%s[%u]", r->name, k);
-}
-
 static void warn_register(const struct circuit *c, uint32_t i, const bool *reaches, struct diags *diags)
 {
 	const struct wire_register *r = &c->reg[i];
@@ -95,8 +89,10 @@ static void warn_register(const struct circuit *c, uint32_t i, const bool *reach
 
 		if (reaches[wire] || c->calls.wire[wire].use == WIRE_DISCARDED)
 			continue;
-		if (n++ < NAMES_MAX)
-			add_name(r, k, &names);
+		if (n++ >= NAMES_MAX)
+			continue;
+		buf_str(&names, names.len ? ", " : "");
+		r->count == 1 ? buf_str(&names, r->name) : buf_printf(&names, "%s[%u]", r->name, k);
 	}
 	if (n) {
 		struct diag *g = diag_at(diags, DIAG_UNUSED_QUBIT, c->reg_at[i], n == 1 ? "no output depends on qubit %s" : "no output depends on qubits %s%s",

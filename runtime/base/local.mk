@@ -8,6 +8,7 @@ libbase_a_SOURCES = \
 	runtime/base/memory_use.c \
 	runtime/base/memory_use.h \
 	runtime/base/buf.c \
+	runtime/base/bits.h \
 	runtime/base/buf.h \
 	runtime/base/comm.h \
 	runtime/base/crypto/crypto.c \

@@ -4,23 +4,21 @@
 
 #include <string.h>
 
+#include "runtime/base/bits.h"
+
 /* ---- seats ---- */
 
 void seat_find(const struct item *it, unsigned ntarget, struct seat *s)
 {
-	unsigned nt = it->nwire - it->ncontrol, targets = 0, controls = 0, met = 0;
-	for (unsigned k = 0; k < it->ncontrol; k++) {
-		controls |= 1u << it->wire[k];
-		met |= (it->control_ones >> k & 1u) << it->wire[k];
-	}
+	unsigned nt = it->nwire - it->ncontrol;
+	unsigned controls = (unsigned)bits_spread(UINT64_MAX, it->wire, it->ncontrol);
+	unsigned met = (unsigned)bits_spread(it->control_ones, it->wire, it->ncontrol);
+
 	s->d = 1u << ntarget;
 	s->dim = 1u << nt;
-	for (unsigned i = 0; i < s->dim; i++) {
-		s->at[i] = 0;
-		for (unsigned k = 0; k < nt; k++)
-			s->at[i] |= (i >> k & 1) << it->wire[it->ncontrol + k];
-	}
-	targets = s->at[s->dim - 1];
+	for (unsigned i = 0; i < s->dim; i++)
+		s->at[i] = (unsigned)bits_spread(i, it->wire + it->ncontrol, nt);
+	unsigned targets = s->at[s->dim - 1];
 	s->nbase = 0;
 	for (unsigned i = 0; i < s->d; i++)
 		if (!(i & targets) && (i & controls) == met)
@@ -63,10 +61,7 @@ static bool item_varies(const struct matrix_set *s, const struct item *it)
 /* Bits of a word's targets as index bits of the matrix. */
 static uint8_t spread(const struct item *it, unsigned bits)
 {
-	unsigned out = 0;
-	for (unsigned k = it->ncontrol; k < it->nwire; k++)
-		out |= (bits >> (k - it->ncontrol) & 1) << it->wire[k];
-	return (uint8_t)out;
+	return (uint8_t)bits_spread(bits, it->wire + it->ncontrol, it->nwire - it->ncontrol);
 }
 
 static struct item_place place_of(const struct matrix_set *s, const struct item *it, unsigned ntarget, struct arena *a)

@@ -11,11 +11,7 @@
 /* Bits of the index, all of them targets, as bits of the matrix's. */
 static unsigned at_targets(const struct plan_step *s, uint64_t bits)
 {
-	unsigned at = 0;
-
-	for (unsigned k = 0; k < s->ntarget; k++)
-		at |= (unsigned)(bits >> s->bit[k] & 1) << k;
-	return at;
+	return (unsigned)bits_gather(bits, s->bit, s->ntarget);
 }
 
 /* (P psi)[i] = (-i)^ny (-1)^|i & sign| psi[i ^ flip]; the identity is a constant of its own. */

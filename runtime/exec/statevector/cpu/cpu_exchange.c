@@ -103,11 +103,8 @@ static size_t chunk_rows(const struct cpu_blocks *blocks, unsigned chunk)
 {
 	unsigned n;
 	const uint8_t *place = chunk_places(blocks, &n);
-	size_t rows = 0;
 
-	for (unsigned k = 0; k < n; k++)
-		rows |= (size_t)((chunk >> k) & 1) << place[k];
-	return rows;
+	return bits_spread(chunk, place, n);
 }
 
 static bool piece_has(const struct cpu_overlap *o, unsigned piece, const struct cpu_blocks *blocks,

@@ -80,8 +80,7 @@ void cpu_lay_out(const struct backend_state *b, const struct cpu_circuit *c, con
 	}
 	s->row = arena_alloc((struct arena *)&b->arena, (size_t)1 << s->nlocal, sizeof *s->row);
 	for (uint32_t k = 0; k < UINT32_C(1) << s->nlocal; k++)
-		for (unsigned bit = 0; bit < s->nlocal; bit++)
-			s->row[k] |= ((k >> bit) & 1) << s->row_bit[bit];
+		s->row[k] = (uint32_t)bits_spread(k, s->row_bit, s->nlocal);
 }
 
 void cpu_lay_out_whole(const struct cpu_circuit *c, struct cpu_stage *s, struct cpu_layout *l)

@@ -9,21 +9,10 @@
 #include <string.h>
 #include "runtime/exec/statevector/cpu/cpu_record.h"
 
-/* A row as one of its part, whose bits are given. */
+/* A row of the block, or of the state, as one of its part. */
 static size_t inside(const uint8_t *bit, unsigned nbit, size_t row)
 {
-	size_t j = 0;
-	for (unsigned k = 0; k < nbit; k++)
-		j |= ((row >> bit[k]) & 1) << k;
-	return j;
-}
-
-static size_t spread(const uint8_t *bit, unsigned nbit, size_t j)
-{
-	size_t row = 0;
-	for (unsigned k = 0; k < nbit; k++)
-		row |= ((j >> k) & 1) << bit[k];
-	return row;
+	return bits_gather(row, bit, nbit);
 }
 
 /* The bits of the block's row x outside the mask, close together. */
@@ -79,7 +68,7 @@ static size_t op_rows(const struct cpu_op *op)
 	return bits;
 }
 
-static bool fits(const struct masks *m, unsigned nbit) { return (unsigned)__builtin_popcountll(m->block) <= nbit; }
+static bool fits(const struct masks *m, unsigned nbit) { return bits_count(m->block) <= nbit; }
 
 static struct masks with(struct masks m, size_t block, size_t state)
 {
@@ -184,8 +173,8 @@ static void part_rows(struct backend_state *b, const struct cpu_stage *s, struct
 	p->row = table(b, p->nbit);
 	p->place = table(b, p->nbit);
 	for (uint32_t j = 0; j < UINT32_C(1) << p->nbit; j++) {
-		size_t k = spread(p->state_bit, p->nbit, j);
-		p->near[j] = (uint32_t)spread(p->bit, p->nbit, j);
+		size_t k = bits_spread(j, p->state_bit, p->nbit);
+		p->near[j] = (uint32_t)bits_spread(j, p->bit, p->nbit);
 		p->row[j] = s->row[k];
 		p->place[j] = (uint32_t)inside(p->bit, p->nbit, place_of(s, k) ^ place_of(s, 0));
 	}

@@ -202,25 +202,15 @@ static void restart_state(struct backend_state *b, struct cpu_worker *w, const s
 		b->k->put(psi, 0, lane, 1, 0);
 }
 
-/* Index i of the state with the vector's bits taken out, and those as the vector's index. */
-static size_t split_index(const struct plan_step *s, size_t i, size_t *entry)
-{
-	*entry = 0;
-	for (unsigned k = 0; k < s->ntarget; k++) {
-		*entry |= ((i >> s->bit[k]) & 1) << k;
-		i &= ~((size_t)1 << s->bit[k]);
-	}
-	return i;
-}
-
 /* psi[i] <- vector[entry of i] psi[i without the vector's bits]; downwards, so that the
  * factor is still there. */
 static void prepare_lane(const struct backend_state *b, const struct plan_step *s, size_t nindex,
 	const cplx *vector, uint32_t length, void *psi, unsigned lane)
 {
 	size_t mask = ((size_t)1 << b->lane_bits) - 1;
+	size_t bits = bits_spread(UINT64_MAX, s->bit, s->ntarget);
 	for (size_t i = nindex; i-- > 0; ) {
-		size_t entry, rest = split_index(s, i, &entry);
+		size_t entry = bits_gather(i, s->bit, s->ntarget), rest = i & ~bits;
 		double re, im;
 		unsigned from = b->lane_bits ? (unsigned)(rest & mask) : lane, to = b->lane_bits ? (unsigned)(i & mask) : lane;
 		b->k->get(psi, rest >> b->lane_bits, from, &re, &im);

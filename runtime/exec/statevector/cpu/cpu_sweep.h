@@ -64,10 +64,7 @@ static inline bool cpu_is_on(const struct cpu_step *st, size_t base) { return (b
 /* First row of block number k. */
 static inline size_t cpu_block_base(const struct cpu_blocks *s, uint64_t k)
 {
-	size_t base = 0;
-	for (unsigned bit = 0; bit < s->nouter; bit++)
-		base |= (size_t)((k >> bit) & 1) << s->outer[bit];
-	return base;
+	return bits_spread(k, s->outer, s->nouter);
 }
 
 static inline const struct cpu_blocks *cpu_blocks(const struct sweep *w) { return w->lambda ? &w->stage->back : &w->stage->forward; }

@@ -7,6 +7,7 @@
  * bits.  A plan is constant once made and may be shared by threads. */
 #pragma once
 
+#include "runtime/base/bits.h"
 #include "runtime/exec/evaluator.h"
 
 enum {

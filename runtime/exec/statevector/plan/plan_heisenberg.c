@@ -19,8 +19,6 @@ struct tail {
 	double off;                  /* operations an amplitude without the optimisation */
 };
 
-static unsigned count(uint64_t bits) { return (unsigned)__builtin_popcountll(bits); }
-
 static uint64_t output_bits(const struct plan_circuit *c)
 {
 	uint64_t bits = 0;
@@ -62,8 +60,9 @@ static bool take(struct tail *t, const struct plan_step *s, bool gradient)
 {
 	uint64_t bits = plan_step_bits(s);
 
-	if (s->op != STEP_UNITARY || (bits & t->passed) || count(t->bits | bits) > MATRIX_TARGETS_MAX
-			|| t->b->def[s->matrix]->cls == VALUE_SAMPLE)
+	if (s->op != STEP_UNITARY || (bits & t->passed)
+		|| bits_count(t->bits | bits) > MATRIX_TARGETS_MAX
+		|| t->b->def[s->matrix]->cls == VALUE_SAMPLE)
 		return false;
 	t->bits |= bits;
 	t->off += step_off(t, s, gradient);
@@ -81,7 +80,7 @@ static double device_gain(const struct tail *t, bool gradient)
 	if (!target_has_memory(t->b->pl->target))
 		return 0;
 	return (gradient ? 3 : 0) * AMPLITUDE_BYTES * l.single_gflop_s / l.stream_gb_s
-		- passes * ldexp(AMPLITUDE_BYTES, 2 * (int)count(t->bits) - (int)t->c->nbit)
+		- passes * ldexp(AMPLITUDE_BYTES, 2 * (int)bits_count(t->bits) - (int)t->c->nbit)
 		* l.single_gflop_s / l.link_gb_s;
 }
 
@@ -103,7 +102,7 @@ static uint64_t find(struct tail *t, bool *mine)
 		if (!take(t, s, gradient))
 			break;
 		mine[k] = true;
-		double g = t->off + (gradient ? 2 : 1) * (READ_FLOPS - (8 << count(t->bits)))
+		double g = t->off + (gradient ? 2 : 1) * (READ_FLOPS - (8 << bits_count(t->bits)))
 			+ device_gain(t, gradient);
 		if (g > gain) {
 			gain = g;
@@ -121,7 +120,7 @@ static struct item on_tail(const struct plan_step *s, uint64_t bits)
 	struct item it = plan_item(s);
 
 	for (unsigned w = 0; w < it.nwire; w++)
-		it.wire[w] = (uint8_t)count(bits & ((UINT64_C(1) << s->bit[it.wire[w]]) - 1));
+		it.wire[w] = (uint8_t)bits_count(bits & ((UINT64_C(1) << s->bit[it.wire[w]]) - 1));
 	return it;
 }
 
@@ -129,7 +128,11 @@ static struct plan_step one_step(struct plan_build *b, const struct plan_circuit
 {
 	mem_auto struct item *item = mem_alloc(c->nstep, sizeof *item);
 	uint8_t *bit = arena_alloc(&b->pl->arena, MATRIX_TARGETS_MAX, 1);
-	struct plan_step s = { .op = STEP_UNITARY, .tail = true, .ntarget = (uint8_t)count(bits), .bit = bit, .apply = UINT32_MAX };
+	struct plan_step s = { .op = STEP_UNITARY,
+		.tail = true,
+		.ntarget = (uint8_t)bits_count(bits),
+		.bit = bit,
+		.apply = UINT32_MAX };
 	uint32_t n = 0;
 
 	for (unsigned k = 0; k < s.ntarget; k++) {
@@ -153,7 +156,7 @@ void plan_tail(struct plan_build *b, struct plan_circuit *c)
 {
 	struct tail t = { .b = b, .c = c, .bits = output_bits(c) };
 	mem_auto bool *mine = mem_alloc((size_t)c->nstep + 1, sizeof *mine);
-	uint64_t bits = count(t.bits) <= MATRIX_TARGETS_MAX ? find(&t, mine) : 0;
+	uint64_t bits = bits_count(t.bits) <= MATRIX_TARGETS_MAX ? find(&t, mine) : 0;
 
 	if (bits) {
 		struct plan_step s = one_step(b, c, bits, mine);

@@ -25,7 +25,6 @@ struct placing {
 };
 
 static uint64_t bit(unsigned b) { return UINT64_C(1) << b; }
-static unsigned count(uint64_t bits) { return (unsigned)__builtin_popcountll(bits); }
 static bool has(uint64_t bits, unsigned b) { return (bits >> b) & 1; }
 
 static uint64_t stage_controls(const struct placing *p, const struct plan_stage *s)
@@ -151,7 +150,7 @@ static unsigned bit_at(const struct placing *p, unsigned place)
 static void add_run(const struct placing *p, struct block *f, uint64_t mobile)
 {
 	enum { RUN = 6 };   /* rows, as a power of two: longer runs are not faster */
-	unsigned common = count(mobile & f->rows);
+	unsigned common = bits_count(mobile & f->rows);
 	for (unsigned place = p->nlane; place < p->nlane + RUN && place < p->nbit; place++) {
 		unsigned b = bit_at(p, place);
 		uint64_t can = (has(mobile, b) ? mobile : bit(b)) & f->live & ~f->rows & ~f->rank;
@@ -177,7 +176,7 @@ static void fill_block(struct placing *p, uint32_t k)
 	uint8_t *partner = arena_alloc(&p->pl->arena, p->nlane, 1),
 		*near = arena_alloc(&p->pl->arena, s->nlocal, 1);
 	unsigned n = 0;
-	f.missing = s->nlocal - count(f.rows);
+	f.missing = s->nlocal - bits_count(f.rows);
 	if (!p->random)
 		add_run(p, &f, k == 0 || (k <= p->first_read && at_first(p)) ? at_first(p) : put_back(p, k - 1));
 	while (f.missing > 0)
@@ -265,7 +264,7 @@ static uint32_t first_large(const struct placing *p, bool reads)
 		const struct plan_stage *s = &p->c->stage[k];
 		uint64_t there =
 			reads ? p->nonzero[k] : p->nonzero[k + 1] | plan_local(s) | left(p, s);
-		if (count(there) + 3 >= p->nbit)
+		if (bits_count(there) + 3 >= p->nbit)
 			break;
 		k++;
 	}
@@ -276,7 +275,7 @@ static uint32_t first_large(const struct placing *p, bool reads)
 static void exchange(struct placing *p, struct plan_segment *to, uint64_t rank_before)
 {
 	uint64_t leave = to->rank & ~rank_before, enter = rank_before & ~to->rank;
-	struct plan_swap *swap = arena_alloc(&p->pl->arena, count(leave), sizeof *swap);
+	struct plan_swap *swap = arena_alloc(&p->pl->arena, bits_count(leave), sizeof *swap);
 	to->swap = swap;
 	for (unsigned place = p->nlane; place < p->nbit; place++) {
 		unsigned out = bit_at(p, place), in = 64;
@@ -306,7 +305,7 @@ static void exchanges(struct placing *p, uint32_t from, uint32_t to)
 static void start_places(struct placing *p)
 {
 	uint64_t rank = p->c->segment[0].rank;
-	unsigned local = 0, high = p->nbit - count(rank);
+	unsigned local = 0, high = p->nbit - bits_count(rank);
 	for (unsigned b = 0; b < p->nbit; b++)
 		p->at[b] = (uint8_t)(has(rank, b) ? high++ : local++);
 	for (uint32_t n = 0; n < p->c->nsegment; n++)

@@ -42,8 +42,6 @@ struct point {
 	double work; /* operations in the last segment */
 };
 
-static unsigned count(uint64_t bits) { return (unsigned)__builtin_popcountll(bits); }
-
 static uint64_t lowest(uint64_t bits) { return bits & -bits; }
 
 /* Is step k one that no step left behind holds back, or a product when none is left? */
@@ -94,9 +92,9 @@ static bool all_done(const struct segments *s, const struct point *p)
 /* Can these bits be local, with as many as have to be that were never rank bits? */
 static bool fits(const struct segments *s, const struct point *p, uint64_t local)
 {
-	unsigned lanes = count(local & p->never);
+	unsigned lanes = bits_count(local & p->never);
 
-	return count(local) + (lanes < s->nlane ? s->nlane - lanes : 0) <= s->nlocal;
+	return bits_count(local) + (lanes < s->nlane ? s->nlane - lanes : 0) <= s->nlocal;
 }
 
 /* Add as many of these bits as are missing. */
@@ -123,17 +121,17 @@ static uint64_t first_wanted(struct segments *s, const struct point *p, uint64_t
 		else
 			local |= s->targets[k];
 	}
-	unsigned lanes = count(local & p->never);
+	unsigned lanes = bits_count(local & p->never);
 	if (lanes < s->nlane)
 		local = add_bits(local, p->never & ~without, s->nlane - lanes);
-	local = add_bits(local, p->local & ~without, s->nlocal - count(local));
-	return add_bits(local, s->all & ~without, s->nlocal - count(local));
+	local = add_bits(local, p->local & ~without, s->nlocal - bits_count(local));
+	return add_bits(local, s->all & ~without, s->nlocal - bits_count(local));
 }
 
 /* The next segment has these local bits. */
 static void advance(struct segments *s, struct point *p, uint64_t local)
 {
-	p->sent += p->nsegment ? 1 - ldexp(1, -(int)count(local & ~p->local)) : 0;
+	p->sent += p->nsegment ? 1 - ldexp(1, -(int)bits_count(local & ~p->local)) : 0;
 	p->local = local;
 	p->never &= local;
 	p->work = fill(s, local, p->done);
@@ -309,9 +307,9 @@ static uint64_t bits_of_products(const struct segments *s)
 	uint64_t bits = 0, most = 0;
 
 	for (uint32_t k = s->c->nstep; k < s->n; k++)
-		if (count(s->targets[k]) > count(most))
+		if (bits_count(s->targets[k]) > bits_count(most))
 			most = s->targets[k];
-	if (count(most) + s->nlane > s->nlocal)
+	if (bits_count(most) + s->nlane > s->nlocal)
 		bits = add_bits(0, most, s->nlane);
 	return bits;
 }
@@ -394,7 +392,7 @@ static void leave_out(struct segments *s)
 	uint32_t n = s->c->nstep;
 
 	for (uint32_t k = n; k < s->n; k++)
-		if (count(s->targets[k] | s->always) <= s->nlocal)
+		if (bits_count(s->targets[k] | s->always) <= s->nlocal)
 			s->targets[n++] = s->targets[k];
 	s->n = n;
 }

@@ -125,8 +125,7 @@ static uint64_t first_local(struct schedule *s, uint32_t begin, uint32_t end)
 		uint64_t targets = plan_targets(s->pl, st), controls = plan_controls(s->pl, st);
 		if (s->done[k])
 			continue;
-		if (plan_is_held(&held, targets, controls)
-			|| (unsigned)__builtin_popcountll(local | targets) > s->limit
+		if (plan_is_held(&held, targets, controls) || bits_count(local | targets) > s->limit
 			|| (s->random && local && rng_u64(s->random, RNG_TEST, k, s->n) % 4 == 0))
 			plan_hold(&held, targets, controls);
 		else
@@ -161,7 +160,7 @@ static bool exchange_bit(struct schedule *s, uint32_t begin, uint32_t end, uint6
 static uint64_t choose_local(struct schedule *s, uint32_t begin, uint32_t end)
 {
 	uint64_t local = first_local(s, begin, end);
-	if (s->random || (unsigned)__builtin_popcountll(local) < s->limit)
+	if (s->random || bits_count(local) < s->limit)
 		return local;
 	double gain = stage_gain(s, begin, end, local);
 	while (s->visits < SEARCH_VISITS && exchange_bit(s, begin, end, &local, &gain))
@@ -202,7 +201,7 @@ static bool all_moved(const struct schedule *s, uint32_t begin, uint32_t end)
 /* Local bits up to the limit, the lowest free ones first (longer runs in memory) that are not among `rank`. */
 static uint64_t fill_local(uint64_t local, unsigned limit, unsigned nbit, unsigned low, uint64_t rank)
 {
-	for (unsigned b = low; b < nbit && (unsigned)__builtin_popcountll(local) < limit; b++)
+	for (unsigned b = low; b < nbit && bits_count(local) < limit; b++)
 		local |= (UINT64_C(1) << b) & ~rank;
 	return local;
 }
@@ -210,7 +209,7 @@ static uint64_t fill_local(uint64_t local, unsigned limit, unsigned nbit, unsign
 static void put_stage(struct plan *pl, struct plan_stage *st, uint32_t first, uint32_t last,
 	uint64_t local, uint32_t segment)
 {
-	unsigned n = (unsigned)__builtin_popcountll(local);
+	unsigned n = bits_count(local);
 	uint8_t *bit = arena_alloc(&pl->arena, n, 1);
 	for (unsigned k = 0; k < n; k++, local &= local - 1)
 		bit[k] = (uint8_t)__builtin_ctzll(local);

@@ -91,8 +91,6 @@ static bool is_fused(const struct clock *t, const struct plan_circuit *c, const 
 	return s == &c->stage[c->nstage - 1] && plan_fuses_last(t->pl, c);
 }
 
-static unsigned count(uint64_t bits) { return (unsigned)__builtin_popcountll(bits); }
-
 /* A step on n amplitudes of the blocks; diagonal ones wait for a dense one that takes them along, but for those with a bit
  * in the lanes, which visit half of the rows.  on_zero: all of its qubits are |0> before. */
 static double step_forward(const struct clock *t, const struct plan_step *s, double n,
@@ -175,13 +173,14 @@ static struct pass stage_forward(const struct clock *t, const struct plan_circui
 	for (uint32_t k = s->first; k < s->first + s->count; k++)
 		*live |= plan_targets(t->pl, &c->step[k]);
 	all = (*live | local | lanes) & ~t->rank;
-	double n = ldexp(1, (int)count(all));
-	double read = ldexp(n, -(int)count(local & ~before));
+	double n = ldexp(1, (int)bits_count(all));
+	double read = ldexp(n, -(int)bits_count(local & ~before));
 	bool nontemporal = read < n && t->amplitude * n > t->pl->nontemporal_bytes;
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {
 		uint64_t own = plan_targets(t->pl, &c->step[k]);
-		unsigned idle =
-			own ? count(local & ~before & ~own & ~plan_controls(t->pl, &c->step[k])) : 0;
+		unsigned idle = own
+			? bits_count(local & ~before & ~own & ~plan_controls(t->pl, &c->step[k]))
+			: 0;
 
 		if (!at_the_end(t->pl, c, s, k)) {
 			p.inside += step_forward(t, &c->step[k], ldexp(n, -(int)idle), lanes,
@@ -193,7 +192,8 @@ static struct pass stage_forward(const struct clock *t, const struct plan_circui
 	if (s == &c->stage[c->nstage - 1] && plan_sums_near(c))
 		p.inside += arithmetic(t, n, NEAR_FLOPS + NEAR_TERM_FLOPS * terms(c));
 	if (t->pl->shape == SHAPE_SHARED) /* threads without a block wait */
-		p.inside *= fmax(1, t->l->nthread / ldexp(1, (int)count(all) - (int)count(local)));
+		p.inside *= fmax(1,
+			t->l->nthread / ldexp(1, (int)bits_count(all) - (int)bits_count(local)));
 	double written = t->amplitude * (n - read);
 	p.meanwhile = stream(t, c->nbit, 2 * t->amplitude * read);
 	if (nontemporal) /* stores go on while the rest is computed */
@@ -214,7 +214,7 @@ static struct pass stage_back(const struct clock *t, const struct plan_circuit *
 	struct pass p = { 0 };
 	double nontemporal, moved = plan_moved_back(t->pl, c, s, &nontemporal);
 	double share = ldexp(1,
-		-(int)count(t->rank & (plan_nonzero(t->pl, c, s->first + s->count) | left)));
+		-(int)bits_count(t->rank & (plan_nonzero(t->pl, c, s->first + s->count) | left)));
 	bool undo = false;
 
 	v.back *= share;
@@ -222,7 +222,7 @@ static struct pass stage_back(const struct clock *t, const struct plan_circuit *
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {
 		uint64_t own = plan_targets(t->pl, &c->step[k]);
 		unsigned idle = own
-			? count(local & ~(live | left | own | plan_controls(t->pl, &c->step[k])))
+			? bits_count(local & ~(live | left | own | plan_controls(t->pl, &c->step[k])))
 			: 0;
 
 		p.inside += step_back(t, &c->step[k], ldexp(v.back, -(int)idle));
@@ -255,7 +255,7 @@ static struct plan_seconds stage_seconds(const struct clock *whole, const struct
 	struct plan_seconds sum;
 
 	t.rank = t.nrank_bit ? c->segment[s->segment].rank : 0;
-	t.block = ldexp(t.amplitude, (int)count(plan_local(s) | plan_lanes_inside(t.pl, s)));
+	t.block = ldexp(t.amplitude, (int)bits_count(plan_local(s) | plan_lanes_inside(t.pl, s)));
 	struct pass forward = stage_forward(&t, c, s, live);
 	t.block *= 2;
 	struct pass back = stage_back(&t, c, s, before);

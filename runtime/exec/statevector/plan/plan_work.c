@@ -63,8 +63,6 @@ static double back_flops(const struct plan *pl, const struct plan_step *s)
 		+ (s->transition ? transition_cost(pl, s) : 0);
 }
 
-static unsigned count(uint64_t bits) { return (unsigned)__builtin_popcountll(bits); }
-
 struct plan_visited plan_visit(const struct plan *pl, const struct plan_circuit *c, const struct plan_stage *s)
 {
 	struct plan_visited v = { .live = plan_nonzero(pl, c, s->first),
@@ -81,17 +79,17 @@ struct plan_visited plan_visit(const struct plan *pl, const struct plan_circuit 
 			: 0;
 	}
 	v.lanes = plan_lanes_inside(pl, s);
-	v.there = ldexp(1, (int)count(all | v.local));
-	v.back = ldexp(1, (int)count(all | v.local | v.left));
+	v.there = ldexp(1, (int)bits_count(all | v.local));
+	v.back = ldexp(1, (int)bits_count(all | v.local | v.left));
 	v.kept = c->first_transition < s->first
-		? ldexp(v.back, -(int)count(v.local & ~(v.live | v.left | in_lanes)))
+		? ldexp(v.back, -(int)bits_count(v.local & ~(v.live | v.left | in_lanes)))
 		: 0;
 	return v;
 }
 
 double plan_visit_read(const struct plan_visited *v)
 {
-	return ldexp(v->there, -(int)count(v->local & ~v->live));
+	return ldexp(v->there, -(int)bits_count(v->local & ~v->live));
 }
 
 /* A step that is not diagonal: is it a matrix on all amplitudes?  Then it may write what it has not read, and multiply
@@ -105,7 +103,8 @@ struct plan_visited_step plan_visit_step(const struct plan *pl, struct plan_visi
 {
 	uint64_t own = plan_targets(pl, s),
 		 idle = own ? v->local & ~(v->live | own | plan_controls(pl, s)) : 0;
-	struct plan_visited_step n = { .there = ldexp(v->there, -(int)count(idle)), .back = ldexp(v->back, -(int)count(idle & ~v->left)) };
+	struct plan_visited_step n = { .there = ldexp(v->there, -(int)bits_count(idle)),
+		.back = ldexp(v->back, -(int)bits_count(idle & ~v->left)) };
 
 	n.along = (own & v->controls) && v->waiting > 1 && is_plain(pl, s) ? v->waiting : 0;
 	n.on_zero = own && !n.along && !(own & v->live) && is_plain(pl, s);
@@ -330,7 +329,7 @@ double plan_moved_back(const struct plan *pl, const struct plan_circuit *c,
 	/* Amplitudes that are 0 before the backward pass are not read. */
 	return (made ? 1 : 2)
 		* ldexp(v.back,
-			-(int)count(v.local
+			-(int)bits_count(v.local
 				& ~(v.live | plan_nonzero(pl, c, s->first + s->count) | v.left)))
 		+ (d.undo ? 2 : 1) * put;
 }

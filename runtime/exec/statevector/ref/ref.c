@@ -18,11 +18,7 @@ struct backend_state {
 /* Index with the bits of `row` placed on the step's targets. */
 static uint64_t spread(const struct plan_step *s, uint64_t row)
 {
-	uint64_t i = 0;
-
-	for (unsigned k = 0; k < s->ntarget; k++)
-		i |= (row >> k & 1) << s->bit[k];
-	return i;
+	return bits_spread(row, s->bit, s->ntarget);
 }
 
 /* Where a group of amplitudes starts that the step mixes: targets 0, controls met. */
@@ -220,13 +216,8 @@ static void ref_amplitudes(struct backend_state *b, unsigned worker, uint32_t c,
 
 	(void)worker;
 	(void)s;
-	for (uint64_t i = 0; i < n; i++) {
-		uint64_t at = 0;
-
-		for (uint32_t w = 0; w < pc->nbit; w++)
-			at |= ((first + i) >> w & 1) << pc->bit_of_wire[w];
-		out[i] = b->psi[at];
-	}
+	for (uint64_t i = 0; i < n; i++)
+		out[i] = b->psi[bits_spread(first + i, pc->bit_of_wire, pc->nbit)];
 }
 
 const struct target target_ref = {

@@ -40,36 +40,27 @@ static void swap_rows(const struct split_state *s, size_t nrow, unsigned high, u
 
 size_t split_part_bytes = PLAN_PART_BYTES;
 
-static size_t spread(size_t number, const uint8_t *place, unsigned n)
-{
-	size_t row = 0;
-
-	for (unsigned k = 0; k < n; k++)
-		row |= ((number >> k) & 1) << place[k];
-	return row;
-}
-
 /* The bits that number pieces in a row's number: all, and what the n-th piece that is exchanged has there. Numbers are relative to
  * what the rank has at the local places among them: two partners count alike. */
 static size_t piece_bits(const struct split_cut *x)
 {
-	return spread(SIZE_MAX, x->parts.piece, x->parts.npiece);
+	return bits_spread(SIZE_MAX, x->parts.piece, x->parts.npiece);
 }
 
 static size_t own_bits(const struct split_cut *x)
 {
-	return spread(x->own, x->parts.local, x->parts.nlocal);
+	return bits_spread(x->own, x->parts.local, x->parts.nlocal);
 }
 
 static size_t piece_value(const struct split_cut *x, unsigned n)
 {
-	return spread(n, x->parts.piece, x->parts.npiece) ^ (own_bits(x) & piece_bits(x));
+	return bits_spread(n, x->parts.piece, x->parts.npiece) ^ (own_bits(x) & piece_bits(x));
 }
 
 bool split_piece_has(const struct split_cut *x, unsigned n, size_t mask, size_t value)
 {
 	size_t bits = piece_bits(x), piece = piece_value(x, n),
-	       local = spread(SIZE_MAX, x->parts.local, x->parts.nlocal), known = mask | bits;
+	       local = bits_spread(SIZE_MAX, x->parts.local, x->parts.nlocal), known = mask | bits;
 
 	if ((value ^ piece) & mask & bits)
 		return false;
@@ -81,7 +72,7 @@ static struct plan_parts choose_parts(const struct split_state *s, const uint8_t
 	const uint8_t *piece, unsigned npiece, unsigned nrow_bit)
 {
 	uint8_t ordered[8];
-	size_t is_local = spread(SIZE_MAX, local, n);
+	size_t is_local = bits_spread(SIZE_MAX, local, n);
 
 	for (;; npiece--, piece++) {
 		unsigned at = 0;
@@ -179,7 +170,7 @@ static unsigned list_parts(const struct split_rank *r, const struct split_state 
 	const struct split_cut *x, struct comm_part *part, struct progress *g)
 {
 	const struct plan_parts *c = &x->parts;
-	size_t common = piece_bits(x) & spread(SIZE_MAX, c->local, c->nlocal);
+	size_t common = piece_bits(x) & bits_spread(SIZE_MAX, c->local, c->nlocal);
 	unsigned n = 0;
 
 	for (size_t k = 0; k < bit(c->npiece + c->nlocal + c->nother) * nstate; k++) {
@@ -187,13 +178,13 @@ static unsigned list_parts(const struct split_rank *r, const struct split_state 
 			 pattern = (unsigned)(k >> c->nother & (bit(c->nlocal) - 1)),
 			 state = (unsigned)((k >> (c->nother + c->nlocal)) % nstate),
 			 piece = (unsigned)((k >> (c->nother + c->nlocal)) / nstate), peer = r->rank;
-		size_t row = piece_value(x, piece), rows = spread(pattern, c->local, c->nlocal);
+		size_t row = piece_value(x, piece), rows = bits_spread(pattern, c->local, c->nlocal);
 
 		for (unsigned b = 0; b < c->nlocal; b++)
 			peer = (peer & ~(1u << x->rank[b])) | ((pattern >> b) & 1) << x->rank[b];
 		if (peer == r->rank || ((row ^ rows) & common))
 			continue;
-		row |= rows | spread(number, c->other, c->nother);
+		row |= rows | bits_spread(number, c->other, c->nother);
 		g->piece_of[n] = piece;
 		g->left[piece]++;
 		part[n++] = (struct comm_part){ .peer = peer,

@@ -8,6 +8,7 @@
 #include "runtime/exec/statevector/backend.h"
 #include "runtime/exec/statevector/plan/plan_build.h"
 #include "runtime/exec/statevector/plan/plan_stage.h"
+#include "runtime/program/matrix_place.h"
 
 /* ---- what depends on weights that are trained ---- */
 
@@ -64,17 +65,6 @@ static uint32_t add_matrix(struct plan_build *b, const struct matrix *m)
 	return b->ndef++;
 }
 
-/* Wires in the order of the reference, no controls: the matrix itself. */
-static bool is_plain_reference(const struct matrix *def, unsigned ntarget, uint32_t nitem, const struct item *it)
-{
-	if (nitem != 1 || it->gate != GATE_NONE || it->adjoint || it->ncontrol || def->ntarget != ntarget)
-		return false;
-	for (unsigned k = 0; k < ntarget; k++)
-		if (it->wire[k] != k)
-			return false;
-	return true;
-}
-
 static void rehash(struct plan_build *b)
 {
 	uint32_t first = b->pl->program->nmatrix;
@@ -107,7 +97,7 @@ uint32_t plan_matrix(struct plan_build *b, unsigned ntarget, uint32_t nitem, con
 {
 	uint32_t at, m;
 
-	if (item->gate == GATE_NONE && is_plain_reference(b->def[item->ref], ntarget, nitem, item))
+	if (nitem == 1 && item->gate == GATE_NONE && !item->adjoint && item_is_whole(item, ntarget))
 		return item->ref;
 	if (2 * (b->ndef - b->pl->program->nmatrix) >= b->nbucket)
 		rehash(b);
@@ -154,14 +144,10 @@ static void unitary_step(struct plan_build *b, const struct apply *a, const uint
 		.bit = bit };
 	for (unsigned k = 0; k < s->ntarget; k++)
 		bit[k] = bit_of_wire[a->wire[a->ncontrol + k]];
-	for (unsigned k = 0; k < a->ncontrol; k++) {
-		uint64_t mask = UINT64_C(1) << bit_of_wire[a->wire[k]];
-
+	for (unsigned k = 0; k < a->ncontrol; k++)
 		bit[s->ntarget + k] = bit_of_wire[a->wire[k]];
-		s->control_mask |= mask;
-		if (a->control_ones >> k & 1)
-			s->control_value |= mask;
-	}
+	s->control_mask = bits_spread(UINT64_MAX, bit + s->ntarget, a->ncontrol);
+	s->control_value = bits_spread(a->control_ones, bit + s->ntarget, a->ncontrol);
 }
 
 static void prepare_step(struct plan_build *b, struct plan_circuit *c, const struct apply *a,

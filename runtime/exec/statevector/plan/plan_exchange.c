@@ -272,7 +272,8 @@ struct plan_split_seconds plan_split_seconds(const struct plan *pl, const struct
 	sum.all = sum.rest;
 	for (uint32_t k = 0; k < pl->ncircuit; k++) {
 		const struct plan_circuit *c = &pl->circuit[k];
-		struct plan_seconds *stage = mem_alloc(c->nstage + (size_t)1, sizeof *stage), all;
+		mem_auto struct plan_seconds *stage = mem_alloc(c->nstage + (size_t)1, sizeof *stage);
+		struct plan_seconds all;
 		struct pass p = { .pl = pl, .l = l, .c = c, .pieces = 1 };
 		bool fused = gradient && c->nstage && plan_fuses_last(pl, c);
 
@@ -288,7 +289,6 @@ struct plan_split_seconds plan_split_seconds(const struct plan *pl, const struct
 		sum.compute += p.sum.compute;
 		sum.exchange += p.sum.exchange;
 		sum.all += fmax(p.computed, p.arrived);
-		free(stage);
 	}
 	return sum;
 }

@@ -226,14 +226,10 @@ static void emit_core(struct split *s, const struct plan_step *st, const struct 
 
 	for (unsigned k = 0; k < core.ntarget; k++)
 		bit[k] = st->bit[p->wire[p->ncontrol + k]];
-	for (unsigned k = 0; k < p->ncontrol; k++) {
-		uint64_t mask = UINT64_C(1) << st->bit[p->wire[k]];
-
+	for (unsigned k = 0; k < p->ncontrol; k++)
 		bit[core.ntarget + k] = st->bit[p->wire[k]];
-		core.control_mask |= mask;
-		if (p->ones >> k & 1)
-			core.control_value |= mask;
-	}
+	core.control_mask = bits_spread(UINT64_MAX, bit + core.ntarget, p->ncontrol);
+	core.control_value = bits_spread(p->ones, bit + core.ntarget, p->ncontrol);
 	core.bit = bit;
 	emit(s, &core);
 }

@@ -41,13 +41,7 @@ static unsigned local_limit(const struct plan *pl, const struct plan_circuit *c,
 	return local > STAGE_LOCAL_MAX ? STAGE_LOCAL_MAX : local;
 }
 
-static uint64_t set_of(const uint8_t *bit, unsigned n)
-{
-	uint64_t bits = 0;
-	for (unsigned k = 0; k < n; k++)
-		bits |= UINT64_C(1) << bit[k];
-	return bits;
-}
+static uint64_t set_of(const uint8_t *bit, unsigned n) { return bits_spread(UINT64_MAX, bit, n); }
 
 uint64_t plan_step_bits(const struct plan_step *s)
 {

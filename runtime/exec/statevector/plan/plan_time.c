@@ -273,25 +273,21 @@ static struct plan_seconds stage_seconds(const struct clock *whole, const struct
 	return sum;
 }
 
-static double all_forward(const struct clock *t, const struct plan_circuit *c, double n)
+/* Of a state that is one block from the first step to the last. */
+static struct plan_seconds whole_seconds(struct clock *t, const struct plan_circuit *c, double n)
 {
+	struct plan_seconds sum = { 0 };
 	unsigned waiting = 0;
-	double inside = 0;
 
+	t->block = n * t->amplitude * t->pl->width;
 	for (uint32_t k = c->nstart; k < c->nstep; k++)
 		if (c->step[k].op == STEP_UNITARY)
-			inside += step_forward(t, &c->step[k], n, 0, false, &waiting);
-	return inside;
-}
-
-static double all_back(const struct clock *t, const struct plan_circuit *c, double n)
-{
-	double inside = 0;
-
+			sum.forward += step_forward(t, &c->step[k], n, 0, false, &waiting);
+	t->block *= 2;
 	for (uint32_t k = c->nstart; k < c->nstep; k++)
 		if (c->step[k].op == STEP_UNITARY)
-			inside += step_back(t, &c->step[k], n);
-	return inside;
+			sum.back += step_back(t, &c->step[k], n);
+	return sum;
 }
 
 /* Readouts and lambda: passes of their own, but for sums that the last stage has made. */
@@ -364,16 +360,11 @@ static void circuit_seconds(struct clock *t, const struct plan_circuit *c,
 	struct plan_seconds *stage, struct plan_seconds *all)
 {
 	const struct plan *pl = t->pl;
-	double n = ldexp(1, (int)c->nbit);
 	uint64_t live = plan_nonzero(pl, c, c->nstart);
 
 	*all = stage[c->nstage] = (struct plan_seconds){ 0 };
-	if (pl->shape == SHAPE_BATCHED) {
-		t->block = n * t->amplitude * pl->width;
-		all->forward = all_forward(t, c, n);
-		t->block *= 2;
-		all->back = all_back(t, c, n);
-	}
+	if (pl->shape == SHAPE_BATCHED)
+		*all = whole_seconds(t, c, ldexp(1, (int)c->nbit));
 	for (uint32_t k = c->nstart_stage; k < c->nstage; k++) {
 		stage[k] = stage_seconds(t, c, &c->stage[k], &live);
 		all->forward += stage[k].forward;
@@ -434,11 +425,11 @@ double plan_floor(const struct plan *pl, bool gradient, uint64_t nsample, const 
 		return plan_device_seconds(pl, l, nsample, gradient).least;
 	for (uint32_t k = 0; k < pl->ncircuit; k++) {
 		const struct plan_circuit *c = &pl->circuit[k];
-		struct plan_seconds *stage = mem_alloc(c->nstage + 1, sizeof *stage), all;
+		mem_auto struct plan_seconds *stage = mem_alloc(c->nstage + 1, sizeof *stage);
+		struct plan_seconds all;
 
 		circuit_seconds(&t, c, stage, &all);
 		sample += all.forward + (gradient ? all.back : 0);
-		free(stage);
 	}
 	if (pl->shape == SHAPE_SHARED)
 		return sample * (double)nsample;

@@ -161,49 +161,37 @@ static struct plan_visited_step visit_whole(const struct plan *pl, const struct 
 		.back_flops = back_flops(pl, s) * all };
 }
 
-/* The kept start costs nothing. */
-static void add_circuit(const struct plan *pl, const struct plan_circuit *c, bool gradient, struct cost *sum)
+/* The kept start, or all behind it. */
+static void add_circuit(const struct plan *pl, const struct plan_circuit *c, bool start,
+	bool gradient, struct cost *sum)
 {
-	for (uint32_t k = c->nstart_stage; k < c->nstage; k++)
+	uint32_t stages = start ? c->nstart_stage : c->nstage;
+	uint32_t steps = c->nstage ? 0 : start ? c->nstart : c->nstep;
+
+	for (uint32_t k = start ? 0 : c->nstart_stage; k < stages; k++)
 		add_stage(pl, c, &c->stage[k], gradient, sum);
-	for (uint32_t k = c->nstart; !c->nstage && k < c->nstep; k++) {
+	for (uint32_t k = start ? 0 : c->nstart; k < steps; k++) {
 		struct plan_visited_step n = visit_whole(pl, c, &c->step[k]);
 
 		add_step(pl, &c->step[k], &n, gradient, sum);
 	}
 }
 
-static struct cost cost_of(const struct plan *pl, bool gradient)
+static struct cost cost_of(const struct plan *pl, bool start, bool gradient)
 {
 	struct cost sum = { 0 };
 
 	for (uint32_t c = 0; c < pl->ncircuit; c++)
-		add_circuit(pl, &pl->circuit[c], gradient, &sum);
+		add_circuit(pl, &pl->circuit[c], start, gradient, &sum);
 	return sum;
 }
 
-double plan_start_flops(const struct plan *pl)
-{
-	struct cost sum = { 0 };
-
-	for (uint32_t k = 0; k < pl->ncircuit; k++) {
-		const struct plan_circuit *c = &pl->circuit[k];
-
-		for (uint32_t s = 0; s < c->nstart_stage; s++)
-			add_stage(pl, c, &c->stage[s], false, &sum);
-		for (uint32_t s = 0; !c->nstage && s < c->nstart; s++) {
-			struct plan_visited_step n = visit_whole(pl, c, &c->step[s]);
-
-			add_step(pl, &c->step[s], &n, false, &sum);
-		}
-	}
-	return sum.flops;
-}
+double plan_start_flops(const struct plan *pl) { return cost_of(pl, true, false).flops; }
 
 double plan_effort(const struct plan *pl, bool gradient)
 {
 	enum { MOVE_FLOPS = 4 };
-	struct cost sum = cost_of(pl, gradient);
+	struct cost sum = cost_of(pl, false, gradient);
 
 	return sum.flops + MOVE_FLOPS * sum.moves;
 }
@@ -252,7 +240,7 @@ void plan_flops(const struct plan *pl, bool gradient, double *executed, double *
 	struct plan_device_work device = plan_device_work(pl, pl->width, gradient);
 
 	*executed = plan_on_device(pl) ? (device.flops[0] + device.flops[1]) / pl->width
-				       : cost_of(pl, gradient).flops;
+				       : cost_of(pl, false, gradient).flops;
 	*nominal = plan_nominal(pl->program, gradient);
 }
 

@@ -315,8 +315,7 @@ static int do_cached(struct followed *f, const struct head *h, struct err *e)
 	}
 	mem_auto cplx *m =
 		mem_alloc(split_factors(&f->pl->circuit[h->circuit], h->nstate), sizeof *m);
-	int code = cache->overlaps(f->b.state, h->circuit, h->nstate, m, e);
-	return code;
+	return cache->overlaps(f->b.state, h->circuit, h->nstate, m, e);
 }
 
 static int do_amplitudes(struct followed *f, const struct head *h, const char *body, size_t nbody,

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/base/order.h"
 #include "runtime/base/system/threads.h"
 #include "runtime/train/restart.h"
 
@@ -165,13 +166,6 @@ static bool all_held(const struct concurrent_run *run, const struct runner *head
 	return true;
 }
 
-static int by_number(const void *x, const void *y)
-{
-	const struct restart_state *a = x, *b = y;
-
-	return a->restart < b->restart ? -1 : a->restart > b->restart;
-}
-
 static struct restart_state state_of_ended(uint32_t restart, const struct ended *d)
 {
 	struct restart_state s = { .restart = restart,
@@ -207,7 +201,7 @@ static uint32_t hold_others(void *other_context, struct restart_state *out)
 	n += train_state_from(run->job->resume, run->next, false, out + n,
 		STATE_RESTARTS_MAX - 1 - n); /* begun by an earlier process */
 	pthread_mutex_unlock(&run->lock);
-	qsort(out, n, sizeof *out, by_number);
+	qsort(out, n, sizeof *out, order_u32);
 	return n;
 }
 
@@ -255,18 +249,33 @@ static double *copy(const double *v, size_t n)
 	return to;
 }
 
-static struct ended *pack_end(struct runner *runner, int code, const struct epoch_record *last, const struct err *e)
+static struct ended *ended_new(const struct train_job *j, const struct epoch_record *last,
+	struct restart_end end, const double *weight, const double *const *slot)
 {
-	const struct train_job *j = runner->run->job;
 	struct ended *d = mem_alloc(1, sizeof *d);
 
-	*d = (struct ended){ .code = code, .queue = runner->queue, .last = *last, .end = callbacks_end(runner->trainer.callbacks),
-		.weight = copy(runner->trainer.weight, j->program->nweight) };
+	*d = (struct ended){ .queue = { .job = j },
+		.last = *last,
+		.end = end,
+		.weight = copy(weight, j->program->nweight) };
+	for (unsigned k = 0; k < optimizer_slots(j->optimizer, j->option); k++)
+		d->slot[k] = copy(slot[k], j->program->nweight);
+	return d;
+}
+
+static struct ended *pack_end(struct runner *runner, int code, const struct epoch_record *last,
+	const struct err *e)
+{
+	const struct trainer *t = &runner->trainer;
+	struct ended *d = ended_new(runner->run->job, last, callbacks_end(t->callbacks), t->weight,
+		(const double *const *)t->slot);
+	struct event_queue empty = d->queue;
+
+	d->code = code;
 	if (code)
 		d->fault = *e;
-	for (unsigned k = 0; k < optimizer_slots(j->optimizer, j->option); k++)
-		d->slot[k] = copy(runner->trainer.slot[k], j->program->nweight);
-	runner->queue = (struct event_queue){ .job = j };
+	d->queue = runner->queue;
+	runner->queue = empty;
 	return d;
 }
 
@@ -426,19 +435,15 @@ static int open_runners(struct concurrent_run *run, struct err *e)
 /* Restarts that had ended, but were not reported, when the run was left. */
 static void take_over(struct concurrent_run *run, const struct train_state *from)
 {
-	const struct train_job *j = run->job;
-
 	for (uint32_t k = 0; from && k < from->nrunning; k++) {
 		const struct restart_state *at = &from->running[k];
 
 		if (!at->last)
 			continue;
-		struct ended *d = run->ended[at->restart] = mem_alloc(1, sizeof *d);
+		struct ended *d = ended_new(run->job, at->last, at->end, at->weight, at->slot);
 		struct train_observer queued = event_queue_observer(&d->queue);
-		*d = (struct ended){ .queue = { .job = j }, .last = *at->last, .end = at->end,
-			.weight = copy(at->weight, j->program->nweight) };
-		for (unsigned i = 0; i < optimizer_slots(j->optimizer, j->option); i++)
-			d->slot[i] = copy(at->slot[i], j->program->nweight);
+
+		run->ended[at->restart] = d;
 		event_queue_play(&at->events, at->restart, &queued);
 	}
 }

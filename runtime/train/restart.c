@@ -89,19 +89,14 @@ int trainer_open(struct trainer *t, const struct train_job *j, const struct trai
 	return 0;
 }
 
-static void report_work(const struct trainer *t, const struct train_observer *o)
+void trainer_close(struct trainer *t, const struct train_observer *o)
 {
 	struct optimisation_use u;
 
-	if (!o || !o->work)
-		return;
-	evaluator_use(t->ev, &u);
-	o->work(o->ctx, &u);
-}
-
-void trainer_close(struct trainer *t, const struct train_observer *o)
-{
-	report_work(t, o);
+	if (o && o->work) {
+		evaluator_use(t->ev, &u);
+		o->work(o->ctx, &u);
+	}
 	trainer_probe_close(t);
 	mem_list_free(&t->memory);
 	if (t->pool && t->pool != t->job->pool)
@@ -302,18 +297,6 @@ static int between(struct trainer *t, bool failed, struct err *e)
 	return o->between(o->ctx, &state, e);
 }
 
-static void report_complete(struct trainer *t, const struct epoch_record *last)
-{
-	const struct train_observer *o = t->observer;
-	struct restart_state at;
-
-	if (!o->complete)
-		return;
-	state_now(t, false, &at);
-	at.after = last;
-	o->complete(o->ctx, &at);
-}
-
 /* The labels of the epoch's samples so far, in their order. */
 static void epoch_labels(struct trainer *t)
 {
@@ -446,23 +429,6 @@ static int one_epoch(struct trainer *t, struct epoch_record *r, struct err *e)
 	return 0;
 }
 
-static void report_state(struct trainer *t, const struct epoch_record *r)
-{
-	struct epoch_state s = { .weight = t->weight, .gradient = t->gradient, .readout = t->readout, .nbatch = t->last_batch };
-
-	t->observer->state(t->observer->ctx, r, &s);
-}
-
-static void initial_weights(struct trainer *t)
-{
-	const struct train_job *j = t->job;
-
-	if (j->init && !t->restart)
-		memcpy(t->weight, j->init, j->program->nweight * sizeof *t->weight);
-	else
-		program_init_weights(j->program, j->seed, t->restart, t->weight);
-}
-
 static void begin_epoch(struct trainer *t, uint32_t epoch)
 {
 	t->epoch = epoch;
@@ -477,7 +443,10 @@ static void begin_restart(struct trainer *t, uint32_t restart)
 
 	t->restart = restart;
 	t->step = 0;
-	initial_weights(t);
+	if (j->init && !restart)
+		memcpy(t->weight, j->init, j->program->nweight * sizeof *t->weight);
+	else
+		program_init_weights(j->program, j->seed, restart, t->weight);
 	for (unsigned k = 0; k < optimizer_slots(j->optimizer, j->option); k++)
 		memset(t->slot[k], 0, j->program->nweight * sizeof *t->slot[k]);
 	callbacks_begin(t->callbacks, restart);
@@ -524,7 +493,7 @@ static bool epochs_left(const struct trainer *t)
 
 int trainer_run(struct trainer *t, uint32_t restart, const struct restart_state *from, struct epoch_record *last, struct err *e)
 {
-	const struct train_job *j = t->job;
+	const struct train_observer *o = t->observer;
 	int code = 0;
 
 	t->restart = restart;
@@ -537,19 +506,29 @@ int trainer_run(struct trainer *t, uint32_t restart, const struct restart_state 
 		*last = *from->after; /* no further epoch may follow */
 	for (; !code && epochs_left(t); begin_epoch(t, t->epoch + 1)) {
 		code = one_epoch(t, last, e);
-		if (!code && t->observer->epoch)
-			t->observer->epoch(t->observer->ctx, last);
-		if (!code && t->observer->state)
-			report_state(t, last);
+		if (!code && o->epoch)
+			o->epoch(o->ctx, last);
+		if (!code && o->state)
+			o->state(o->ctx, last,
+				&(struct epoch_state){ .weight = t->weight,
+					.gradient = t->gradient,
+					.readout = t->readout,
+					.nbatch = t->last_batch });
 		if (!code)
-			callbacks_epoch(t->callbacks, t->observer, last, steps_done(t), t->weight);
+			callbacks_epoch(t->callbacks, o, last, steps_done(t), t->weight);
 		recorder_mark(PHASE_LOG);
 	}
-	struct update u = update_of(t);
 	if (code)
 		return code;
-	report_complete(t, last);
-	optimizer_finish(j->optimizer, &u);
-	callbacks_finish(t->callbacks, t->observer, last, t->weight);
+	if (o->complete) {
+		struct restart_state at;
+
+		state_now(t, false, &at);
+		at.after = last;
+		o->complete(o->ctx, &at);
+	}
+	struct update u = update_of(t);
+	optimizer_finish(t->job->optimizer, &u);
+	callbacks_finish(t->callbacks, o, last, t->weight);
 	return 0;
 }

@@ -291,26 +291,21 @@ static int take_data(struct worker_process *w, const uint8_t *body, size_t len, 
 	return code;
 }
 
-static int send_failed(struct worker_process *w, const struct wire_work *work, const struct err *why, struct err *e)
-{
-	struct wire_failed f = { .step = work->step, .units = work->units, .code = why->code };
-	struct buf b = BUF_INIT;
-
-	snprintf(f.text, sizeof f.text, "%s", why->text);
-	wire_put_failed(&b, &f);
-	return send_body(w, &b, e);
-}
-
 /* Ends this worker where it is of no more use: it understands nothing, or its group has lost a process. Others then do its
  * work, and in the second case another is started in its place. */
 static int answer_failure(struct worker_process *w, const struct wire_work *work,
 	const struct err *why, struct err *e)
 {
+	struct wire_failed f = { .step = work->step, .units = work->units, .code = why->code };
+	struct buf b = BUF_INIT;
+
 	if (why->code == -ERR_PROTOCOL)
 		return err_set(e, why->code, "%s", why->text);
 	if (why->code == -ERR_STOPPED)
 		return err_set(e, -ERR_UNREACHABLE, "%s", why->text);
-	return send_failed(w, work, why, e);
+	snprintf(f.text, sizeof f.text, "%s", why->text);
+	wire_put_failed(&b, &f);
+	return send_body(w, &b, e);
 }
 
 static int take_work(struct worker_process *w, const uint8_t *body, size_t len, struct err *e)
@@ -319,7 +314,7 @@ static int take_work(struct worker_process *w, const uint8_t *body, size_t len, 
 	const struct fixed *vector;
 	const double *value;
 	struct err why = { 0, "" };
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 	double begin = clock_seconds();
 
 	if (!wire_get_work(body, len, &work) || work.weights != w->version)
@@ -332,7 +327,6 @@ static int take_work(struct worker_process *w, const uint8_t *body, size_t len, 
 	int64_t began = recorder_begin();
 	wire_put_result(&b, &r, value, vector);
 	int code = send_message(w, &b, began, e);
-	buf_release(&b);
 	__atomic_add_fetch(&w->nunit, wire_units_list(&work.units, NULL), __ATOMIC_RELAXED);
 	return code;
 }
@@ -340,14 +334,6 @@ static int take_work(struct worker_process *w, const uint8_t *body, size_t len, 
 /* ---- profiles ---- */
 
 static uint64_t nmessage(const struct peer *p) { return peer_nreceived(p) + peer_nsent(p); }
-
-static void start_recording(struct worker_process *w, const struct wire_profile *m, uint64_t nunit)
-{
-	w->recording = (struct recording){ true, m->capture, m->text_max, w->peer.nread,
-		w->peer.nwritten, nmessage(&w->peer), nunit };
-	w->peer.label = m->label;
-	recorder_start((enum profile_level)m->level, m->bytes);
-}
 
 /* *text: a profile of this process, in JSON; if it is longer than text_max, the last events are left out, and if that is not
  * enough it is empty. */
@@ -399,7 +385,10 @@ static int take_profile(struct worker_process *w, const uint8_t *body, size_t le
 		|| (w->recording.on && m.capture != w->recording.capture))
 		return wrong(e, WIRE_PROFILE);
 	if (m.level) {
-		start_recording(w, &m, nunit);
+		w->recording = (struct recording){ true, m.capture, m.text_max, w->peer.nread,
+			w->peer.nwritten, nmessage(&w->peer), nunit };
+		w->peer.label = m.label;
+		recorder_start((enum profile_level)m.level, m.bytes);
 		return 0;
 	}
 	stop_recording(w, nunit, &text);

@@ -134,11 +134,10 @@ struct shared { const struct array *a; uint64_t from; };
 static int check_shared(struct source *s, struct shared *x, struct err *e)
 {
 	uint64_t wanted = 0;
-	struct buf b = BUF_INIT;
+	buf_auto b = BUF_INIT;
 	int code = 0;
 
-	x->from = 0;
-	x->a = NULL;
+	*x = (struct shared){ NULL, 0 };
 	for (unsigned i = 0; i < s->o->nwant; i++) {
 		const struct input_want *w = &s->o->want[i];
 
@@ -153,10 +152,11 @@ static int check_shared(struct source *s, struct shared *x, struct err *e)
 		return 0;
 	if (x->a->is_complex || width_of(x->a) != wanted) {
 		shape_text(x->a, &b);
-		code = reader_misfit(s->diags, s->o, NULL, e, "%s: array \"x\" has shape %s%s, but the model's inputs take "
-			"%llu numbers in each row", s->path, b.data, x->a->is_complex ? " (complex)" : "",
+		code = reader_misfit(s->diags, s->o, NULL, e,
+			"%s: array \"x\" has shape %s%s, but the model's inputs take "
+			"%llu numbers in each row",
+			s->path, b.data, x->a->is_complex ? " (complex)" : "",
 			(unsigned long long)wanted);
-		buf_release(&b);
 	}
 	return code ? code : check_rows(s, "x", x->a, e);
 }
@@ -241,20 +241,20 @@ static int copy_weights(const struct source *s, const struct array *a, struct da
 
 /* ---- inputs that stay in the file ---- */
 
-static const struct array_place *place_of(const struct source *s, const struct array *a)
+static unsigned member_of(const struct source *s, const struct array *a)
 {
 	unsigned i = 0;
 
 	while (&s->z.member[i].array != a)
 		i++;
-	return &s->place[i];
+	return i;
 }
 
 /* w->count numbers of each row of the array, from `from` on. */
 static int store_input(const struct source *s, const char *key, const struct array *a, uint64_t from,
 	const struct input_want *w, uint64_t first, struct row_store *rows, struct err *e)
 {
-	const struct array_place *p = place_of(s, a);
+	const struct array_place *p = &s->place[member_of(s, a)];
 	const unsigned parts = a->is_complex ? 2 : 1;
 	struct row_field f = { .type = p->type, .stride = width_of(a) * parts * p->type.nbytes, .first = (uint32_t)first,
 		.pad = w->is_state && !a->is_complex, .name = (char *)key };
@@ -305,12 +305,9 @@ static int store_inputs(const struct source *s, struct shared x, uint64_t nx, st
 /* Labels and weights are wanted in memory. */
 static int load(struct source *s, const struct array *a, struct err *e)
 {
-	unsigned i = 0;
-
 	if (!a || !s->place)
 		return 0;
-	while (&s->z.member[i].array != a)
-		i++;
+	unsigned i = member_of(s, a);
 	int code = array_place_load(&s->place[i], s->path, &s->z.member[i].array, e);
 	if (code)
 		err_prefix(e, "%s: member \"%s\"", s->path, s->z.member[i].name);

@@ -22,15 +22,6 @@ static bool made_here(const char *key)
 	return !strcmp(key, "format") || !strcmp(key, "order") || !strcmp(key, "sha256");
 }
 
-/* A JSON list of the paths in the order of the weights. */
-static void format_order(const struct program *p, struct buf *out)
-{
-	buf_char(out, '[');
-	for (uint32_t g = 0; g < p->nweight_group; g++)
-		buf_json(out, ",%s", p->weight_group[g].path);
-	buf_char(out, ']');
-}
-
 static void format_metadata(const struct program *p, const struct metadata *meta, unsigned nmeta, struct buf *out)
 {
 	char version[16], zeros[SHA256_HEX + 1];
@@ -42,7 +33,10 @@ static void format_metadata(const struct program *p, const struct metadata *meta
 	memset(zeros, '0', SHA256_HEX);
 	zeros[SHA256_HEX] = '\0';
 	buf_char(out, '{');
-	format_order(p, &order);
+	buf_char(&order, '['); /* the paths in the order of the weights */
+	for (uint32_t g = 0; g < p->nweight_group; g++)
+		buf_json(&order, ",%s", p->weight_group[g].path);
+	buf_char(&order, ']');
 	all[n++] = (struct metadata){ "format", version };
 	all[n++] = (struct metadata){ "order", order.data };
 	all[n++] = (struct metadata){ "sha256", zeros };
@@ -55,18 +49,23 @@ static void format_metadata(const struct program *p, const struct metadata *meta
 	buf_char(out, '}');
 }
 
-static void format_tensor(const char *name, const char *dtype, const uint64_t *dim, uint32_t ndim,
-	uint64_t begin, uint64_t end, struct buf *out)
+/* A tensor on its way into the header. */
+struct row {
+	char *name;
+	const char *dtype;
+	uint64_t dim[PROGRAM_DIMS_MAX];
+	uint32_t ndim;
+	uint64_t begin, end;
+};
+
+static void format_row(const struct row *t, struct buf *out)
 {
 	buf_json(out, ",%s:{\"data_offsets\":[%" PRIu64 ",%" PRIu64 "],\"dtype\":%s,\"shape\":[",
-		name, begin, end, dtype);
-	for (uint32_t k = 0; k < ndim; k++)
-		buf_json(out, ",%" PRIu64, dim[k]);
+		t->name, t->begin, t->end, t->dtype);
+	for (uint32_t k = 0; k < t->ndim; k++)
+		buf_json(out, ",%" PRIu64, t->dim[k]);
 	buf_str(out, "]}");
 }
-
-/* A tensor on its way into the header. */
-struct row { char *name; const char *dtype; uint64_t dim[PROGRAM_DIMS_MAX]; uint32_t ndim; uint64_t begin, end; };
 
 static struct row weight_row(const struct weight_group *w)
 {
@@ -97,7 +96,7 @@ static void format_tensors(const struct program *p, const struct weights_vector 
 	row[k++] = (struct row){ mem_strdup(WEIGHTS_PROGRAM), "U8", { program_len }, 1, end, end + program_len };
 	qsort(row, n, sizeof *row, order_texts);
 	for (k = 0; k < n; k++) {
-		format_tensor(row[k].name, row[k].dtype, row[k].dim, row[k].ndim, row[k].begin, row[k].end, out);
+		format_row(&row[k], out);
 		free(row[k].name);
 	}
 }

@@ -68,20 +68,17 @@ static void shape_text(const uint64_t *dim, uint32_t ndim, struct buf *out)
 
 static int check_shape(const struct target *t, const struct weight_group *g, const uint64_t *dim, uint32_t ndim)
 {
-	uint64_t want_dim[PROGRAM_DIMS_MAX];
 	buf_auto got = BUF_INIT, want = BUF_INIT;
 	bool same = ndim == g->ndim;
 
-	for (uint32_t k = 0; k < g->ndim; k++) {
-		want_dim[k] = g->dim[k];
-		same = same && dim[k] == want_dim[k];
-	}
+	for (uint32_t k = 0; k < g->ndim; k++)
+		same = same && dim[k] == g->dim[k];
 	if (same)
 		return 0;
 	shape_text(dim, ndim, &got);
-	shape_text(want_dim, g->ndim, &want);
-	err_set(t->e, -ERR_BAD_DATA, "%s: shape %s, the model's is %s", g->path, got.data, want.data);
-	return -ERR_BAD_DATA;
+	shape_print(g->ndim, g->dim, &want);
+	return err_set(t->e, -ERR_BAD_DATA, "%s: shape %s, the model's is %s", g->path, got.data,
+		want.data);
 }
 
 static int set_weight(const struct target *t, const char *path, size_t place, double value)
@@ -305,15 +302,12 @@ static int export_npz(const struct program *p, const double *weight, const char 
 static void nested(const struct weight_group *g, const double *weight, uint32_t depth, uint32_t *at, struct buf *out)
 {
 	if (depth == g->ndim) {
-		buf_json_f64(out, weight[g->first + (*at)++]);
+		buf_json(out, depth ? ", %g" : "%g", weight[g->first + (*at)++]);
 		return;
 	}
-	buf_char(out, '[');
-	for (uint32_t i = 0; i < g->dim[depth]; i++) {
-		if (i)
-			buf_str(out, ", ");
+	buf_json(out, depth ? ", [" : "[");
+	for (uint32_t i = 0; i < g->dim[depth]; i++)
 		nested(g, weight, depth + 1, at, out);
-	}
 	buf_char(out, ']');
 }
 

@@ -237,6 +237,18 @@ static bool help_folds(struct diag *g, const struct yentry *entry)
 	return false;
 }
 
+static bool help_data_file(struct diag *g, const char *prefix, const struct yentry *entry)
+{
+	static const char *const word[] = { "file", "path", "csv", "filename", "dataset" };
+
+	for (size_t i = 0; !strcmp(prefix, "data.") && i < sizeof word / sizeof *word; i++)
+		if (!strcmp(entry->key, word[i])) {
+			diag_help(g, "the file of samples is `data.train`");
+			return true;
+		}
+	return false;
+}
+
 static void unknown_key(struct config *c, const char *prefix, const struct yentry *entry)
 {
 	const char *name[KEY_COUNT + 8], *near, *here, *other;
@@ -258,7 +270,8 @@ static void unknown_key(struct config *c, const char *prefix, const struct yentr
 	here = alias_find(entry->key, name, n);
 	other = len ? key_alias(entry->key) : NULL;
 	near = here ? here : diag_nearest(entry->key, name, n);
-	if (help_validation_split(g, entry) || help_folds(g, entry))
+	if (help_validation_split(g, entry) || help_folds(g, entry)
+		|| help_data_file(g, prefix, entry))
 		return;
 	if (here)
 		diag_help(g, "here it is called `%s%s`", prefix, here);

@@ -287,4 +287,6 @@ done
 tap_exit 78 "folds and a file for validation" "$QCNN" train -q --fresh --set data.validation=folds.csv folds.yaml
 tap_exit 78 "folds as a key" "$QCNN" train -q --fresh --set data.folds=7 folds.yaml
 tap_has err 'write `data.split: {folds: 7, fold: 1}`' "says where they are given"
+tap_exit 78 "the file under another key" "$QCNN" train -q --fresh --set data.file=folds.csv folds.yaml
+tap_has err 'the file of samples is `data.train`' "says which"
 tap_done

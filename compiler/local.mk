@@ -40,6 +40,7 @@ libcompiler_a_SOURCES = \
 	compiler/elaborate/elab_decl.c \
 	compiler/elaborate/elab_evolve.c \
 	compiler/elaborate/elab_expr.c \
+	compiler/elaborate/elab_hermitian.c \
 	compiler/elaborate/elab_index.c \
 	compiler/elaborate/elab_matrix.c \
 	compiler/elaborate/elab_measure.c \

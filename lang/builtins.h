@@ -36,3 +36,8 @@ struct builtin_row {
 };
 const struct builtin_row *builtin_row(enum builtin b);
 enum builtin builtin_find(const char *name);
+/* Its first argument is the name of a file. */
+static inline bool builtin_reads(enum builtin b)
+{
+	return b == BUILTIN_PAULI_SUM || b == BUILTIN_HERMITIAN;
+}

@@ -429,10 +429,10 @@ static void unknown_function(struct resolver *r, struct node *n)
 		diag_note(g, "`%s` is a value; an element of it is written `%s[...]`", n->name, n->name);
 }
 
-/* A file, then qubits; only this function has a file. */
+/* A file, then qubits, where the function has a file. */
 static bool file_fits(struct resolver *r, struct node *n, const struct builtin_row *b)
 {
-	bool reads = b->id == BUILTIN_PAULI_SUM;
+	bool reads = builtin_reads(b->id);
 
 	if (reads ? n->text && n->args.n == 1 : !n->text)
 		return true;
@@ -440,7 +440,7 @@ static bool file_fits(struct resolver *r, struct node *n, const struct builtin_r
 		n->text && !reads ? n->callee_span : n->span,
 		reads ? "`%s` takes the name of a file and qubits" : "`%s` takes no text", b->name);
 	if (reads)
-		diag_help(g, "write `pauli_sum(\"h2.txt\", q)`");
+		diag_help(g, "write `%s(\"h2.txt\", q)`", b->name);
 	return false;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lang/builtins.h"
 #include "lang/parse.h"
 
 static uint32_t deepest(uint32_t depth, const struct node_list *l)
@@ -345,7 +346,7 @@ struct node *parser_read(struct parser *p, const char *name, const char *path, s
 		.callee_span = path_at,
 		.span = at };
 
-	if (!strcmp(name, "pauli_sum"))
+	if (builtin_reads(builtin_find(name)))
 		n.value.i = parser_text(p, path, path_at);
 	return parser_node(p, &n);
 }

@@ -83,6 +83,11 @@ struct value elab_apply(struct elab *e, const struct node *n);
 struct value elab_observable(struct elab *e, int op, struct span at, const struct value *a, const struct value *b);
 struct value elab_pauli(struct elab *e, const struct node *n, uint8_t letter);
 struct value elab_pauli_file(struct elab *e, const struct node *n);
+struct value elab_sum(struct elab *e, struct pauli_sum s);
+/* The qubits of a function that reads a file, each of them once; false: reported, there or in the parser. */
+bool elab_file_qubits(struct elab *e, const struct node *n, struct wire_list *w);
+/* elab_hermitian.c */
+struct value elab_hermitian(struct elab *e, const struct node *n);
 void elab_observe(struct elab *e, const struct node *n);
 void elab_observe_z(struct elab *e, uint32_t wire, struct span at);
 /* elab_index.c */
@@ -134,6 +139,8 @@ bool elab_bind_formals(struct elab *e, const struct node *def, const struct valu
 void elab_memo_free(struct elab *e);
 /* elab_matrix.c: the operations of a gate given by its matrix; false: a message says why there are none. */
 bool elab_matrix(struct elab *e, const struct node *def, struct calls *out);
+/* The numbers of the matrix in the file that n reads, u[dim * dim], and where its rows are, row[dim]; reports. */
+bool elab_matrix_file(struct elab *e, const struct node *n, uint32_t dim, cplx *u, struct span *row);
 /* elab_modifier.c */
 /* Rewrites the callee's applies under the call's modifiers; *nwire counts the operands. */
 bool elab_modify(struct elab *e, const struct node *call, struct calls *ops, uint32_t *nwire);

@@ -297,6 +297,7 @@ static const builtin_fn row[BUILTIN_COUNT] = {
 	[BUILTIN_Z] = pauli_z,
 	[BUILTIN_PROBS] = probs,
 	[BUILTIN_PAULI_SUM] = elab_pauli_file,
+	[BUILTIN_HERMITIAN] = elab_hermitian,
 };
 
 struct value elab_apply(struct elab *e, const struct node *n) { return row[n->builtin](e, n); }

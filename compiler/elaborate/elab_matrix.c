@@ -17,22 +17,24 @@ struct reading {
 	struct span *row;
 };
 
-static bool from_file(struct reading *m)
+bool elab_matrix_file(struct elab *e, const struct node *n, uint32_t dim, cplx *u, struct span *row)
 {
-	uint32_t file = (uint32_t)m->def->value.i;
+	uint32_t file = (uint32_t)n->value.i;
 	struct matrix_text_fault fault;
 	size_t len;
 
 	if (!file)
 		return false;
-	const char *text = source_text(diags_sources(m->e->diags), file, &len);
-	for (uint32_t i = 0; i < m->dim; i++)
-		m->row[i].file = file;
-	if (matrix_text_read(text, len, m->dim, m->u, m->row, &fault))
+	const char *text = source_text(diags_sources(e->diags), file, &len);
+	if (!elab_work(e, len / 16, n->span))
+		return false;
+	for (uint32_t i = 0; i < dim; i++)
+		row[i].file = file;
+	if (matrix_text_read(text, len, dim, u, row, &fault))
 		return true;
 	const struct span at = { file, (uint32_t)fault.begin, (uint32_t)fault.end };
-	struct diag *g = elab_error(m->e, DIAG_MATRIX, at, "%s", fault.why);
-	diag_second(g, m->def->span, "read here");
+	struct diag *g = elab_error(e, DIAG_MATRIX, at, "%s", fault.why);
+	diag_second(g, n->span, "read here");
 	if (!strncmp(text, "\x93NUMPY", 6))
 		diag_help(g, "write the array as text: `numpy.savetxt(\"v.txt\", v)`");
 	return false;
@@ -156,7 +158,8 @@ bool elab_matrix(struct elab *e, const struct node *def, struct calls *out)
 		return elab_refuse(e, DIAG_MATRIX, def->name_span,
 			"a matrix on %u qubits, at most %d are possible", n, UNITARY_QUBITS_MAX);
 	if (!elab_work(e, (uint64_t)dim * dim * dim / 64 + 1, def->span)
-		|| !(def->a ? from_rows(&m) : from_file(&m)) || !is_unitary(&m))
+		|| !(def->a ? from_rows(&m) : elab_matrix_file(e, def, dim, u, row))
+		|| !is_unitary(&m))
 		return false;
 	calls_wires(out, n);
 	unitary_build(&e->design, out, u, n);

@@ -19,7 +19,7 @@ struct value elab_pauli(struct elab *e, const struct node *n, uint8_t letter)
 	return (struct value){ .kind = KIND_OBSERVABLE, .obs = o };
 }
 
-static struct value observable(struct elab *e, struct pauli_sum s)
+struct value elab_sum(struct elab *e, struct pauli_sum s)
 {
 	struct observables o = { 1, arena_copy(e->arena, &s, 1, sizeof s) };
 
@@ -46,16 +46,18 @@ static void help_operator(struct diag *g, const char *text)
 		}
 }
 
-/* Each of them once: a number in the file is one qubit. */
-static bool once(struct elab *e, const struct wire_list *w, struct span at)
+bool elab_file_qubits(struct elab *e, const struct node *n, struct wire_list *w)
 {
+	if (!elab_qubits(e, n->args.v[0], w) || !n->value.i)
+		return false;
 	mem_auto bool *seen = mem_alloc((size_t)e->frame->calls->nwire + 1, sizeof *seen);
 	char name[80];
 
 	for (uint32_t k = 0; k < w->n; k++) {
 		if (seen[w->wire[k]])
-			return elab_refuse(e, DIAG_SAME_QUBIT, at, "qubit %s twice in `pauli_sum`",
-				elab_wire_name(e, w->wire[k], name, sizeof name));
+			return elab_refuse(e, DIAG_SAME_QUBIT, n->args.v[0]->span,
+				"qubit %s twice in `%s`",
+				elab_wire_name(e, w->wire[k], name, sizeof name), n->name);
 		seen[w->wire[k]] = true;
 	}
 	return true;
@@ -69,13 +71,13 @@ struct value elab_pauli_file(struct elab *e, const struct node *n)
 	struct wire_list w;
 	size_t len;
 
-	if (!elab_qubits(e, n->args.v[0], &w) || !file || !once(e, &w, n->args.v[0]->span))
+	if (!elab_file_qubits(e, n, &w))
 		return value_unknown();
 	const char *text = source_text(diags_sources(e->diags), file, &len);
 	if (!elab_work(e, len / 16, n->span))
 		return value_unknown();
 	if (pauli_text_read(e->arena, text, len, &w, &s, &fault))
-		return observable(e, s);
+		return elab_sum(e, s);
 	const struct span at = { file, (uint32_t)fault.begin, (uint32_t)fault.end };
 	struct diag *g = elab_error(e, DIAG_PAULI_TEXT, at, "%s", fault.why);
 	diag_second(g, n->span, "read here");
@@ -127,7 +129,7 @@ static struct value multiply(struct elab *e, struct span at, const struct pauli_
 		return elab_fail(e, DIAG_OBSERVABLE_QUBIT, at,
 			"the product is not Hermitian: its factors do not commute on qubit %s",
 			elab_wire_name(e, wire, name, sizeof name));
-	return observable(e, s);
+	return elab_sum(e, s);
 }
 
 struct value elab_observable(struct elab *e, int op, struct span at, const struct value *a, const struct value *b)
@@ -144,7 +146,7 @@ struct value elab_observable(struct elab *e, int op, struct span at, const struc
 			return elab_fail(e, DIAG_DIVISION_BY_ZERO, at, "division by zero");
 		if (!elab_work(e, l.n, at))
 			return value_unknown();
-		return observable(e, pauli_sum_scaled(e->arena, &l, 1 / value_number(b)));
+		return elab_sum(e, pauli_sum_scaled(e->arena, &l, 1 / value_number(b)));
 	}
 	if (op != AST_ADD && op != AST_SUB)
 		return elab_fail(e, DIAG_WRONG_KIND, at, "observables are added, subtracted and multiplied, and divided by numbers");
@@ -152,7 +154,7 @@ struct value elab_observable(struct elab *e, int op, struct span at, const struc
 		return value_unknown();
 	if (!pauli_sum_add(e->arena, &l, op == AST_ADD ? 1 : -1, &r, &s))
 		return elab_fail(e, DIAG_LIMIT_OUTPUTS, at, "an observable of more than %d terms", PROGRAM_TERMS_MAX);
-	return observable(e, s);
+	return elab_sum(e, s);
 }
 
 /* ---- observe ---- */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gates given by the matrix in a file, as numpy.savetxt writes it; states and gradients are those of NumPy and PennyLane 0.45.1.
+# Gates and observables given by the matrix in a file, as numpy.savetxt writes it; states and gradients are those of NumPy and PennyLane 0.45.1.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 # near NAME WANTED...: the numbers in the file out, after "schema": 1, differ by less than 1e-12 from these.
@@ -84,6 +84,44 @@ for n in 2 3 4 5 6; do
 	near "Fourier transform on $n qubits" $(awk -v n=$n 'BEGIN { N = 2^n; for (p = 0; p < 2; p++) for (k = 0; k < N; k++) {
 		a = 2 * atan2(0, -1) * k / N; printf "%.17g ", (p ? sin(a) : cos(a)) / sqrt(N) } }')
 done
+
+# Observables: of a random Hermitian matrix on two qubits, also multiplied and under evolve.
+cat >a.txt <<'END'
+ (-1.365355973104635801e-02+0.000000000000000000e+00j)  (2.664919515638978886e+00+2.914593212035333503e-01j)  (6.338359133404529722e-01+5.475970468494653076e-01j)  (-1.186812122526656577e+00-1.534655116653069751e-01j)
+ (2.664919515638978886e+00-2.914593212035333503e-01j)  (-2.411116285292657757e+00+0.000000000000000000e+00j)  (3.718081842406493198e-01+9.696738200899829296e-02j)  (-1.173599045726797518e+00+1.481313550388563716e+00j)
+ (6.338359133404529722e-01-5.475970468494653076e-01j)  (3.718081842406493198e-01-9.696738200899829296e-02j)  (-4.389577254076049845e-02+0.000000000000000000e+00j)  (-4.110631847950745876e-01-1.551979855799144659e+00j)
+ (-1.186812122526656577e+00+1.534655116653069751e-01j)  (-1.173599045726797518e+00-1.481313550388563716e+00j)  (-4.110631847950745876e-01+1.551979855799144659e+00j)  (3.550778774492281631e+00+0.000000000000000000e+00j)
+END
+cat >a.qcnn <<'END'
+qubit[3] q;
+param float[2] t;
+let a = hermitian("a.txt", q[{2,0}]);
+ry(t[0]) q;
+cx on chain(q);
+rx(t[1]) q[2];
+observe a, a*a, a - 0.5*z(q[1]);
+END
+"$QCNN" run -p double -w t.json a.qcnn >out
+near "a matrix as observable" 0.9828197685269245 6.542317997619064 0.6903279828018642
+"$QCNN" run -p double -e jacobian -w t.json a.qcnn >out
+near "a matrix as observable, jacobian" 0.45284116350941384 0.5260051865339259 -4.142217669042239 0.40156511418083385 0.9455660285036435 0.526005186533926
+printf '1 2j\n-2j 0\n' >a.txt
+echo 'qubit q; h q; s q; observe hermitian("a.txt", q), hermitian("a.txt", q)*z(q);' >y.qcnn
+tap_exit 65 "a product that does not commute" "$QCNN" check y.qcnn
+sed 's/, herm.*/;/' y.qcnn >y2.qcnn
+"$QCNN" run -p double y2.qcnn >out
+near "0.5 + z/2 - 2 y" -1.5
+tap_is "$("$QCNN" compile --emit=circuit y2.qcnn | grep observe)" 'observe 0.5 - 2.0*y(q[0]) + 0.5*z(q[0]);' "as Pauli products"
+printf '1 2j\n2j 0\n' >a.txt
+tap_exit 65 "no Hermitian matrix" "$QCNN" check y2.qcnn
+tap_ok "the row of the entry" grep -q -- '--> a.txt:2:1' err
+tap_ok "both entries" grep -qF 'not Hermitian: 0+2j in row 0, column 1 and 0+2j in row 1, column 0' err
+echo 'qubit[9] q; observe hermitian("a.txt", q);' >wide.qcnn
+tap_exit 65 "nine qubits" "$QCNN" check wide.qcnn
+tap_ok "says how many are possible" grep -qF 'a matrix on 9 qubits, 1 to 8 are possible' err
+echo 'qubit[2] q; observe hermitian("a.txt", q[{0,0}]);' >wide.qcnn
+tap_exit 65 "a qubit twice" "$QCNN" check wide.qcnn
+tap_ok "is named" grep -qF 'qubit q[0] twice in `hermitian`' err
 
 # What a file may be.
 refused() {

@@ -64,6 +64,8 @@ struct design {
 	uint32_t ndense;
 	struct span *place;
 	uint32_t nplace;
+	struct call_note *call;
+	uint32_t ncall;
 	uint32_t main_file;
 };
 

@@ -45,6 +45,7 @@ libcompiler_a_SOURCES = \
 	compiler/elaborate/elab_matrix.c \
 	compiler/elaborate/elab_measure.c \
 	compiler/elaborate/elab_modifier.c \
+	compiler/elaborate/elab_note.c \
 	compiler/elaborate/elab_observe.c \
 	compiler/elaborate/elab_param.c \
 	compiler/elaborate/elab_wires.c \

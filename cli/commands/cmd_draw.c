@@ -44,7 +44,8 @@ static int draw_program(struct cli *c, const struct program *p)
 
 static int draw(struct cli *c)
 {
-	const struct model_wish wish = { .path = c->options.operand[0] };
+	/* as it is written: gates that cancel are parts of blocks */
+	const struct model_wish wish = { .path = c->options.operand[0], .without = "cancel" };
 	named_model_auto m;
 	int status = named_model_open(c, &wish, &m);
 

@@ -34,6 +34,8 @@ void place(struct builder *b, struct element *x);
 const char *layer_path(const struct builder *b);
 /* What one apply is: gates, blocks, the ends of wires. */
 void add_apply(struct builder *b, const struct apply *a);
+/* Operations that are one call, as one box; then those of its wires that end. */
+void add_call(struct builder *b, const struct apply *a, uint32_t n);
 /* A box for a whole layer on the rows given. */
 void add_layer_box(struct builder *b, const char *title, uint32_t *row, uint32_t n);
 /* A box at the ends of the wires of a distribution. */

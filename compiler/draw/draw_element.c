@@ -268,6 +268,17 @@ void add_apply(struct builder *b, const struct apply *a)
 	}
 }
 
+void add_call(struct builder *b, const struct apply *a, uint32_t n)
+{
+	const struct call_note *c = &b->s->program->call[a->call - 1];
+	const struct use u = { c->ncontrol, c->nwire, c->wire, c->control_ones, c->power < 0 };
+
+	add_box(b, label_call(b->s, c, a, n, layer_path(b)), &u, c->ordered);
+	for (uint32_t i = 0; i < n; i++)
+		if (a[i].op == APPLY_DISCARD)
+			add_apply(b, &a[i]);
+}
+
 /* Wires end here, unless an expectation value of one qubit stands behind. */
 void add_distribution(struct builder *b, const struct output *o)
 {

@@ -288,42 +288,69 @@ static void stretch_text(const struct weight_group *g, const char *layer, uint32
 	buf_printf(out, ":%u]", from % part + n - 1);
 }
 
-static void matrix_params(struct scene *s, const struct matrix *m, const char *layer, struct buf *out)
+static void params_text(const struct program *p, const struct leaves *v, const char *layer,
+	struct buf *out)
 {
-	const struct program *p = s->program;
-	struct leaves v = { .open = NULL };
 	unsigned shown = 0;
 
-	s->stamp_now++;
-	visit_matrix(s, m, 0, &v);
-	for (uint32_t i = 0; v.nweight && i < p->nweight_group; i++) {
+	for (uint32_t i = 0; v->nweight && i < p->nweight_group; i++) {
 		const struct weight_group *g = &p->weight_group[i];
 		uint32_t end = g->first + g->count - 1;
 
-		if (!g->count || v.high < g->first || v.low > end)
+		if (!g->count || v->high < g->first || v->low > end)
 			continue;
 		if (shown++ == BLOCK_GROUPS_SHOWN) {
 			buf_str(out, ", …");
 			break;
 		}
 		buf_str(out, shown > 1 ? ", " : "");
-		stretch_text(g, layer, v.low > g->first ? v.low : g->first, v.high < end ? v.high : end, out);
+		stretch_text(g, layer, v->low > g->first ? v->low : g->first,
+			v->high < end ? v->high : end, out);
 	}
-	free(v.open);
 }
 
-struct box_label label_matrix(struct scene *s, const struct matrix *m, bool adjoint, const char *layer)
+/* sup: what is raised behind the name; v: its weights, which are released. */
+static struct box_label label_block(struct scene *s, const char *name, const char *sup,
+	const char *plain_sup, struct leaves *v, const char *layer)
 {
 	struct arena *a = &s->arena;
 	struct box_label l = { "", "", "", "", "" };
 	struct buf params = BUF_INIT;
 
-	matrix_params(s, m, layer, &params);
+	params_text(s->program, v, layer, &params);
+	free(v->open);
 	l.params = kept(a, &params);
-	l.base = m->name && *m->name ? arena_strdup(a, m->name) : "U";
-	l.sup = adjoint ? "†" : "";
-	l.plain = arena_printf(a, *l.params ? "%s%s(%s)" : "%s%s", l.base, l.sup, l.params);
+	l.base = name && *name ? arena_strdup(a, name) : "U";
+	l.sup = sup;
+	l.plain = arena_printf(a, *l.params ? "%s%s(%s)" : "%s%s", l.base, plain_sup, l.params);
 	return l;
+}
+
+struct box_label label_matrix(struct scene *s, const struct matrix *m, bool adjoint, const char *layer)
+{
+	const char *sup = adjoint ? "†" : "";
+	struct leaves v = { .open = NULL };
+
+	s->stamp_now++;
+	visit_matrix(s, m, 0, &v);
+	return label_block(s, m->name, sup, sup, &v, layer);
+}
+
+struct box_label label_call(struct scene *s, const struct call_note *c, const struct apply *a,
+	uint32_t n, const char *layer)
+{
+	const char *sup = c->power == 1 ? "" : "†", *plain = sup;
+	struct leaves v = { .open = NULL };
+
+	if (c->power != 1 && c->power != -1) {
+		sup = arena_printf(&s->arena, "%lld", (long long)c->power);
+		plain = arena_printf(&s->arena, "^%s", sup);
+	}
+	s->stamp_now++;
+	for (uint32_t i = 0; i < n; i++)
+		if (a[i].op == APPLY_UNITARY)
+			visit_matrix(s, &s->program->matrix[a[i].matrix], 0, &v);
+	return label_block(s, c->name, sup, plain, &v, layer);
 }
 
 struct box_label label_words(struct arena *a, const char *words)

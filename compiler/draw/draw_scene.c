@@ -98,6 +98,30 @@ static void add_frame(struct builder *b, uint32_t column, const struct apply *a,
 	s->frame[s->nframe++] = f;
 }
 
+/* How many of n operations are one call that is shown as a box; 0: the first is shown as it is. */
+static uint32_t call_length(const struct builder *b, const struct apply *a, uint32_t n)
+{
+	uint32_t k = 0, noperation = 0;
+
+	if (!a->call || b->o->expand)
+		return 0;
+	for (; k < n && a[k].call == a->call; k++)
+		noperation += a[k].op != APPLY_DISCARD;
+	return noperation == b->s->program->call[a->call - 1].noperation ? k : 0;
+}
+
+/* Calls as boxes, and what else there is. */
+static void add_applies(struct builder *b, const struct apply *a, uint32_t n)
+{
+	for (uint32_t i = 0, k; !b->code && i < n; i += k ? k : 1) {
+		k = call_length(b, a + i, n - i);
+		if (k)
+			add_call(b, a + i, k);
+		else
+			add_apply(b, &a[i]);
+	}
+}
+
 /* Applies of one layer that follow each other. */
 static void add_layer(struct builder *b, const struct apply *a, uint32_t n)
 {
@@ -109,8 +133,7 @@ static void add_layer(struct builder *b, const struct apply *a, uint32_t n)
 	if (b->layer != INDEX_NONE)
 		barrier(b);
 	uint32_t column = b->s->ncolumn;
-	for (uint32_t i = 0; !b->code && i < n; i++)
-		add_apply(b, &a[i]);
+	add_applies(b, a, n);
 	if (b->layer != INDEX_NONE) {
 		add_frame(b, column, a, n);
 		barrier(b);

@@ -78,6 +78,9 @@ int scene_check(const struct program *p, const struct draw_options *o, struct er
 /* draw_label.c: labels of a gate or a block in the words of a layer (NULL: none). */
 struct box_label label_gate(struct scene *s, const struct item *it, bool adjoint, const char *layer);
 struct box_label label_matrix(struct scene *s, const struct matrix *m, bool adjoint, const char *layer);
+/* Of n operations that are one call. */
+struct box_label label_call(struct scene *s, const struct call_note *c, const struct apply *a,
+	uint32_t n, const char *layer);
 struct box_label label_words(struct arena *a, const char *words);
 /* One output in words: "z(q[0])*z(q[1]) + 0.5*x(q[2])". */
 void label_output(const struct scene *s, const struct output *o, struct buf *out);

@@ -325,6 +325,7 @@ void elab_emit_on(struct elab *e, const struct node *call, const struct calls *o
 {
 	if (!usable(e, call, ops, wire, width))
 		return;
+	uint32_t note = elab_note(e, call, ops, wire, width);
 	for (uint32_t i = 0; i < ops->n && !e->stop; i++) {
 		struct apply p = apply_copy(e->arena, &ops->v[i], 0);
 		if (p.op == APPLY_DISCARD && e->ncondition) {
@@ -333,6 +334,7 @@ void elab_emit_on(struct elab *e, const struct node *call, const struct calls *o
 		}
 		for (uint32_t k = 0; k < p.nwire; k++)
 			p.wire[k] = wire[p.wire[k]];
+		p.call = note;
 		if (p.span == INDEX_NONE)
 			p.span = design_place(&e->design, call->span);
 		elab_emit(e, &p, call->span);

@@ -214,6 +214,20 @@ static void lower_layers(struct lowering *l)
 		p->layer[i] = (struct layer_note){ text(l, l->d->layer[i].path), l->d->layer[i].embed };
 }
 
+static void lower_calls(struct lowering *l)
+{
+	struct program *p = l->p;
+
+	p->ncall = l->d->ncall;
+	p->call = arena_copy(&p->arena, l->d->call, p->ncall, sizeof *p->call);
+	for (uint32_t i = 0; i < p->ncall; i++) {
+		struct call_note *c = &p->call[i];
+
+		c->name = text(l, c->name);
+		c->wire = arena_copy(&p->arena, c->wire, c->nwire, sizeof *c->wire);
+	}
+}
+
 struct program *lower(const struct design *d, const struct source_set *sources)
 {
 	struct lowering l = { .d = d, .p = program_new() };
@@ -227,6 +241,7 @@ struct program *lower(const struct design *d, const struct source_set *sources)
 	lower_matrices(&l, &u);
 	lower_spans(&l, sources);
 	lower_layers(&l);
+	lower_calls(&l);
 	p->ncircuit = d->ncircuit;
 	p->circuit = arena_alloc(&p->arena, p->ncircuit, sizeof *p->circuit);
 	for (uint32_t c = 0; c < d->ncircuit; c++)

@@ -133,6 +133,7 @@ struct apply {
 	uint32_t nexpr, *expr;
 	uint32_t layer;              /* number in program.layer, INDEX_NONE outside */
 	uint32_t span;               /* number in program.span, INDEX_NONE if unknown */
+	uint32_t call; /* number in program.call, from 1 on; 0: none. Not stored in files */
 };
 
 enum output_kind { OUTPUT_NONE = 0, OUTPUT_PAULI, OUTPUT_PROBS };
@@ -175,6 +176,17 @@ struct dense { uint32_t nin, nout; enum activation activation; uint32_t kernel, 
 struct layer_note { const char *path; bool embed; };          /* "conv[0]", "a.pool[2]" */
 struct span_note { uint32_t line, column; };                  /* in the model's main text */
 
+/* For drawings: what a model calls once and the program has as several operations.  Not stored in files. */
+struct call_note {
+	const char *name;
+	int64_t power;            /* that modifiers make: -1 is the inverse */
+	bool ordered;             /* does the order of the operands matter? */
+	uint16_t ncontrol, nwire; /* wire[0..ncontrol) controls, then operands */
+	uint64_t control_ones;    /* bit k: control k acts on 1 (else on 0) */
+	uint32_t *wire;
+	uint32_t noperation; /* if there are fewer, some were removed */
+};
+
 struct program {
 	struct arena arena;
 	uint32_t nweight_group; struct weight_group *weight_group;
@@ -190,6 +202,8 @@ struct program {
 	uint32_t noutput;            /* of the model: last dense layer's, or nreadout */
 	uint32_t nlayer; struct layer_note *layer;
 	uint32_t nspan; struct span_note *span;
+	uint32_t ncall;
+	struct call_note *call;
 };
 
 struct program *program_new(void);

@@ -265,4 +265,47 @@ tap_has out '"columns": 2' "their number"
 tap_has out '"outputs": ["' "outputs that are on no single wire"
 tap_exit 2 "a layer that does not exist" "$QCNN" draw --json --collapse nothing bell.qcnn
 tap_exit 2 "--json and --svg" "$QCNN" draw --json --svg x.svg bell.qcnn
+
+# A call of several operations is one box: blocks and gates on four qubits and more, evolve, powers.
+cat >wide.qcnn <<'END'
+qubit[4] q;
+param float[2] t;
+block mix(float s) a, b, c, d { cx a, c; ry(s) b; cx b, d; discard d; }
+gate cyclic a, b = {{0, 0, 0, 1}, {1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
+DoubleExcitation(t[0]) q[0], q[2], q[1], q[3];
+ctrl @ inv @ pow(3) @ cyclic q[0], q[1], q[2];
+evolve(z(q[0])*z(q[1]) + x(q[3]), t[1]);
+mix(t[0]) q[3], q[1], q[2], q[0];
+observe z(q[1:3]);
+END
+cat >wanted <<'END'
+       ┌──────────────────────────┐                   ┌──────────────┐  ┌─────────────┐
+q[0] ──┤0                         ├─────────●─────────┤              ├──┤3            ├──┤
+       │                          │  ┌──────┴──────┐  │ evolve(t[1]) │  │             │
+q[1] ──┤2                         ├──┤0            ├──┤              ├──┤1            ├──── ⟨Z⟩
+       │   DoubleExcitation(t[0]) │  │   cyclic^-3 │  └──────┬───────┘  │   mix(t[0]) │
+q[2] ──┤1                         ├──┤1            ├─────────┼──────────┤2            ├──── ⟨Z⟩
+       │                          │  └─────────────┘  ┌──────┴───────┐  │             │
+q[3] ──┤3                         ├───────────────────┤ evolve(t[1]) ├──┤0            ├──── ⟨Z⟩
+       └──────────────────────────┘                   └──────────────┘  └─────────────┘
+END
+tap_exit 0 "calls of several operations" "$QCNN" draw --width=0 wide.qcnn
+tap_same out wanted "each is a box"
+tap_exit 0 "with --json" "$QCNN" draw --json wide.qcnn
+tap_is "$(grep -o '"label": "[^"]*"' out | cut -d'"' -f4 | tr '\n' ' ')" 'DoubleExcitation(t[0]) cyclic^-3 evolve(t[1]) mix(t[0]) ' "labels"
+tap_exit 0 "with --expand" "$QCNN" draw --expand --width=0 wide.qcnn
+tap_is "$(grep -cE 'Double|cyclic|evolve|mix' out)" 0 "their gates instead"
+tap_exit 0 "as a program" "$QCNN" compile -q -o wide.asm wide.qcnn
+tap_exit 0 "that is drawn" "$QCNN" draw --width=0 wide.asm
+tap_is "$(grep -cE 'Double|evolve|mix' out)" 0 "by its gates"
+# Where gates were removed, a box of all would be wrong.
+sed 's/^observe.*/observe z(q[3]);/; s/^mix.*//' wide.qcnn >cone.qcnn
+tap_exit 0 "a call without its gates that no output depends on" "$QCNN" draw --width=0 cone.qcnn
+tap_is "$(grep -c evolve out)" 0 "has no box"
+tap_exit 0 "with all of them" "$QCNN" draw --no-pass=cone --width=0 cone.qcnn
+tap_has out evolve "has one"
+printf 'qubit q; x q; x q; observe z(q);\n' >undone.qcnn
+tap_exit 0 "gates that undo each other" "$QCNN" draw --width=0 undone.qcnn
+tap_is "$(grep -o ' x ' out | wc -l)" 2 "are drawn"
+
 tap_done

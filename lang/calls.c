@@ -271,11 +271,11 @@ static void call_amplitudes(struct resolver *r, struct node *n)
 	if (n->nmodifier || n->a)
 		g = diag_at(r->diags, DIAG_TRACES, n->span, "`amplitudes` sets a state and cannot be %s",
 			n->a ? "applied by `on`" : "modified");
-	else if (n->args.n != 1)
+	else if (n->args.n != 1 && !n->text)
 		g = diag_at(r->diags, DIAG_CALL_ARGUMENTS, n->name_span, "wrong number of arguments for `amplitudes`");
 	else if (n->list.n != 1)
 		g = diag_at(r->diags, DIAG_CALL_QUBITS, n->name_span, "wrong number of operands for `amplitudes`");
-	else
+	else if (!n->text)
 		kinds_require(r, n->args.v[0], KINDS_ARRAY | KIND_BIT(KIND_STATE), "the argument of `amplitudes`",
 			"an input, a slice of one, or an array");
 	if (g)
@@ -425,11 +425,16 @@ void calls_call(struct resolver *r, struct node *n)
 	kinds_list(r, &n->args);
 	resolve_operands(r, n);
 	n->decl = scope_find(r, SPACE_CALL, n->name, &hidden);
+	const struct gate_row *row =
+		n->decl || calls_itself(r, n) ? NULL : gate_find(n->name, &n->word, &of);
+	if (n->text && (n->decl || row)) {
+		diag_at(r->diags, DIAG_CALL_ARGUMENTS, n->callee_span, "`%s` takes no text", n->name);
+		return;
+	}
 	if (n->decl) {
 		call_declared(r, n);
 		return;
 	}
-	const struct gate_row *row = calls_itself(r, n) ? NULL : gate_find(n->name, &n->word, &of);
 	if (row && !(row->flags & GATE_STEP)) {
 		call_gate(r, n, row);
 		return;

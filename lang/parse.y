@@ -267,6 +267,9 @@ wire:
 callee:
   ID args                     { $$ = NODE_OF(.kind = NODE_CALL, .name = $1, .name_span = @1,
                                 .args = $2.list, .has_args = $2.present, .span = @$); }
+| ID '(' STRING ')'           { $$ = NODE_OF(.kind = NODE_CALL, .name = $1, .name_span = @1, .text = $3,
+                                .callee_span = @3, .value.i = parser_text(p, $3, @3), .has_args = true,
+                                .span = @$); }
 
 args:
   %empty                      { $$ = (struct arguments){ 0 }; }

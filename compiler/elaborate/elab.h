@@ -142,8 +142,9 @@ bool elab_bind_formals(struct elab *e, const struct node *def, const struct valu
 void elab_memo_free(struct elab *e);
 /* elab_matrix.c: the operations of a gate given by its matrix; false: a message says why there are none. */
 bool elab_matrix(struct elab *e, const struct node *def, struct calls *out);
-/* The numbers of the matrix in the file that n reads, u[dim * dim], and where its rows are, row[dim]; reports. */
-bool elab_matrix_file(struct elab *e, const struct node *n, uint32_t dim, cplx *u, struct span *row);
+/* The numbers of the matrix in the file that n reads, u[nrow * ncolumn], and where its rows are, row[nrow]; reports. */
+bool elab_matrix_file(struct elab *e, const struct node *n, uint32_t nrow, uint32_t ncolumn,
+	cplx *u, struct span *row);
 /* elab_modifier.c */
 /* Rewrites the callee's applies under the call's modifiers; *nwire counts the operands. */
 bool elab_modify(struct elab *e, const struct node *call, struct calls *ops, uint32_t *nwire);

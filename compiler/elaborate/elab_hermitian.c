@@ -111,7 +111,7 @@ struct value elab_hermitian(struct elab *e, const struct node *n)
 	uint32_t dim = 1u << w.n;
 	mem_auto cplx *a = mem_alloc((size_t)dim * dim, sizeof *a);
 	mem_auto struct span *row = mem_alloc(dim, sizeof *row);
-	if (!elab_work(e, (uint64_t)dim * dim, n->span) || !elab_matrix_file(e, n, dim, a, row)
+	if (!elab_work(e, (uint64_t)dim * dim, n->span) || !elab_matrix_file(e, n, dim, dim, a, row)
 		|| !is_hermitian(e, n, a, dim, row))
 		return value_unknown();
 	return of_matrix(e, n, a, dim, &w);

@@ -17,7 +17,8 @@ struct reading {
 	struct span *row;
 };
 
-bool elab_matrix_file(struct elab *e, const struct node *n, uint32_t dim, cplx *u, struct span *row)
+bool elab_matrix_file(struct elab *e, const struct node *n, uint32_t nrow, uint32_t ncolumn,
+	cplx *u, struct span *row)
 {
 	uint32_t file = (uint32_t)n->value.i;
 	struct matrix_text_fault fault;
@@ -28,9 +29,9 @@ bool elab_matrix_file(struct elab *e, const struct node *n, uint32_t dim, cplx *
 	const char *text = source_text(diags_sources(e->diags), file, &len);
 	if (!elab_work(e, len / 16, n->span))
 		return false;
-	for (uint32_t i = 0; i < dim; i++)
+	for (uint32_t i = 0; i < nrow; i++)
 		row[i].file = file;
-	if (matrix_text_read(text, len, dim, u, row, &fault))
+	if (matrix_text_read(text, len, nrow, ncolumn, u, row, &fault))
 		return true;
 	const struct span at = { file, (uint32_t)fault.begin, (uint32_t)fault.end };
 	struct diag *g = elab_error(e, DIAG_MATRIX, at, "%s", fault.why);
@@ -158,7 +159,7 @@ bool elab_matrix(struct elab *e, const struct node *def, struct calls *out)
 		return elab_refuse(e, DIAG_MATRIX, def->name_span,
 			"a matrix on %u qubits, at most %d are possible", n, UNITARY_QUBITS_MAX);
 	if (!elab_work(e, (uint64_t)dim * dim * dim / 64 + 1, def->span)
-		|| !(def->a ? from_rows(&m) : elab_matrix_file(e, def, dim, u, row))
+		|| !(def->a ? from_rows(&m) : elab_matrix_file(e, def, dim, dim, u, row))
 		|| !is_unitary(&m))
 		return false;
 	calls_wires(out, n);

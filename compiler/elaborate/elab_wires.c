@@ -2,6 +2,8 @@
  * Elaboration: the qubits of calls, `discard`, `measure` and `amplitudes`. */
 #include "compiler/elaborate/elab.h"
 
+#include "compiler/elaborate/unitary.h"
+
 /* ---- operands ---- */
 
 static bool operand_on(struct elab *e, const struct node *n, struct wire_list *out)
@@ -240,21 +242,74 @@ static bool put_numbers(struct elab *e, const struct node *n, const struct value
 	return true;
 }
 
+enum { FILE_QUBITS_MAX = 16 };
+
+/* Absolute values, with signs where all is real, and the phases behind them. */
+static bool put_file(struct elab *e, const struct node *n, struct apply *p, struct calls *phases)
+{
+	uint32_t dim = p->nwire <= FILE_QUBITS_MAX ? 1u << p->nwire : 1;
+	mem_auto cplx *z = mem_alloc(dim, sizeof *z);
+	mem_auto double *phase = mem_alloc(dim, sizeof *phase);
+	mem_auto struct span *row = mem_alloc(dim, sizeof *row);
+	bool zero = true;
+
+	if (!p->nwire || p->nwire > FILE_QUBITS_MAX)
+		return elab_refuse(e, DIAG_LIMIT_SIZE, n->span,
+			"amplitudes of %u qubits from a file, 1 to %d are possible", p->nwire,
+			FILE_QUBITS_MAX);
+	if (!elab_matrix_file(e, n, dim, 1, z, row))
+		return false;
+	p->op = APPLY_AMPLITUDES;
+	p->nexpr = dim;
+	p->expr = arena_alloc(e->arena, dim, sizeof *p->expr);
+	for (uint32_t k = 0; k < dim; k++) {
+		bool real = cimag(z[k]) == 0;
+
+		p->expr[k] = exprs_const(&e->design.exprs, real ? creal(z[k]) : cabs(z[k]));
+		phase[k] = real ? 0 : carg(z[k]);
+		zero &= z[k] == 0;
+	}
+	if (zero)
+		return elab_refuse(e, DIAG_AMPLITUDES, n->callee_span, "all numbers are 0");
+	unitary_phases(&e->design, phases, phase, p->nwire);
+	return true;
+}
+
+static void amplitudes_of_file(struct elab *e, const struct node *n, const struct wire_list *w,
+	struct apply *p)
+{
+	struct node call = *n;
+	struct calls phases = { 0 };
+
+	call.name = "phases";
+	if (put_file(e, n, p, &phases) && elab_wires_free(e, w->wire, w->n, n->span)) {
+		elab_emit(e, p, n->span);
+		elab_emit_on(e, &call, &phases, w->wire, w->n);
+	}
+	calls_release(&phases);
+}
+
 void elab_amplitudes(struct elab *e, const struct node *n)
 {
 	struct apply p = { .span = design_place(&e->design, n->span) };
+	struct value v = { .kind = KIND_STATE };
 	struct wire_list w;
 
-	if (n->args.v[0]->kind == NODE_EACH || e->frame->block || e->ncondition) {
+	if ((!n->text && n->args.v[0]->kind == NODE_EACH) || e->frame->block || e->ncondition) {
 		struct diag *g = elab_error(e, DIAG_AMPLITUDES, n->span, "`amplitudes` stands in a circuit as `amplitudes(x) qubits;`");
 		diag_help(g, "no modifier, `on`, `each`, block or condition goes with it");
 		return;
 	}
-	struct value v = elab_eval(e, n->args.v[0]);
+	if (!n->text)
+		v = elab_eval(e, n->args.v[0]);
 	if (!all_operands(e, n, &w) || v.kind == KIND_UNKNOWN || !untouched(e, &w, n->span))
 		return;
 	p.nwire = (uint16_t)w.n;
 	p.wire = arena_copy(e->arena, w.wire, w.n, sizeof *w.wire);
+	if (n->text) {
+		amplitudes_of_file(e, n, &w, &p);
+		return;
+	}
 	if (v.kind == KIND_STATE ? !put_state(e, n, &v, &p) : value_is_array(&v) && !put_numbers(e, n, &v, &p))
 		return;
 	if (!p.op) {

@@ -71,11 +71,11 @@ static bool number(struct reader *r, cplx *out)
 	return true;
 }
 
-bool matrix_text_read(const char *text, size_t len, uint32_t dim, cplx *u, struct span *row,
-	struct matrix_text_fault *fault)
+bool matrix_text_read(const char *text, size_t len, uint32_t nrow, uint32_t ncolumn, cplx *u,
+	struct span *row, struct matrix_text_fault *fault)
 {
 	struct reader r = { .text = text, .at = text, .end = text + len, .fault = fault };
-	size_t n = 0, want = (size_t)dim * dim;
+	size_t n = 0, want = (size_t)nrow * ncolumn;
 	cplx left;
 
 	for (; next(&r); n++) {
@@ -85,14 +85,17 @@ bool matrix_text_read(const char *text, size_t len, uint32_t dim, cplx *u, struc
 			return false;
 		if (n >= want)
 			continue;
-		if (n % dim == 0)
-			row[n / dim].begin = (uint32_t)begin;
-		row[n / dim].end = (uint32_t)(r.at - text);
+		if (n % ncolumn == 0)
+			row[n / ncolumn].begin = (uint32_t)begin;
+		row[n / ncolumn].end = (uint32_t)(r.at - text);
 	}
 	if (n == want)
 		return true;
 	fail(&r, text, text, "");
-	snprintf(fault->why, sizeof fault->why, "%zu numbers, where %u rows of %u are needed", n,
-		dim, dim);
+	if (ncolumn == 1)
+		snprintf(fault->why, sizeof fault->why, "%zu numbers, where %u are needed", n, nrow);
+	else
+		snprintf(fault->why, sizeof fault->why,
+			"%zu numbers, where %u rows of %u are needed", n, nrow, ncolumn);
 	return false;
 }

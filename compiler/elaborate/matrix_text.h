@@ -14,6 +14,6 @@ struct matrix_text_fault {
 	size_t begin, end; /* of the text */
 };
 
-/* u[dim * dim], rows in order, and where each row is, row[dim] (bytes begin to end). */
-bool matrix_text_read(const char *text, size_t len, uint32_t dim, cplx *u, struct span *row,
-	struct matrix_text_fault *fault);
+/* u[nrow * ncolumn], rows in order, and where each row is, row[nrow] (bytes begin to end). */
+bool matrix_text_read(const char *text, size_t len, uint32_t nrow, uint32_t ncolumn, cplx *u,
+	struct span *row, struct matrix_text_fault *fault);

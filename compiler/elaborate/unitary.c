@@ -198,6 +198,13 @@ static void add_phases(struct design *d, struct calls *ops, unsigned n, uint32_t
 	calls_add(ops, &p);
 }
 
+void unitary_phases(struct design *d, struct calls *ops, const double *phase, unsigned n)
+{
+	for (uint32_t k = 0; k < 1u << n; k += 2)
+		if (fabs(phase[k]) > NOTHING || fabs(phase[k + 1]) > NOTHING)
+			add_phases(d, ops, n, k, phase[k], phase[k + 1]);
+}
+
 static void build_diagonal(struct design *d, struct calls *ops, const cplx *u, unsigned n)
 {
 	uint32_t dim = 1u << n;
@@ -205,9 +212,7 @@ static void build_diagonal(struct design *d, struct calls *ops, const cplx *u, u
 
 	for (uint32_t k = 0; k < dim; k++)
 		phase[k] = carg(u[(size_t)k * dim + k] * conj(u[0]));
-	for (uint32_t k = 0; k < dim; k += 2)
-		if (fabs(phase[k]) > NOTHING || fabs(phase[k + 1]) > NOTHING)
-			add_phases(d, ops, n, k, phase[k], phase[k + 1]);
+	unitary_phases(d, ops, phase, n);
 	add_phase(d, ops, carg(u[0]));
 }
 

@@ -25,5 +25,7 @@ struct two_qubit_parts {
 };
 void unitary_two(const cplx u[16], struct two_qubit_parts *out);
 
+/* Appends operations on wires 0 .. n-1, n > 0, that multiply amplitude k by e^(i phase[k]). */
+void unitary_phases(struct design *d, struct calls *ops, const double *phase, unsigned n);
 /* Appends operations on wires 0 .. n-1 whose product is u, phase included. */
 void unitary_build(struct design *d, struct calls *ops, const cplx *u, unsigned n);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gates and observables given by the matrix in a file, as numpy.savetxt writes it; states and gradients are those of NumPy and PennyLane 0.45.1.
+# States, gates and observables given by the vector or matrix in a file, as numpy.savetxt writes it; states and gradients are those of NumPy and PennyLane 0.45.1.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 # near NAME WANTED...: the numbers in the file out, after "schema": 1, differ by less than 1e-12 from these.
@@ -122,6 +122,29 @@ tap_ok "says how many are possible" grep -qF 'a matrix on 9 qubits, 1 to 8 are p
 echo 'qubit[2] q; observe hermitian("a.txt", q[{0,0}]);' >wide.qcnn
 tap_exit 65 "a qubit twice" "$QCNN" check wide.qcnn
 tap_ok "is named" grep -qF 'qubit q[0] twice in `hermitian`' err
+
+# States: complex, not normalised; real, with signs, beside other qubits.
+printf ' (3.0e+00+0.0e+00j)\n (0.0e+00-4.0e+00j)\n (0.0e+00+0.0e+00j)\n (-1.2e+01+0.0e+00j)\n' >psi.txt
+echo 'qubit[3] q; amplitudes("psi.txt") q[{2,0}];' >psi.qcnn
+"$QCNN" run -p double -e state psi.qcnn >out
+near "a complex state" 0.23076923076923078 0 0 0 0 -0.9230769230769231 0 0 0 0 0 0 -0.3076923076923077 0 0 0
+"$QCNN" compile -q --emit=circuit -o flat.qcnn psi.qcnn
+"$QCNN" run -p double -e state flat.qcnn >out
+near "as a circuit" 0.23076923076923078 0 0 0 0 -0.9230769230769231 0 0 0 0 0 0 -0.3076923076923077 0 0 0
+printf '0.6,-0.8\n' >psi.txt
+echo 'qubit q; amplitudes("psi.txt") q; observe z(q), x(q);' >psi.qcnn
+"$QCNN" run -p double psi.qcnn >out
+near "a real state" -0.28 -0.96
+printf '0 0' >psi.txt
+tap_exit 65 "a vector of zeros" "$QCNN" check psi.qcnn
+tap_ok "says so" grep -q 'all numbers are 0' err
+printf '1 0 0' >psi.txt
+tap_exit 65 "a vector that is too long" "$QCNN" check psi.qcnn
+tap_ok "says so" grep -q '3 numbers, where 2 are needed' err
+sed 's/amplitudes/rx/' psi.qcnn >text.qcnn
+tap_exit 65 "a file for another gate" "$QCNN" check text.qcnn
+tap_is "$(grep error err)" 'error[Q0109]: `rx` takes no text
+1 error' "one error"
 
 # What a file may be.
 refused() {

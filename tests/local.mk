@@ -233,6 +233,7 @@ shell_tests += tests/net/test_security.sh
 shell_tests += tests/net/test_split_faults.sh
 shell_tests += tests/net/test_logins.sh
 shell_tests += tests/net/test_manifests.sh
+shell_tests += tests/net/test_missing_hosts.sh
 shell_tests += tests/net/test_mpi.sh
 shell_tests += tests/net/test_push.sh
 shell_tests += tests/net/test_stdio.sh

@@ -190,6 +190,16 @@ static int check_port(const struct cluster *k)
 	return 0;
 }
 
+/* A dry run tests the hosts, and bench measures all of them. */
+static unsigned least_of(const struct cli *c, const struct config *config)
+{
+	const struct options *o = &c->options;
+
+	if (c->command->bit == COMMAND_BENCH || (o->given[OPT_DRY_RUN] && !o->given[OPT_MIN_WORKERS]))
+		return 0;
+	return (unsigned)wished_number(o, OPT_MIN_WORKERS, config, KEY_CLUSTER_MIN_WORKERS);
+}
+
 int cluster_wish(struct cli *c, const struct config *config, const char *folder, struct cluster *out)
 {
 	const struct options *o = &c->options;
@@ -233,6 +243,7 @@ int cluster_wish(struct cli *c, const struct config *config, const char *folder,
 	out->start_s = (double)wished_number(o, OPT_START_SECONDS, config, KEY_CLUSTER_START_SECONDS);
 	out->restarts =
 		(unsigned)wished_number(o, OPT_REPLACEMENTS, config, KEY_CLUSTER_REPLACEMENTS);
+	out->least = least_of(c, config);
 	out->of_config = is_of_config(out, config);
 	status = cut_groups(out);
 	return status ? status : check_port(out);
@@ -338,15 +349,22 @@ static unsigned ranks_here(const struct cluster *k)
 static void say_ready(const struct cluster *k, double seconds)
 {
 	struct coordinator_worker w;
-	unsigned n = 0;
+	unsigned n = 0, nthread = 0, nall = 0;
 
-	for (; coordinator_worker(k->coordinator, n, &w); n++)
+	for (; coordinator_worker(k->coordinator, nall, &w); nall++) {
+		if (!w.nthread) /* it has not come yet */
+			continue;
 		cli_detail(k->cli, "worker %s uses %u thread%s", w.name, w.nthread, w.nthread == 1 ? "" : "s");
+		nthread = n++ ? nthread : w.nthread;
+	}
 	if (cluster_joined_groups(k))
 		cli_note(k->cli, "%u groups of %u ranks, ready after %.2f s", n, k->groups.nrank,
 			seconds);
 	else if (k->external.n)
 		cli_note(k->cli, "%u workers, ready after %.2f s", n, seconds);
+	else if (n < nall)
+		cli_note(k->cli, "%u of %u %s, ready after %.2f s", n, nall,
+			k->groups.nrank ? "groups of ranks" : "workers", seconds);
 	else if (k->groups.nrank)
 		cli_note(k->cli,
 			"%u groups of %u ranks, which begin on %zu host%s, ready after %.2f s", n,
@@ -354,8 +372,8 @@ static void say_ready(const struct cluster *k, double seconds)
 	else
 		cli_note(k->cli, "%u worker%s on %zu host%s, ready after %.2f s", n, n == 1 ? "" : "s", k->hosts.n,
 			k->hosts.n == 1 ? "" : "s", seconds);
-	if (k->groups.nrank && coordinator_worker(k->coordinator, 0, &w))
-		ranks_check_processors(k->cli, ranks_here(k), w.nthread);
+	if (k->groups.nrank && n)
+		ranks_check_processors(k->cli, ranks_here(k), nthread);
 }
 
 /* The key of a group goes through these connections: they are always encrypted where there is one. */
@@ -371,6 +389,7 @@ static int start_workers(struct cluster *k, struct err *e)
 		.push = k->push,
 		.transport = k->transport,
 		.restarts = k->restarts,
+		.least = k->nrank || k->external.n ? 0 : k->least,
 		.shard = k->shard,
 		.start_s = k->start_s,
 		.nrank = k->groups.nrank,

@@ -21,7 +21,7 @@ struct cluster {
 	bool mpi; /* ranks communicate by it */
 	enum transport transport;
 	enum rank_link link; /* of ranks on GPUs */
-	unsigned restarts;
+	unsigned restarts, least; /* least: workers that begin; 0: all */
 	enum shard shard;
 	double start_s;              /* 0: as usual */
 	bool of_config;              /* the configuration names the program that would start workers, or hosts that are not this one */

@@ -101,11 +101,11 @@ chmod +x sleeper
 got=0
 train got.bin --set cluster.hostfile=there --set cluster.launcher="exec:$PWD/sleeper" --set cluster.iface=127.0.0.1 --set cluster.start_seconds=1 || got=$?
 tap_is $got 69 "cluster.start_seconds: hosts that do not come"
-tap_has err "first[0] has not come within 1 s (--start-seconds gives more)" "the first of them is named"
+tap_has err "first[0]: it has not come within 1 s (--start-seconds gives more)" "the first of them is named"
 got=0
 train got.bin --set cluster.hostfile=there --launcher "exec:$PWD/sleeper" --iface=127.0.0.1 --start-seconds=2 || got=$?
 tap_is $got 69 "--start-seconds"
-tap_has err "first[0] has not come within 2 s" "counts"
+tap_has err "first[0]: it has not come within 2 s" "counts"
 # Bytes that come to the worker: with the samples each time, or once.
 for how in off data; do
 	"$QCNN" train --fresh --set run.threads=1 --set log.report=false --set train.epochs=20 -o got.bin --no-progress --verbose --shard=$how --hosts=local config.yaml >out 2>err

@@ -73,6 +73,7 @@ struct worker {
 	double heard, heartbeat_at; /* times of its last message and of our last heartbeat to it */
 	bool suspected;             /* silent for suspect_s: its units were reassigned */
 	struct err left; /* LEAVING: the reason known so far; leaves_at: until when to wait for a better one */
+	bool missed;     /* LOST before the job began, which begins without it; left says why */
 	double leaves_at;
 	uint32_t nlost;       /* units that were assigned to it when it left */
 	struct traffic ended; /* of its earlier connections */
@@ -180,6 +181,8 @@ void workers_start(struct coordinator *c, double now);
 void worker_leave(struct coordinator *c, struct worker *w, const struct err *why, double now);
 /* The worker is lost: report the reason, and make its units pending again. */
 void worker_lose(struct coordinator *c, struct worker *w, const struct err *why);
+/* The same for a worker that is silent: its network may be cut. Then no other one of its host will connect, either. */
+void worker_cut(struct coordinator *c, struct worker *w, const struct err *why);
 /* Send as much queued output as possible.  If the connection breaks here, worker_read handles that, after the messages
  * received before. */
 void worker_flush(struct worker *w);
@@ -197,6 +200,10 @@ void workers_watch(struct coordinator *c, double now);
 /* worker_restart.c */
 /* w is lost.  True: it will be restarted at w->start_at; false: it will not be restarted. */
 bool worker_restart_later(struct coordinator *c, struct worker *w, const struct err *why, double now);
+/* w is lost.  Does the job begin without it, if there are enough others? */
+bool worker_may_miss(const struct coordinator *c, const struct worker *w, const struct err *why);
+/* The job has begun: report the hosts of workers that it has begun without, which are started from now on. */
+void workers_start_missed(struct coordinator *c, double now);
 /* Lose workers that did not connect in time; fail the job if all are lost. */
 void workers_restart_watch(struct coordinator *c, double now);
 
@@ -217,8 +224,8 @@ void job_send(struct coordinator *c, struct worker *w);
 bool job_same_answer(const struct coordinator *c, const struct worker *w, struct err *why);
 
 /* coordinator.c */
-/* Turn the loop until all workers have reached a state; the loss of one is an error, and so is one that is late to have
- * done `what`. */
+/* Turn the loop until all workers have reached a state; the loss of one is an error, unless it may be missed, and so is one
+ * that is late to have done `what`. */
 int workers_wait(struct coordinator *c, enum worker_state state, const char *what, struct err *e);
 /* They forget the previous job: READY workers are DESCRIBED. */
 void workers_forget_job(struct coordinator *c);

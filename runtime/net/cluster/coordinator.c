@@ -117,9 +117,37 @@ static int write_rendezvous(struct coordinator *c, struct err *e)
 static bool all_in(const struct coordinator *c, enum worker_state state)
 {
 	for (unsigned i = 0; i < c->nworker; i++)
-		if (c->worker[i].state < state || c->worker[i].state > WORKER_READY)
+		if (!c->worker[i].missed
+			&& (c->worker[i].state < state || c->worker[i].state > WORKER_READY))
 			return false;
 	return true;
+}
+
+static bool is_connected(const struct worker *w)
+{
+	return w->state >= WORKER_DESCRIBED && w->state <= WORKER_READY;
+}
+
+/* Without those that are missed: are the others enough? */
+static int check_number(const struct coordinator *c, struct err *e)
+{
+	const struct worker *missed = NULL;
+	unsigned n = 0;
+
+	for (unsigned i = c->nworker; i-- > 0;) {
+		n += is_connected(&c->worker[i]);
+		missed = c->worker[i].missed ? &c->worker[i] : missed;
+	}
+	if (n >= c->o.least)
+		return 0;
+	if (!missed)
+		return err_set(e, -ERR_UNREACHABLE, "there are %u workers, and --min-workers is %u",
+			n, c->o.least);
+	err_set(e, missed->left.code, "%s: %s", missed->name, missed->left.text);
+	if (n)
+		err_prefix(e, "%u of %u workers are ready, and --min-workers is %u", n, c->nworker,
+			c->o.least);
+	return e ? e->code : -ERR_UNREACHABLE;
 }
 
 /* Grows whenever a worker advances, or is started again. */
@@ -143,12 +171,33 @@ static double patience(const struct coordinator *c, const struct worker *w, enum
 	return w->external || c->o.external->seconds > c->o.start_s ? c->o.external->seconds : c->o.start_s;
 }
 
-/* A worker that has not reached a state in its time; NULL: none. */
-static const struct worker *who_is_late(const struct coordinator *c, enum worker_state state, double seconds)
+static void late_text(const struct coordinator *c, const struct worker *w, const char *name,
+	enum worker_state state, const char *what, struct err *e)
 {
-	for (unsigned i = 0; i < c->nworker; i++)
-		if (c->worker[i].state < state && seconds > patience(c, &c->worker[i], state))
-			return &c->worker[i];
+	err_set(e, -ERR_UNREACHABLE, "%s has not %s within %.0f s (%s gives more)%s%s", name, what,
+		patience(c, w, state), w->external ? "--wait" : "--start-seconds",
+		w->process.last[0] ? "; its last output: " : "", w->process.last);
+}
+
+/* Workers that have not reached a state in their time are lost, if they may be missed; else the first of them is the result,
+ * and *e says so. NULL: none. */
+static const struct worker *lose_late(struct coordinator *c, enum worker_state state,
+	const char *what, double seconds, struct err *e)
+{
+	struct err why;
+
+	for (unsigned i = 0; i < c->nworker; i++) {
+		struct worker *w = &c->worker[i];
+
+		if (w->state >= state || seconds <= patience(c, w, state))
+			continue;
+		late_text(c, w, "it", state, what, &why);
+		if (!worker_may_miss(c, w, &why)) {
+			late_text(c, w, w->name, state, what, e);
+			return w;
+		}
+		worker_lose(c, w, &why);
+	}
 	return NULL;
 }
 
@@ -164,16 +213,11 @@ int workers_wait(struct coordinator *c, enum worker_state state, const char *wha
 		if (steps_taken(c) != seen)
 			since = clock_seconds() - c->loop.slept;
 		seen = steps_taken(c);
-		w = who_is_late(c, state, clock_seconds() - c->loop.slept - since);
+		w = lose_late(c, state, what, clock_seconds() - c->loop.slept - since, e);
 	}
 	if (c->liveness.first.code)
 		return err_set(e, c->liveness.first.code, "%s", c->liveness.first.text);
-	if (w)
-		return err_set(e, -ERR_UNREACHABLE,
-			"%s has not %s within %.0f s (%s gives more)%s%s", w->name, what,
-			patience(c, w, state), w->external ? "--wait" : "--start-seconds",
-			w->process.last[0] ? "; its last output: " : "", w->process.last);
-	return 0;
+	return w ? -ERR_UNREACHABLE : check_number(c, e);
 }
 
 int descriptors_reserve(unsigned nworker, struct err *e)
@@ -324,7 +368,7 @@ bool coordinator_has_kernels(const struct coordinator *c, const char *kernels, c
 		const struct wire_about *a = &c->worker[i].about;
 		const char *last = strrchr(a->kernels, ' ');
 
-		if (worker_has_kernels(a, kernels))
+		if (!is_connected(&c->worker[i]) || worker_has_kernels(a, kernels))
 			continue;
 		*worker = c->worker[i].name;
 		*best = last ? last + 1 : a->kernels;
@@ -336,12 +380,16 @@ bool coordinator_has_kernels(const struct coordinator *c, const char *kernels, c
 /* All workers answer as this machine does or, where it computes nothing, as the first of them. */
 static int same_answers(struct coordinator *c, const struct wire_ready *own, struct err *e)
 {
+	unsigned first = 0;
 	struct err why;
 
-	c->job.right = own ? *own : c->worker[0].ready;
-	c->job.right_name = own ? "this machine" : c->worker[0].name;
+	while (!is_connected(&c->worker[first]))
+		first++;
+	c->job.right = own ? *own : c->worker[first].ready;
+	c->job.right_name = own ? "this machine" : c->worker[first].name;
 	for (unsigned i = 0; i < c->nworker; i++)
-		if (!c->worker[i].follows && !job_same_answer(c, &c->worker[i], &why))
+		if (is_connected(&c->worker[i]) && !c->worker[i].follows
+			&& !job_same_answer(c, &c->worker[i], &why))
 			return err_set(e, why.code, "%s: %s", c->worker[i].name, why.text);
 	return 0;
 }
@@ -369,6 +417,8 @@ int coordinator_job(struct coordinator *c, const struct wire_job *job, const str
 	if (!code)
 		code = same_answers(c, own, e);
 	c->liveness.started = !code;
+	if (!code)
+		workers_start_missed(c, clock_seconds());
 	return code;
 }
 

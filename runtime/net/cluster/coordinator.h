@@ -38,6 +38,8 @@ struct coordinator_options {
 	enum transport transport;
 	enum shard shard;
 	unsigned restarts;       /* restarts of a worker without a result in between */
+	/* As many workers begin the job, if others are unreachable: these are started again once it has begun.  0: all. */
+	unsigned least;
 	/* 0: 15, 1, 5, 15.  start_s: longest time in which no starting worker makes progress. */
 	double start_s, heartbeat_s, suspect_s, dead_s;
 	/* Report a line that a worker ("b[2]") has printed, or (NULL) an event; from any thread. */
@@ -45,12 +47,12 @@ struct coordinator_options {
 	void *ctx;
 };
 
-/* Start all workers and wait until they are connected.  -ERR_UNREACHABLE, -ERR_PROTOCOL, -ERR_AUTH or -ERR_CONFIG
+/* Start all workers and wait until they, or `least`, are connected.  -ERR_UNREACHABLE, -ERR_PROTOCOL, -ERR_AUTH or -ERR_CONFIG
  * with the first cause; all processes have then been ended. */
 int coordinator_new(const struct coordinator_options *o, struct coordinator **out, struct err *e);
-/* Whether all workers have the kernel set of this name; else *worker is the first that lacks it, and *best its best one. */
+/* Whether all workers that are connected have the kernel set of this name; else *worker is the first that lacks it, and *best its best one. */
 bool coordinator_has_kernels(const struct coordinator *c, const char *kernels, const char **worker, const char **best);
-/* Send the job to all workers: the first or, between steps, another one.  All must be connected, and answer the fixed
+/* Send the job to all workers: the first or, between steps, another one.  All that are connected must answer the fixed
  * test with the same bits, which must be those of *own unless own is NULL. */
 int coordinator_job(struct coordinator *c, const struct wire_job *job, const struct wire_ready *own, struct err *e);
 struct pool *coordinator_pool(struct coordinator *c);

@@ -214,16 +214,24 @@ int listeners_open(struct coordinator *c, struct err *e)
 {
 	const struct hosts *h = c->o.hosts;
 	bool alone = c->o.transport == TRANSPORT_STDIO;  /* only external workers connect */
-	int code = 0;
+	int code = 0, unknown = 0;
+	struct err why;
 
 	if (c->o.iface && (!alone || c->o.external))
 		code = listen_iface(c, e);
 	else if (c->o.external)
 		code = listen_for_external(c, e);
-	for (size_t i = 0; i < h->n && !code && !alone; i++)
+	for (size_t i = 0; i < h->n && !code && !alone; i++) {
 		if (host_is_local(&h->host[i]))
-			code = listen_loopback(c, e);
+			code = listen_loopback(c, &why);
 		else if (!c->o.iface)
-			code = listen_for(c, h->host[i].name, c->o.launcher, e);
-	return code;
+			code = listen_for(c, h->host[i].name, c->o.launcher, &why);
+		if (code && e)
+			*e = why;
+		if (code == -ERR_UNREACHABLE && c->o.least && !c->o.external) {
+			unknown = code; /* its launcher will say so, or it comes by the address of another host */
+			code = 0;
+		}
+	}
+	return !code && !c->listeners.n ? unknown : code;
 }

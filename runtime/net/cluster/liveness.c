@@ -73,7 +73,7 @@ static void watch_silence(struct coordinator *c, struct worker *w, double now)
 
 	if (silent > c->o.dead_s) {
 		err_set(&why, -ERR_UNREACHABLE, "it has sent nothing for %.0f s", silent);
-		worker_lose(c, w, &why);
+		worker_cut(c, w, &why);
 	} else if (silent > c->o.suspect_s && !w->suspected) {
 		uint32_t nopen = scheduler_suspend(c->scheduler, w->rank);
 

@@ -39,10 +39,13 @@ void worker_lose(struct coordinator *c, struct worker *w, const struct err *why)
 	if (w->state == WORKER_LOST)
 		return;
 	worker_set_state(w, WORKER_LOST);
+	w->missed = worker_may_miss(c, w, why);
 	uint32_t nopen = w->nlost + scheduler_lose(c->scheduler, w->rank);
 	worker_disconnect(c, w);
 	launch_let_go(&w->process, true);
-	if (!c->liveness.first.code)
+	if (w->missed)
+		w->left = *why;
+	else if (!c->liveness.first.code)
 		err_set(&c->liveness.first, why->code, "%s: %s", w->name, why->text);
 	if (worker_restart_later(c, w, why, now) && w->external)
 		snprintf(again, sizeof again, "; it may come again");
@@ -53,6 +56,17 @@ void worker_lose(struct coordinator *c, struct worker *w, const struct err *why)
 	if (c->liveness.started)             /* else coordinator_new reports it */
 		coordinator_say(c, NULL, "%s is lost: %s%s%s", w->name, why->text, units, again);
 	c->liveness.watch_at = 0;            /* it may have been the last */
+}
+
+void worker_cut(struct coordinator *c, struct worker *w, const struct err *why)
+{
+	worker_lose(c, w, why);
+	for (unsigned i = 0; i < c->nworker && w->missed && w->place.launcher != LAUNCHER_LOCAL; i++) {
+		struct worker *other = &c->worker[i];
+
+		if (other->state == WORKER_STARTED && !strcmp(other->place.host, w->place.host))
+			worker_lose(c, other, why);
+	}
 }
 
 void worker_leave(struct coordinator *c, struct worker *w, const struct err *why, double now)

@@ -63,6 +63,8 @@ static bool take_about(struct coordinator *c, struct worker *w, const uint8_t *b
 
 static bool take_ready(struct coordinator *c, struct worker *w, const uint8_t *body, size_t len, struct err *why)
 {
+	const bool again = w->ready.nthread > 0;
+
 	if (w->state != WORKER_PREPARING || !wire_get_ready(body, len, &w->ready) || !w->ready.nthread)
 		return malformed(why, "READY message");
 	worker_set_state(w, WORKER_READY);
@@ -70,7 +72,7 @@ static bool take_ready(struct coordinator *c, struct worker *w, const uint8_t *b
 	if (c->liveness.started && !job_same_answer(c, w, why))
 		return false;
 	if (c->liveness.started)
-		coordinator_say(c, NULL, "%s has been restarted", w->name);
+		coordinator_say(c, NULL, "%s has %s", w->name, again ? "been restarted" : "joined");
 	worker_profile_ready(c, w);
 	return true;
 }
@@ -135,7 +137,7 @@ void worker_read(struct coordinator *c, struct worker *w, double now)
 	if (!code && w->peer.fault)          /* sending failed, but reading did not end */
 		code = err_set(&closed, -ERR_UNREACHABLE, "the connection broke: %s", strerror(w->peer.fault));
 	if (code && w->peer.fault == ETIMEDOUT)
-		worker_lose(c, w, &closed);  /* the network is cut: its process gives no reason */
+		worker_cut(c, w, &closed); /* its process gives no reason */
 	else if (code)
 		worker_leave(c, w, &closed, now);
 }

@@ -5,6 +5,7 @@
 #include "runtime/net/cluster/cluster_state.h"
 
 #include <math.h>
+#include <string.h>
 
 /* From a loss to the next start: at first, doubled with each restart in vain; at most. */
 #define AGAIN_FIRST_S 0.5
@@ -26,6 +27,46 @@ bool worker_restart_later(struct coordinator *c, struct worker *w, const struct 
 	w->nlost = 0;
 	w->suspected = false;
 	return true;
+}
+
+bool worker_may_miss(const struct coordinator *c, const struct worker *w, const struct err *why)
+{
+	return c->o.least && !c->liveness.started && !w->external && !c->grouped
+		&& why->code == -ERR_UNREACHABLE;
+}
+
+/* All that are missed of the host of worker i: how many, and *again: are they started again? */
+static unsigned start_host(struct coordinator *c, unsigned i, double now, bool *again)
+{
+	const char *host = c->worker[i].place.host;
+	unsigned n = 0;
+
+	for (; i < c->nworker; i++) {
+		struct worker *w = &c->worker[i];
+
+		if (!w->missed || strcmp(w->place.host, host))
+			continue;
+		w->missed = false;
+		*again = worker_restart_later(c, w, &w->left, now);
+		n++;
+	}
+	return n;
+}
+
+void workers_start_missed(struct coordinator *c, double now)
+{
+	for (unsigned i = 0; i < c->nworker; i++) {
+		const struct worker *w = &c->worker[i];
+		bool again = false;
+
+		if (!w->missed)
+			continue;
+		unsigned n = start_host(c, i, now, &again);
+		coordinator_say(c, NULL,
+			"warning: the others compute without %u %s%s of %s, which %s: %s", n,
+			c->o.nrank ? "group" : "worker", n == 1 ? "" : "s", w->place.host,
+			again ? "may join later" : "will not be started again", w->left.text);
+	}
 }
 
 /* Its first restart is still to come, or may still connect. */

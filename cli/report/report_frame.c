@@ -77,7 +77,8 @@ static const char page_style[] =
 	"@media screen and (max-width:820px){.figures{display:block;max-width:560px;margin:0 auto}figure+figure{margin-top:14px}}\n"
 	"@media (max-width:820px){.card{--n:var(--m)}}\n"
 	".qcnn-plot{display:block;width:100%;height:auto}\n"
-	".scroll{overflow-x:auto;padding-bottom:6px}\n.scroll svg{display:block}\n"
+	/* Visible: words may be wider in the fonts of a machine than was assumed. */
+	".scroll{overflow-x:auto;padding-bottom:6px}\n.scroll svg{display:block;overflow:visible}\n"
 	"table{border-collapse:collapse;width:100%;font-size:.9rem;font-variant-numeric:tabular-nums}\n"
 	"th,td{text-align:left;padding:5px 10px 5px 0;border-bottom:1px solid var(--edge);vertical-align:middle}\n"
 	"tr:last-child th,tr:last-child td{border-bottom:0}\n"
@@ -93,8 +94,10 @@ static const char page_style[] =
 	"th{white-space:normal}}\n"
 	"@page{margin:14mm}\n"
 	"@media print{body{font-size:10pt;background:#fff}main{max-width:none;padding:0 1px}section,.card{border-color:#ccc}"
-	"section{padding:10px 12px}figure,table,pre,.card{break-inside:avoid}h2{break-after:avoid}"
-	".scroll{overflow:visible}.scroll svg{max-width:100%;height:auto}pre{white-space:pre-wrap}details:not([open]){display:none}}\n";
+	/* A drawing and its heading fit a page of A4 or Letter, in wider fonts, too; a table may begin on one and end on the next. */
+	"section{padding:10px 12px;-webkit-box-decoration-break:clone;box-decoration-break:clone}"
+	"figure,tr,pre,svg,.card{break-inside:avoid}h2,thead,p:has(+pre){break-after:avoid}"
+	".scroll{overflow:visible}.scroll svg{max-width:88%;height:auto;max-height:215mm}pre{white-space:pre-wrap}details:not([open]){display:none}}\n";
 
 static void colours(bool dark, struct buf *out)
 {

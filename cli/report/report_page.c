@@ -12,7 +12,13 @@
 #include "runtime/base/system/clock.h"
 #include "runtime/log/svg.h"
 
-enum { GROUPS_SHOWN = 200, CIRCUIT_BYTES_MAX = 1 << 20, HASH_SHOWN = 16, CIRCUIT_WIDTH = 960 };
+enum {
+	GROUPS_SHOWN = 200,
+	CIRCUIT_BYTES_MAX = 1 << 20,
+	HASH_SHOWN = 16,
+	CIRCUIT_WIDTH = 960,
+	CIRCUIT_HEIGHT = 2400
+};
 
 /* ---- title and numbers ---- */
 
@@ -69,6 +75,8 @@ static uint32_t last_epoch(const struct train_report *p)
 	return ended > r->last.epoch ? ended : r->last.epoch;
 }
 
+static const char *plural(uint32_t n) { return n == 1 ? "" : "s"; }
+
 static void sentence(const struct train_report *p, struct buf *out)
 {
 	const struct train_job *j = &p->job->train;
@@ -78,20 +86,20 @@ static void sentence(const struct train_report *p, struct buf *out)
 
 	clock_iso(now, sizeof now);
 	buf_printf(out,
-		"<p class=\"sub\">%u qubit%s, %u weights, trained with %s on %u samples for %u epoch%s",
-		program_nwire(g), program_nwire(g) == 1 ? "" : "s", g->nweight, j->optimizer->name,
-		j->train.nrow, epochs, epochs == 1 ? "" : "s");
+		"<p class=\"sub\">%u qubit%s, %u weight%s, trained with %s on %u sample%s for %u epoch%s",
+		program_nwire(g), plural(program_nwire(g)), g->nweight, plural(g->nweight),
+		j->optimizer->name, j->train.nrow, plural(j->train.nrow), epochs, plural(epochs));
 	if (j->restarts > 1)
 		buf_printf(out, "; the best of %u restarts", j->restarts);
 	buf_printf(out, ". %.10s %.5s UTC.</p>\n", now, now + 11);
 }
 
-static void number_card(struct cards *c, double v, const char *part, const char *name)
+static void number_card(struct cards *c, double v, int digits, const char *part, const char *name)
 {
 	buf_auto what = BUF_INIT;
 	char value[32];
 
-	snprintf(value, sizeof value, "%.4g", v);
+	snprintf(value, sizeof value, "%.*g", digits, v);
 	buf_printf(&what, "%s ", part);
 	report_name(name, false, &what);
 	card(c, value, what.data);
@@ -108,11 +116,13 @@ static void measure_cards(const struct train_report *p, const struct measured *p
 
 	for (unsigned i = 0; i < n; i++)
 		if (part[i].metric)
-			number_card(c, part[i].loss, part[i].part, "loss");
+			number_card(c, part[i].loss, loss_digits(m->loss.row) - 2, part[i].part,
+				"loss");
 	for (unsigned k = 0; k < m->nmetric; k++)
 		for (unsigned i = 0; i < n; i++)
 			if (part[i].metric && !metric_side(m->metric[k].row, noutput))
-				number_card(c, part[i].metric[measures_at(m, k, noutput)], part[i].part, m->metric[k].row->name);
+				number_card(c, part[i].metric[measures_at(m, k, noutput)], 4,
+					part[i].part, m->metric[k].row->name);
 }
 
 static void cards(const struct train_report *p, struct buf *out)
@@ -241,7 +251,11 @@ static bool prediction_figure(const struct train_report *p, unsigned k, struct b
 
 static void predictions(const struct train_report *p, struct buf *out)
 {
-	if (!judged(p))
+	const struct report_part *part = judged(p);
+	const bool compared = p->job->train.measures.loss.row->labels != LABELS_NONE;
+
+	/* One output that is minimised, such as an energy, is the loss. */
+	if (!part || (part->nrow < 2 && !compared))
 		return;
 	report_section("Predictions", out);
 	figures(p, prediction_figure, out);
@@ -252,25 +266,37 @@ static void predictions(const struct train_report *p, struct buf *out)
 	report_section_end(out);
 }
 
-/* Gates and blocks, or layers as one box each where that would be too much; false: even that. */
+/* The number behind the first `name="` of the drawing. */
+static double svg_number(const struct buf *svg, const char *name)
+{
+	const char *at = strstr(svg->data, name);
+
+	return at ? strtod(at + strlen(name), NULL) : 0;
+}
+
+/* Gates and blocks, or layers as one box each where that would be too much, or too small on paper; false: even that. */
 static bool drawing(const struct train_report *p, struct buf *out)
 {
 	static const char *const all[] = { "all" };
 	struct draw_options o = { .embedded = true, .whole_layers = true, .width = CIRCUIT_WIDTH, .collapse = all };
 	buf_auto b = BUF_INIT;
 	struct err e;
-	bool drawn = false;
+	bool good = false;
 
-	for (o.ncollapse = 0; !drawn && o.ncollapse < 2; o.ncollapse++) {
+	for (o.ncollapse = 0; !good && o.ncollapse < 2; o.ncollapse++) {
 		buf_clear(&b);
-		drawn = !draw_svg(p->job->model.program, &o, &b, &e) && b.len <= CIRCUIT_BYTES_MAX;
+		good = !draw_svg(p->job->model.program, &o, &b, &e) && b.len <= CIRCUIT_BYTES_MAX
+			&& (o.ncollapse || svg_number(&b, " height=\"") <= CIRCUIT_HEIGHT);
 	}
-	if (drawn) {
+	if (good) {
 		buf_str(out, "<div class=\"scroll\">\n");
 		buf_add(out, b.data, b.len);
 		buf_str(out, "</div>\n");
+		if (o.ncollapse == 2)
+			buf_str(out,
+				"<p class=\"note\">Each layer is one box; qcnn draw shows its gates.</p>\n");
 	}
-	return drawn;
+	return good;
 }
 
 static void circuit(const struct train_report *p, struct buf *out)

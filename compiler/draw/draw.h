@@ -19,7 +19,7 @@ struct draw_options {
 	bool expand;                         /* the gates inside of blocks */
 	bool ascii;                          /* text: no other characters */
 	unsigned width;                      /* fold lines wider than this: characters or pixels; 0: never */
-	bool whole_layers;                   /* SVG: a layer that is wider stays in one line */
+	bool whole_layers; /* SVG: a layer that is up to half wider stays in one line */
 	bool embedded;                       /* SVG: classes alone, the page has the style */
 };
 

@@ -84,6 +84,16 @@ struct layout layout_of(struct scene *s, const struct draw_options *o, const str
 	return l;
 }
 
+/* Is it to stay in one line, and not so wide that the line would be too small on paper? */
+static bool stays_whole(const struct layout *l, const struct frame *f)
+{
+	double width = 0;
+
+	for (uint32_t k = f->column; k < f->column + f->ncolumn; k++)
+		width += l->width[k];
+	return l->o->whole_layers && width <= 1.5 * l->o->width;
+}
+
 /* Before a layer that the band would cut, unless that begins it; or the end of that layer. */
 static uint32_t band_end(const struct layout *l, uint32_t to)
 {
@@ -99,7 +109,7 @@ static uint32_t band_end(const struct layout *l, uint32_t to)
 		return to;
 	if (cut->column > l->from)
 		return cut->column;
-	return l->o->whole_layers ? cut->column + cut->ncolumn : to;
+	return stays_whole(l, cut) ? cut->column + cut->ncolumn : to;
 }
 
 void layout_band(struct layout *l, double x, double room)

@@ -158,7 +158,11 @@ static void tick_words(double v, double step, struct buf *out)
 	int digits = step > 0 && step < 1 ? (int)ceil(-log10(step) - 1e-9) : 0;
 
 	buf_clear(out);
-	if (fabs(v) >= 1e5 || (step && step < 1e-4) || (!step && fabs(v) < 1e-3))
+	int tens = !step && v > 0 && v < 0.999e-3 ? (int)floor(log10(v) + 1e-9) : 0;
+
+	if (tens)
+		buf_printf(out, "%.3ge%d", v / pow(10, tens), tens);
+	else if (fabs(v) >= 1e5 || (step && step < 1e-4))
 		buf_printf(out, "%.3g", v);
 	else if (!step)
 		buf_printf(out, "%g", v);

@@ -153,13 +153,19 @@ svg "Output against label" >labels.svg
 for word in calm wavy; do
 	tap_ok "a tick is $word" grep -q "p-tick p-middle.*>$word<" labels.svg
 done
-# A layer that is wider than the page stays whole.
-{ echo 'QCNN 1; qubit[2] q; input float[2] x; rx(x[0]) q[0]; rx(x[1]) q[1];'
-	for k in 1 2; do echo "layer wide$k { param float[40] w; $(for i in $(seq 0 39); do printf 'ry(w[%d]) q[0]; ' "$i"; done)cx q[0], q[1]; }"; done
-	echo 'observe z(q[1]);'; } >wide.qcnn
+# A layer that is a little wider than the page stays whole.
+wide_layers() {
+	echo 'QCNN 1; qubit[2] q; input float[2] x; rx(x[0]) q[0]; rx(x[1]) q[1];'
+	for k in 1 2; do echo "layer wide$k { param float[40] w; $(for i in $(seq 1 "$1"); do printf 'ry(w[%d]) q[0]; ' "$((i - 1))"; done)cx q[0], q[1]; }"; done
+	echo 'observe z(q[1]);'
+}
+wide_layers 20 >wide.qcnn
 sed 's/two.qcnn/wide.qcnn/; s/epochs: 40/epochs: 1/' easy.yaml >wide.yaml
 tap_exit 0 "wide layers" "$QCNN" train -q wide.yaml
 tap_is "$(grep -o 'class="q-frame' runs/latest/report.html | wc -l | tr -d ' ')" 2 "two layers are two frames: none is cut"
+wide_layers 40 >wide.qcnn
+tap_exit 0 "wider ones" "$QCNN" train -q wide.yaml
+tap_is "$(sed -n 's/.*qcnn-circuit.* width="\([0-9]*\).*/\1/p' runs/latest/report.html | awk '{ print $1 <= 1000 }')" 1 "go on in the next line: they can be read on paper"
 cat >six.qcnn <<'END'
 QCNN 1;
 qubit[3] q;
@@ -192,4 +198,38 @@ sed 's|^model.*|model: {file: "<b>\&\\"x.qcnn"}|' config.yaml >odd.yaml
 tap_exit 0 "an odd name" "$QCNN" train -q odd.yaml
 whole runs/latest/report.html "an odd name"
 tap_has runs/latest/report.html "<h1>&lt;b&gt;&amp;&quot;x</h1>" "it is escaped"
+
+# An energy in the digits that it is read for, and no histogram of one output.
+cat >energy.qcnn <<'END'
+QCNN 1;
+qubit[2] q;
+param float theta;
+ry(theta) q[0];
+cx q[0], q[1];
+observe 0.39*z(q[0]) + 0.18*x(q[0])*x(q[1]);
+END
+cat >energy.yaml <<'END'
+model: {file: energy.qcnn}
+data: {generate: no-input}
+train: {epochs: 300, loss: output, optimizer: {adam: {learning_rate: 0.1}}}
+run: {precision: double, seed: 3}
+END
+tap_exit 0 "an energy" "$QCNN" train -q energy.yaml
+whole runs/latest/report.html "an energy"
+tap_ok "it has eight digits" sh -c 'grep -E -q "<b>-?[0-9.]{9,}</b><span>training loss<" runs/latest/report.html'
+tap_has runs/latest/report.html ", 1 weight, trained with adam on 1 sample for 300 epochs" "what there is one of"
+tap_ok "one output has no figure" sh -c '! grep -q ">Predictions<" runs/latest/report.html'
+tap_has runs/latest/report.html ">1e-4<" "small numbers beside an axis are short"
+
+# A circuit that would be too small on a page.
+cat >long.qcnn <<'END'
+QCNN 1;
+qubit[8] q;
+input float[2] x;
+param float[400] t;
+layer wide { for i in [0:399] { ry(t[i]) q[0]; cx q[0], q[7]; } }
+observe z(q[0]);
+END
+tap_exit 0 "a long circuit" "$QCNN" train -q --set model.file=long.qcnn --set train.epochs=1 table.yaml
+tap_has runs/latest/report.html "Each layer is one box; qcnn draw shows its gates." "its layers are boxes, and the page says so"
 tap_done

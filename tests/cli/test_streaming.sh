@@ -48,10 +48,11 @@ both "files for validation and test" --set data.split=null --set data.split_shuf
 tap_exit 78 "a wrong value" "$QCNN" train --set data.streaming=sometimes table.yaml
 tap_has err 'one of: auto, on, off' "has its choices"
 mkfifo pipe.csv
-(cat samples.csv >pipe.csv) &
+exec 3<>pipe.csv
+cat samples.csv >&3
 tap_exit 66 "a pipe cannot be streamed" "$QCNN" train --set data.streaming=on --set data.train=pipe.csv table.yaml
 tap_has err 'it is no regular file' "says so"
-wait
+exec 3>&-
 TMPDIR=/none tap_exit 73 "no folder for temporary files" "$QCNN" train --set data.streaming=on table.yaml
 tap_has err 'TMPDIR names another folder' "says what to do"
 tap_is "$(ls tmp)" "" "no temporary file is left"

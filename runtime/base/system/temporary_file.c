@@ -21,19 +21,21 @@ int file_open(const char *path, uint64_t *size, struct err *e)
 
 	if (input_is_stdin(path))
 		return err_set(e, -ERR_NO_INPUT, "parts of the standard input cannot be read in any order; give a file");
-	/* Before it is opened: open(2) of a named pipe waits for a writer. */
-	bool other = !stat(path, &st) && !S_ISREG(st.st_mode);
-	int fd = other ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	/* open(2) of a named pipe would wait for a writer. */
+	bool fifo = !stat(path, &st) && S_ISFIFO(st.st_mode);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (fifo ? O_NONBLOCK : 0));
 
-	if (other)
-		return err_set(e, -ERR_NO_INPUT, "cannot read parts of %s: it is no regular file",
-			path);
 	if (fd < 0 || fstat(fd, &st)) {
 		int code = err_set(e, -ERR_NO_INPUT, "cannot read %s: %s", path, strerror(errno));
 
 		if (fd >= 0)
 			close(fd);
 		return code;
+	}
+	if (!S_ISREG(st.st_mode)) {
+		close(fd);
+		return err_set(e, -ERR_NO_INPUT, "cannot read parts of %s: it is no regular file",
+			path);
 	}
 	inputs_note(fd, path);
 	*size = (uint64_t)st.st_size;

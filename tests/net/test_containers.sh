@@ -18,11 +18,14 @@ cp "$top_srcdir"/examples/cluster/cluster.qcnn "$top_srcdir"/examples/cluster/co
 "$QCNN" worker --new-key key
 few="--set log.report=false --set log.tensorboard=false --no-progress --set train.restarts=1 --set train.epochs=1000000"
 
+# unshare of util-linux 2.37, as on Ubuntu 22.04, leaves TERM ignored.
+default=
+! env --default-signal=TERM true 2>/dev/null || default="env --default-signal=TERM"
 # contain NAME COMMAND...: runs it as process 1; $of_NAME: its number here; NAME.out, NAME.err.
 contain() {
 	of=$1
 	shift
-	unshare $user --pid --fork --kill-child sh -c 'exec "$@"' process-1 "$@" >$of.out 2>$of.err </dev/null &
+	unshare $user --pid --fork --kill-child $default sh -c 'exec "$@"' process-1 "$@" >$of.out 2>$of.err </dev/null &
 	outer=$!
 	tap_until "ps -o comm= --ppid $outer | grep -q qcnn"
 	eval "outer_$of=$outer of_$of=$(ps -o pid= --ppid $outer | tr -d ' ')"

@@ -352,7 +352,9 @@ static void zsh(struct buf *out)
 		zsh_options((*c)->bit, out);
 		zsh_operands(*c, out);
 	}
-	buf_str(out, "    esac ;;\n  esac\n}\nif [ \"$funcstack[1]\" = _qcnn ]; then _qcnn \"$@\"; else compdef _qcnn qcnn; fi\n");
+	buf_str(out,
+		"    esac ;;\n  esac\n}\nif [ \"$funcstack[1]\" = _qcnn ]; then _qcnn \"$@\"\n"
+		"else (( $+functions[compdef] )) || { autoload -Uz compinit && compinit }; compdef _qcnn qcnn; fi\n");
 }
 
 /* ---- fish ---- */

@@ -61,6 +61,7 @@ static const char config_text_[] =
 	"  # train: samples.csv\n"
 	"  # label: kind\n"
 	"  # label_map: {normal: -1, excited: 1}\n"
+	"  # transform: min_max           # each input from 0 to pi; for numbers that are not angles in radians\n"
 	"  split: 0.7                     # 70 % to train, the rest to validate\n"
 	"train:\n"
 	"  epochs: 20\n"

@@ -35,8 +35,10 @@ struct run {
 	struct lines lines[RUN_LINES_MAX]; unsigned nlines;
 };
 
-/* The folder and all above it. */
-static int make_folders(const char *dir, struct err *e)
+static const char other_place[] = "; --set log.dir=FOLDER names another place";
+
+/* The folder and all above it. hint: what to do if that fails, or "". */
+static int make_folders(const char *dir, const char *hint, struct err *e)
 {
 	char *path, *at;
 	int code = 0;
@@ -49,7 +51,8 @@ static int make_folders(const char *dir, struct err *e)
 		if (at)
 			*at = '\0';
 		if (mkdir(path, 0777) && errno != EEXIST)
-			code = err_set(e, -ERR_CANT_CREATE, "cannot create the folder %s: %s", path, strerror(errno));
+			code = err_set(e, -ERR_CANT_CREATE, "cannot create the folder %s: %s%s",
+				path, strerror(errno), hint);
 		if (at)
 			*at = '/';
 	}
@@ -65,7 +68,7 @@ int run_make_parents(const char *path, struct err *e)
 	if (!slash || slash == path)
 		return 0;
 	buf_add(&dir, path, (size_t)(slash - path));
-	return make_folders(dir.data, e);
+	return make_folders(dir.data, "", e);
 }
 
 /* A name that is one plain component of a path. */
@@ -94,7 +97,8 @@ static int make_own(const char *dir, const char *name, struct buf *base, struct 
 		if (!mkdir(path->data, 0777))
 			return 0;
 		if (errno != EEXIST)
-			return err_set(e, -ERR_CANT_CREATE, "cannot create the folder %s: %s", path->data, strerror(errno));
+			return err_set(e, -ERR_CANT_CREATE, "cannot create the folder %s: %s%s",
+				path->data, strerror(errno), other_place);
 	}
 	return err_set(e, -ERR_CANT_CREATE, "cannot create %s: %d folders of that name are there", path->data, SUFFIX_MAX);
 }
@@ -291,7 +295,7 @@ int run_reopen(const char *path, struct buf *foreign, struct run **out, struct e
 int run_open(const char *dir, const char *name, struct run **out, struct err *e)
 {
 	buf_auto base = BUF_INIT, path = BUF_INIT;
-	int code = make_folders(dir, e), folder = -1;
+	int code = make_folders(dir, other_place, e), folder = -1;
 
 	if (!code)
 		code = make_own(dir, name, &base, &path, e);
@@ -340,7 +344,7 @@ static bool remake(struct run *r)
 	if (!folder_stat(r->folder, "checkpoint", &st) || errno != ENOENT)
 		return false;
 	if (!fstat(r->folder, &st) && !st.st_nlink) {
-		if (make_folders(r->path, NULL) || (folder = folder_open(r->path, false)) < 0)
+		if (make_folders(r->path, "", NULL) || (folder = folder_open(r->path, false)) < 0)
 			return false;
 		close(r->folder);
 		r->folder = folder;

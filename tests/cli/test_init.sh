@@ -20,6 +20,11 @@ sed -e '/generate:/d' -e '/rounds:/d' -e 's/# train:/train:/' -e 's/# label/labe
 awk 'BEGIN { print "a,b,c,d,kind"; for (i = 0; i < 20; i++) print i % 3, i % 5, i % 7, i % 2, i % 2 ? "normal" : "excited" }' | tr ' ' , >mine/samples.csv
 tap_exit 0 "its comments on one's own data" "$QCNN" train -q --set log.dir=own mine/own.yaml
 tap_has own/latest/report.html ">label excited<" "make it train on them"
+sed -i 's/# transform/transform/' mine/own.yaml
+tap_exit 0 "with the inputs scaled" "$QCNN" train -q --set log.dir=scaled mine/own.yaml
+tap_ok "from 0 to pi" grep -q 'min_max' scaled/latest/config.yaml
+tap_exit 73 "where no folder can be made" "$QCNN" train -q --set log.dir=mine/model.qcnn mine/config.yaml
+tap_has err "; --set log.dir=FOLDER names another place" "the message says how to name another place"
 
 tap_exit 73 "init once more" "$QCNN" init mine
 tap_has err "mine/model.qcnn already exists" "it says so"
@@ -115,6 +120,7 @@ else
 	tap_is "$(ask 'qcnn infer lat')" "latest" "a run"
 	tap_is "$(ask 'qcnn explain Q0109')" "Q0109" "a code"
 	tap_is "$(ask 'qcnn weights ')" "convert diff show" "what a command does"
+	tap_is "$(HOME=$PWD zsh -f -c '. ./complete.zsh; print ${_comps[qcnn]}' 2>&1)" "_qcnn" "zsh without its completion system gets that, too"
 	tap_has complete.zsh 'train.epochs=5]' "a description ends with its clause"
 fi
 if command -v fish >/dev/null; then

@@ -301,7 +301,10 @@ static void limits(void)
 		}
 	}
 	tap_is_int(dataset_read("d.txt", &plain, NULL, &d, &e), -ERR_BAD_DATA, "another ending");
-	tap_is_str(e.text, "d.txt: data files end in .csv, .npz or .npy, or have idx in their names", "is named");
+	tap_is_str(e.text,
+		"d.txt: data files end in .csv, .npz or .npy, or have idx in their names; a table with commas, semicolons or tabs is a "
+		".csv, and Python's numpy.savez(\"samples.npz\", x=inputs, y=labels) writes pictures and others",
+		"is named, and what to do with others");
 	buf_release(&text);
 	buf_release(&out);
 }

@@ -42,7 +42,9 @@ static int unknown_format(const char *path, struct err *e)
 				: i + 1 < FORMATS ? ", "
 						  : " or ",
 			formats[i].ending);
-	return err_set(e, -ERR_BAD_DATA, "%s: data files end in %s, or have idx in their names",
+	return err_set(e, -ERR_BAD_DATA,
+		"%s: data files end in %s, or have idx in their names; a table with commas, semicolons or tabs is a .csv, and "
+		"Python's numpy.savez(\"samples.npz\", x=inputs, y=labels) writes pictures and others",
 		path, endings.data);
 }
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# `make -j all GOAL`: goals that call make are not made at the same time, since both would write the same libraries.
+# `make -j all GOAL`: goals that call make are not made at the same time, since both would write the same libraries; `make
+# uninstall` leaves no folder of ours.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 command -v make >/dev/null || tap_skip_all "no make here"
 
@@ -12,4 +13,15 @@ done
 for goals in config.h all-am check-am install-am; do
 	tap_ok "make $goals: in parallel" eval "! serial $goals"
 done
+
+# The examples alone, which need not be built.
+made() { make -C "$top_builddir" -s "$@" prefix=/usr DESTDIR="$PWD/there" >made.out 2>&1; }
+tap_ok "the examples are installed" made install-nobase_dist_pkgdataDATA
+tap_ok "below the prefix" test -s there/usr/share/qcnn/examples/iris/iris.csv
+touch there/usr/share/qcnn/examples/iris/mine
+tap_ok "make uninstall removes them" made uninstall-nobase_dist_pkgdataDATA uninstall-hook
+tap_is "$(cd there/usr && find . ! -type d)" ./share/qcnn/examples/iris/mine "and leaves what others have put there"
+rm there/usr/share/qcnn/examples/iris/mine
+tap_ok "once more" made uninstall-hook
+tap_is "$(cd there/usr && find . -name qcnn)" "" "removes the folders, too"
 tap_done

@@ -63,7 +63,8 @@ $(emulated_tests:%=tests/gpu/%-fast): tests/gpu/%-fast: tests/kernels/test_% $(e
 tests/gpu/optimisations-checked: tests/kernels/test_optimisations $(emu_checked) $(room_libs) libgpu.a
 	$(AM_V_CXX)$(emu_link) -o $@ $(tests_kernels_test_optimisations_OBJECTS) $(emu_checked) $(emu_libs)
 # Asks the emulated GPU what it has counted: a program of that alone.
-tests/gpu/work.o: tests/gpu/test_counted_work.c tests/gpu/emu/emu_totals.h runtime/exec/statevector/plan/plan.h
+tests/gpu/work.o: tests/gpu/test_counted_work.c tests/gpu/emu/emu_totals.h runtime/exec/statevector/plan/plan.h \
+	tests/kernels/random_program.h
 	$(AM_V_CC)$(COMPILE) -c -o $@ $(srcdir)/tests/gpu/test_counted_work.c
 tests/gpu/work-checked: tests/gpu/work.o $(states_objects) $(emu_checked) $(room_libs) libgpu.a
 	$(AM_V_CXX)$(emu_link) -o $@ tests/gpu/work.o $(filter %random_program.o,$(states_objects)) $(emu_checked) $(emu_libs)

@@ -85,7 +85,8 @@ $1 ~ /^REG:/ {
 		local[kernel]++
 	if (class ~ /^(LDG|STG)$/) {
 		wide = op ~ /\.128/
-		if (class == "STG" || op ~ /\.EF/)
+		# Sums are set to 0 by stores past the first cache: they are STRONG.
+		if (class == "STG" ? op !~ /[.]STRONG/ : op ~ /\.EF/)
 			access[kernel, class, wide]++
 		narrow[kernel] += op !~ /\.(64|128)/
 	}

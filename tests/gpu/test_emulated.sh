@@ -218,7 +218,10 @@ in_report() {
 		kernels += $2 ~ /^_Z/ ? $(NF - 2) : 0 }
 		END { for (k in ns) print k, number[k], ns[k]; print kernels >"kernels" }' "$1" | sort
 }
-for options in "--device=cuda --gradient turns.qcnn" "--device=cuda --gradient --precision=double turns.qcnn" many.yaml; do
+# Sums of a sample that several blocks of its first launch read are set to 0 by a clear of their own.
+printf 'QCNN 1;\nqubit[13] q; param float w; ry(w) q[0]; observe z(q[0]);\n' >clear.qcnn
+for options in "--device=cuda --gradient turns.qcnn" "--device=cuda --gradient --precision=double turns.qcnn" many.yaml \
+	"--device=cuda --gradient clear.qcnn"; do
 	EMU_CUPTI=mixed EMU_REPORT=report tap_exit 0 "a profile: $options" "$emu/qcnn-fast" profile --no-limits --steps=4 --json -o timed $options
 	in_events timed >got
 	in_report report >want
@@ -256,8 +259,8 @@ cuptiGetStreamIdEx:1 events: cuptiGetStreamIdEx fails:
 cuptiActivityFlushAll:1 events: cuptiActivityFlushAll fails: 
 cuptiActivityGetNextRecord:1 events: cuptiActivityGetNextRecord fails: 
 lost:3 events: CUPTI's records are not of the kernels and copies that were launched.
-lost:30 CUPTI: 7 of 35 kernels and copies are missing.
-cuptiActivityFlushAll:4 CUPTI: 14 of 35 kernels and copies are missing, as cuptiActivityFlushAll fails: 
+lost:27 CUPTI: 6 of 30 kernels and copies are missing.
+cuptiActivityFlushAll:4 CUPTI: 12 of 30 kernels and copies are missing, as cuptiActivityFlushAll fails: 
 END
 
 library=$(sed -n 's/^#define QCNN_CUPTI_LIBRARY "\(\/.*\)"/\1/p' "$top_builddir/config.h")

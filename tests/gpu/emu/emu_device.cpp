@@ -199,7 +199,7 @@ void write_word(word &w, bool atomic, const use &u)
 	w = { interval, 0, (uint16_t)now->number, atomic, 0, NO_READER };
 }
 
-enum { READ, WRITE, ATOMIC };
+enum { READ, WRITE, ATOMIC, CLEAR };
 
 /* Both parts of a complex number in global memory are one access in the machine code; g++ reports two, with a few others between. */
 void log_access(std::vector<access> &log, const access &a, bool global)
@@ -269,7 +269,7 @@ template <unsigned n, int kind> void accessed(const void *p, const void *pc)
 			read_word(w[k], u);
 		else
 			write_word(w[k], kind == ATOMIC, u);
-	if (global && kind != ATOMIC)
+	if (global && kind < ATOMIC)
 		touch_sectors(p, n, kind);
 	if (counted)
 		log_access(logs[now->number], { pc, at, n, kind, 0 }, global);
@@ -603,7 +603,7 @@ static ptrdiff_t in_program(const void *pc) { return (const char *)pc - &__execu
 
 void emu_print_counts(FILE *f)
 {
-	static const char *const name[] = { "read", "write", "atomic" };
+	static const char *const name[] = { "read", "write", "atomic", "clear" };
 
 	for (auto &l : launches)
 		fprintf(f, "kernel %#tx launches %lu blocks %lu\n", in_program(l.first),
@@ -679,6 +679,12 @@ double emu_mad(double a, double b, double c)
 {
 	emu_totals.mads[1]++;
 	return fma(a, b, c);
+}
+
+void __stcg(long long *p, long long x)
+{
+	SEEN(p, 8, CLEAR);
+	*p = x;
 }
 
 unsigned atomicOr(unsigned *p, unsigned x)

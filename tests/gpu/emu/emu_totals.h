@@ -12,7 +12,7 @@ struct emu_totals {
 	/* Where every access is checked, else 0: */
 	double mads[2]; /* multiply-adds of kernels, in single and in double precision */
 	double read,
-		written; /* bytes of whole sectors that kernels read and wrote, atomics apart; in each launch once */
+		written; /* bytes of whole sectors that kernels read and wrote, sums apart; in each launch once */
 };
 
 extern struct emu_totals emu_totals;

@@ -77,10 +77,11 @@ DEVICE void sum_products(const amplitude<R> (&v)[N], const cuda_stage_args &a, c
 
 #pragma unroll
 	for (int j = 0; j < N; j++) {
-		const size_t s = mine + reg_sample(r, j); /* what fills the tile up computes as sample 0 does */
+		const size_t s = mine + reg_sample(r, j);
+		const R square = mad(v[j].x, v[j].x, v[j].y * v[j].y);
 
-		x[j] = part_of(mad(v[j].x, v[j].x, v[j].y * v[j].y),
-			(unsigned *)(p.sum + (s < p.nsample ? s * (1 + p.stride) : 0)));
+		/* What fills the tile up has no flag. */
+		x[j] = s < p.nsample ? part_of(square, (unsigned *)(p.sum + s * (1 + p.stride))) : 0;
 	}
 	transform(x, r.sample_regs);
 #pragma unroll

@@ -107,6 +107,12 @@ struct cuda_products {
 	struct cuda_product product[CUDA_PRODUCTS_MAX];
 };
 
+/* Sums that blocks set to 0 before they do anything else: each has `each` of the n. */
+struct cuda_clears {
+	long long *sum;
+	uint64_t n, each;
+};
+
 struct cuda_stage_args {
 	void *psi, *lambda; /* amplitudes (re, im) by their index as stored; lambda: backward */
 	long long *sum;     /* backward: (nsum), added to */
@@ -129,6 +135,8 @@ struct cuda_stage_args {
 	uint64_t zero;
 	/* Forward: the states are |0...0>, and memory has nothing yet; `zero` is then all bits except those of samples. */
 	uint32_t start;
+	/* Forward: those of the block's own samples, which are added to by no other block; and those that this launch does not add to. */
+	struct cuda_clears own, others;
 	struct cuda_products products;
 	struct cuda_round round[CUDA_ROUNDS_MAX];
 	struct cuda_op op[CUDA_OPS_MAX];

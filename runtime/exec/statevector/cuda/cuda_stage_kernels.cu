@@ -335,6 +335,15 @@ DEVICE void forward_op(amplitude<R> (&v)[N], const cuda_stage_args &a, const cud
 		by_targets<false, N>(apply_op<R>{ r, o, one_matrix<R>(a, o) }, v);
 }
 
+DEVICE void clear(const cuda_clears &c, unsigned t)
+{
+	const size_t first = blockIdx.x * c.each, end = first + c.each < c.n ? first + c.each : c.n;
+
+#pragma unroll 1 /* most blocks have one round of it, or none */
+	for (size_t k = first + t; k < end; k += CUDA_THREADS)
+		__stcg(c.sum + k, 0ll);
+}
+
 /* Writes each amplitude, and reads those that can be other than 0. */
 template <class R, int MINBLOCKS>
 __global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
@@ -346,6 +355,8 @@ __global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
 	const unsigned t = threadIdx.x;
 	amp v[1 << numbers<R>::nreg];
 
+	clear(a.own, t);
+	clear(a.others, t);
 	load_forward(v, a, block_index(a) | thread_index(a.load_thread, t));
 	for (uint32_t r = 0; r < a.nround; r++) {
 		if (r) {
@@ -361,7 +372,7 @@ __global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
 			forward_op<R>(v, a, a.round[r], a.op[k], t);
 	}
 	/* With one round all have to load before any saves to another place; with products all have to get before the tile is used
-	 * for their sums. */
+	 * for their sums, and these to be 0. */
 	if (a.nround == 1 || a.products.n)
 		__syncthreads();
 	save(v, (amp *)a.psi + (block_index(a) | thread_index(a.save_thread, t)), a.save_reg);

@@ -666,17 +666,37 @@ static void take_losses(void *arg)
 	p->losses_ended = recorder_begin();
 }
 
+/* All of a unit's, by its first launch where that can be. */
+static void clear_sums(struct cuda_state *b, struct cuda_launch *first)
+{
+	const struct cuda_circuit *c = &b->circuit[0];
+	size_t end = c->norm_sum, own = cuda_first_reads(c) ? c->readout_end : 0;
+	uint64_t nblock = first ? cuda_blocks(first, c->nsample) : 1;
+
+	if (!cuda_first_clears(c))
+		cuda_clear_sums(b, 0, first ? own : end);
+	else if (own)
+		first->args.own = (struct cuda_clears){ b->sum, own,
+			(1 + c->nsum_readout) << first->args.nnear };
+	if (first)
+		first->args.others = (struct cuda_clears){ b->sum + own, end - own,
+			(end - own + nblock - 1) / nblock };
+}
+
 static void ask_forward(struct cuda_state *b, const struct unit_input *in)
 {
 	uint32_t n = b->plan->ncircuit;
+	struct cuda_launch *first = cuda_first_launch(&b->circuit[0]);
 
-	cuda_clear_sums(b, 0, b->circuit[0].norm_sum);
+	clear_sums(b, first);
 	upload_inputs(b, 0, b->circuit[n - 1].input_end);
 	for (uint32_t k = 0; k < n; k++) {
 		evolve(b, k, in, true);
 		cuda_sum_readouts(b, k, in->count);
 		cuda_mark(b, EVENT_PHASE, PHASE_FORWARD);
 	}
+	if (first) /* it may be needed again */
+		first->args.own = first->args.others = (struct cuda_clears){ 0 };
 	cuda_fetch_sums(b, 0, b->circuit[0].sum);
 	cuda_mark(b, EVENT_COPY, CUDA_TO_HOST);
 }

@@ -296,6 +296,27 @@ static inline struct cuda_launch *cuda_launches(const struct cuda_circuit *c, ui
 		return c->tail->last[back];
 	return (back ? c->back : c->forward)[k];
 }
+/* The first launch forward, which sets sums to 0; NULL: there is none. */
+static inline struct cuda_launch *cuda_first_launch(const struct cuda_circuit *c)
+{
+	struct cuda_launch *l = NULL;
+
+	for (uint32_t k = 0; k < c->plan->nstage && !l; k++)
+		l = cuda_launches(c, k, false);
+	return l;
+}
+/* Does it add to sums of readouts itself? */
+static inline bool cuda_first_reads(const struct cuda_circuit *c)
+{
+	return cuda_stages_read(c) && !c->takes_tail && c->reads == cuda_first_launch(c);
+}
+/* Those it leaves to a clear of their own where a sample's are added to by several blocks. */
+static inline bool cuda_first_clears(const struct cuda_circuit *c)
+{
+	const struct cuda_launch *l = cuda_first_launch(c);
+
+	return l && !(cuda_first_reads(c) && l->args.nouter);
+}
 static inline uint64_t cuda_blocks(const struct cuda_launch *l, uint32_t nsample)
 {
 	return (uint64_t)(nsample >> l->args.nnear) << l->args.nouter;

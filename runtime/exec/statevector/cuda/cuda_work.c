@@ -315,11 +315,11 @@ static void copy_circuit(const struct cuda_state *b, const struct cuda_circuit *
 }
 
 /* Inputs, readouts, gradients with respect to these, and sums are copied once each, and the host computes losses between the passes. */
-static void ask_once(bool any_input, bool any_factor, bool any_back,
-	struct plan_device_work *forward, struct plan_device_work *back)
+static void ask_once(const struct cuda_circuit *first, bool any_input, bool any_factor,
+	bool any_back, struct plan_device_work *forward, struct plan_device_work *back)
 {
 	forward[PLAN_DEVICE_START].copy += any_input;
-	forward[PLAN_DEVICE_OUTPUTS].clear++;
+	forward[PLAN_DEVICE_OUTPUTS].clear += !cuda_first_clears(first);
 	forward[PLAN_DEVICE_OUTPUTS].copy++;
 	forward[PLAN_DEVICE_OUTPUTS].wait++;
 	back[PLAN_DEVICE_OUTPUTS].call++;
@@ -363,7 +363,7 @@ void cuda_work(struct plan *pl)
 		work_back(b, c, nstage, k + 1 < pl->ncircuit, w[1]);
 		copy_circuit(b, c, any_back, w[0] + nstage, w[1] + nstage);
 		if (!k)
-			ask_once(any_input, any_factor, any_back, w[0] + nstage, w[1] + nstage);
+			ask_once(c, any_input, any_factor, any_back, w[0] + nstage, w[1] + nstage);
 		pl->circuit[k].device = d;
 	}
 	cuda_state_free(b);

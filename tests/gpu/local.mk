@@ -5,18 +5,19 @@
 emu_sources = tests/gpu/emu/emu_cupti.cpp tests/gpu/emu/emu_device.cpp tests/gpu/emu/emu_nccl.cpp tests/gpu/emu/emu_runtime.cpp
 emu_headers = tests/gpu/emu/cuda_runtime.h tests/gpu/emu/emu.h tests/gpu/emu/emu_totals.h \
 	tests/gpu/emu/nvtx3/nvToolsExt.h
-EXTRA_DIST += $(emu_sources) $(emu_headers) tests/gpu/emu/faults.cu tests/gpu/check.sh tests/gpu/golden.sh tests/gpu/test_counted_work.c
+EXTRA_DIST += $(emu_sources) $(emu_headers) tests/gpu/emu/faults.cu tests/gpu/check.sh tests/gpu/golden.sh tests/gpu/test_counted_work.c \
+	tests/gpu/test_traces.c
 
 # Tests of tests/kernels that take a device as their argument: NAME of test_NAME, here tests/gpu/NAME-fast.
 emulated_tests = evaluator optimisations positions shots split
 emulated_programs =
 if EMULATOR
-emulated_programs += tests/gpu/qcnn-fast tests/gpu/states-fast $(emulated_tests:%=tests/gpu/%-fast)
+emulated_programs += tests/gpu/qcnn-fast tests/gpu/states-fast tests/gpu/traces-fast $(emulated_tests:%=tests/gpu/%-fast)
 if !SANITIZERS
 emulated_programs += tests/gpu/qcnn-emu tests/gpu/states-checked tests/gpu/optimisations-checked tests/gpu/work-checked \
 	tests/gpu/faults-emu
 endif
-CLEANFILES += $(emulated_programs) tests/gpu/work.o $(emu_fast) $(emu_checked) tests/gpu/emu/faults.checked
+CLEANFILES += $(emulated_programs) tests/gpu/traces.o tests/gpu/work.o $(emu_fast) $(emu_checked) tests/gpu/emu/faults.checked
 emu_fast = $(emu_sources:.cpp=.fast) $(emu_kernels:=.fast)
 emu_checked = $(emu_sources:.cpp=.checked) $(emu_kernels:=.checked)
 emu_kernels = tests/gpu/cuda_cache_kernels tests/gpu/cuda_device tests/gpu/cuda_readout_kernels tests/gpu/cuda_stage_kernels
@@ -68,6 +69,10 @@ tests/gpu/work.o: tests/gpu/test_counted_work.c tests/gpu/emu/emu_totals.h runti
 	$(AM_V_CC)$(COMPILE) -c -o $@ $(srcdir)/tests/gpu/test_counted_work.c
 tests/gpu/work-checked: tests/gpu/work.o $(states_objects) $(emu_checked) $(room_libs) libgpu.a
 	$(AM_V_CXX)$(emu_link) -o $@ tests/gpu/work.o $(filter %random_program.o,$(states_objects)) $(emu_checked) $(emu_libs)
+tests/gpu/traces.o: tests/gpu/test_traces.c runtime/base/profile/profile.h runtime/base/profile/recorder.h runtime/exec/evaluator.h
+	$(AM_V_CC)$(COMPILE) -c -o $@ $(srcdir)/tests/gpu/test_traces.c
+tests/gpu/traces-fast: tests/gpu/traces.o $(emu_fast) $(room_libs) libgpu.a
+	$(AM_V_CXX)$(emu_link) -o $@ tests/gpu/traces.o $(emu_fast) $(emu_libs)
 tests/gpu/faults-emu: tests/gpu/emu/faults.checked $(emu_sources:.cpp=.checked)
 	$(AM_V_CXX)$(CXX) $(LDFLAGS) -o $@ tests/gpu/emu/faults.checked $(emu_sources:.cpp=.checked)
 tests/gpu/qcnn-fast: $(qcnn_OBJECTS) $(emu_fast) $(room_libs) libgpu.a

@@ -238,6 +238,11 @@ for options in "--steps=20 --set run.device=cuda --set train.restarts=2 --set da
 	tap_is "$(grep -c '^0 .*cuda:.* CUPTI$' out) $(grep -c 'timed by' out)" "2 0" "all are timed by CUPTI"
 	devices=2
 done
+# One that is made while another is recorded, or ends, leaves that its own records: in unit 2, which is read at once, and in unit 5.
+for record in 4 9; do
+	passes "a stream is made, record $record" env EMU_CUPTI=beside:$record "$emu/traces-fast" made
+	passes "a stream ends, record $record" env EMU_CUPTI=beside:$record "$emu/traces-fast" ended
+done
 # One that was in the middle of a unit when the profile began is known, too.
 EMU_CUPTI=beside:3 tap_exit 0 "two streams, of which one is profiled" "$emu/qcnn-fast" profile --no-limits --steps=5 --set run.threads=4 many.yaml
 tap_is "$(grep -c '^0 .*cuda:.* CUPTI$' out) $(grep -c 'timed by' out)" "1 0" "has its own records alone"

@@ -23,7 +23,8 @@ struct pool_step {
 	bool gradient;
 	uint32_t nsample, width;
 	uint32_t nin, nout;          /* numbers of a sample: to the worker, and back */
-	uint64_t draw_key; uint32_t draw_first;      /* of shots: see evaluator_draws */
+	uint64_t draw_key;
+	uint32_t draw_first; /* of shots and trajectories: see evaluator_draws */
 	void *ctx;
 	/* Where inputs, the first nx of a sample's numbers, are rows of data that does not change: all (nall, nx; NULL where
 	 * they are of this step alone), and which row a sample is. */

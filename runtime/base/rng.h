@@ -12,16 +12,17 @@
 
 enum rng_purpose {
 	RNG_NONE = 0,
-	RNG_INIT,        /* a = start (restart index), b = weight index */
-	RNG_DATA,        /* a = generator stream, b = draw */
-	RNG_SPLIT,       /* a = 0, b = position */
-	RNG_SHUFFLE,     /* a = epoch, b = position */
-	RNG_SHOT,        /* seed = a key of RNG_SHOT_KEY; a = sample << 24 | group, b = variant << 32 | shot */
+	RNG_INIT,    /* a = start (restart index), b = weight index */
+	RNG_DATA,    /* a = generator stream, b = draw */
+	RNG_SPLIT,   /* a = 0, b = position */
+	RNG_SHUFFLE, /* a = epoch, b = position */
+	RNG_SHOT, /* seed = a key of RNG_SHOT_KEY; a = sample << 24 | group, b = variant << 32 | shot */
 	RNG_TEST,
-	RNG_PERTURB,     /* a = step, b = start << 42 | direction << 24 | weight index */
-	RNG_SHOT_KEY,    /* a = step, b = start << 32 | evaluation within the step */
-	RNG_BASIS,       /* a = entry of a functional, b = projection */
-	RNG_ROUND        /* seed = 0; a = step of a plan, b = entry of its matrix */
+	RNG_PERTURB,  /* a = step, b = start << 42 | direction << 24 | weight index */
+	RNG_SHOT_KEY, /* a = step, b = start << 32 | evaluation within the step */
+	RNG_BASIS,    /* a = entry of a functional, b = projection */
+	RNG_ROUND,    /* seed = 0; a = step of a plan, b = entry of its matrix */
+	RNG_NOISE /* seed = a key of RNG_SHOT_KEY; a = sample, b = trajectory << 32 | number of the draw */
 };
 
 /* The bare function, for its published vectors. */

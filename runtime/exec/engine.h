@@ -126,8 +126,10 @@ struct engine {
 	/* After the gradients of all samples, by one thread. */
 	int (*mix)(void *state, struct err *e);
 
-	/* Optional: amplitudes of circuit c for one row of inputs, out[2^nwire], wire 0 the lowest bit. */
-	int (*amplitudes)(void *state, uint32_t c, const double *row, cplx *out, struct err *e);
+	/* Optional: amplitudes of circuit c for the only sample of a batch, out[2^nwire], wire 0 the lowest bit; with noise
+	 * channels, of a trajectory. */
+	int (*amplitudes)(void *state, uint32_t c, const struct batch *b, uint32_t trajectory,
+		cplx *out, struct err *e);
 	/* Optional: parts of units that each thread did; false: the evaluator counts units itself. */
 	bool (*shares)(const void *state, uint64_t *count, unsigned nthread);
 };

@@ -85,6 +85,8 @@ static int check_shots(const struct evaluator_options *o, struct err *e)
 {
 	if (o->shots > SHOTS_MAX)
 		return err_set(e, -ERR_CONFIG, "at most %d shots", SHOTS_MAX);
+	if (o->trajectories > TRAJECTORIES_MAX)
+		return err_set(e, -ERR_CONFIG, "at most %d trajectories", TRAJECTORIES_MAX);
 	if (o->shots && o->gradient != GRADIENT_NONE && o->gradient != GRADIENT_SHIFT)
 		return err_set(e, -ERR_CONFIG, "gradients from shots are made by parameter shift: the gradient method has to be shift");
 	return 0;
@@ -214,14 +216,37 @@ const struct fixed *evaluator_sums(const struct evaluator *ev) { return ev->sum;
 
 uint32_t evaluator_states_evolved(const struct evaluator *ev) { return ev->units.nstate; }
 
+uint32_t trajectories_of(const struct program *p, const struct evaluator_options *o)
+{
+	uint32_t n = o->trajectories ? o->trajectories : TRAJECTORIES_DEFAULT;
+
+	if (!program_is_noisy(p))
+		return 0;
+	return o->shots && o->shots < n ? o->shots : n;
+}
+
+uint32_t trajectory_shots(uint32_t shots, uint32_t n, uint32_t t)
+{
+	return shots / n + (t < shots % n);
+}
+
 int evaluator_state(struct evaluator *ev, uint32_t c, const double *input_row, cplx *out,
 	struct err *e)
 {
+	return evaluator_trajectory(ev, c, input_row, 0, 0, out, e);
+}
+
+int evaluator_trajectory(struct evaluator *ev, uint32_t c, const double *input_row, uint32_t sample,
+	uint32_t trajectory, cplx *out, struct err *e)
+{
 	const struct evaluator_engine *last = &ev->engine[ev->nengine - 1];
+	const struct batch b = { .nsample = 1,
+		.input = input_row,
+		.draws = { .key = ev->draws.key, .first = ev->draws.first + sample } };
 
 	if (ev->p != ev->whole)
 		BUG("the state of a circuit is asked for, and others are evaluated");
-	return last->engine->amplitudes(last->state, c, input_row, out, e);
+	return last->engine->amplitudes(last->state, c, &b, trajectory, out, e);
 }
 
 void evaluator_work(const struct evaluator *ev, double *flops, double *bytes)

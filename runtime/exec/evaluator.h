@@ -28,6 +28,8 @@ enum shape {
 
 enum { SPLIT_RANKS_MAX = 64 }; /* that hold a state together */
 
+enum { TRAJECTORIES_DEFAULT = 100, TRAJECTORIES_MAX = 1 << 20 }; /* of a sample */
+
 struct evaluator_options {
 	const struct target *target; /* NULL: the best of the processor that runs here */
 	enum precision precision;
@@ -42,6 +44,7 @@ struct evaluator_options {
 	bool no_fuse;
 	uint64_t random_plan;
 	uint32_t shots; /* number of shots of which readouts are frequencies (shots.h); 0: exact */
+	uint32_t trajectories; /* of a sample, of programs with noise channels; 0: TRAJECTORIES_DEFAULT */
 	unsigned optimisations; /* of enum optimisation: those that may be taken where they are worth it */
 	bool batch_again; /* the same batch comes again and again: what an optimisation learns of it is learnt once */
 	bool optimisations_always;   /* wherever they apply, worth it or not (tests) */
@@ -86,7 +89,7 @@ struct batch {
 	 * after all. */
 	int (*fetch)(const void *source, const uint32_t *row, uint32_t first, uint32_t n, double *x, struct err *e);
 	const void *source;
-	struct draws draws; /* with shots; set by evaluator_prepare */
+	struct draws draws; /* of shots and trajectories; set by evaluator_prepare */
 };
 
 /* Row number in the caller's data of a sample of the batch. */
@@ -134,7 +137,7 @@ const void *evaluator_engine(const struct evaluator *ev, const struct engine *en
 /* New weights (nweight doubles, copied): builds the shared matrices. */
 int evaluator_weights(struct evaluator *ev, const double *weight, struct err *e);
 
-/* With shots: where the random numbers of the batches prepared from now on come from.  The sample at
+/* With shots or noise channels: where the random numbers of the batches prepared from now on come from.  The sample at
  * position s of a batch draws from (key, first + s), whatever its unit and thread. */
 void evaluator_draws(struct evaluator *ev, uint64_t key, uint32_t first);
 /* The same where the samples of the batch are those numbered sample[] of another one (borrowed). */
@@ -174,8 +177,17 @@ uint32_t evaluator_states_evolved(const struct evaluator *ev);
 /* Operations of the prepared batch, and bytes that its passes over states move. */
 void evaluator_work(const struct evaluator *ev, double *flops, double *bytes);
 
+/* A sample's readouts are means over its trajectories, each a run of the circuits with random numbers of its own for the
+ * noise channels. Their number for a program; 0: it has no channels. With shots, at most as many, each with a part of these. */
+uint32_t trajectories_of(const struct program *p, const struct evaluator_options *o);
+/* Those of shots that trajectory t of n gets. */
+uint32_t trajectory_shots(uint32_t shots, uint32_t n, uint32_t t);
+
 /* (Where evaluator_program is the caller's.)  State vector of circuit c for one row of input: out[2^nwire]. */
 int evaluator_state(struct evaluator *ev, uint32_t c, const double *input_row, cplx *out, struct err *e);
+/* The same with noise channels: of a trajectory of the sample at position `sample`. */
+int evaluator_trajectory(struct evaluator *ev, uint32_t c, const double *input_row, uint32_t sample,
+	uint32_t trajectory, cplx *out, struct err *e);
 
 /* Units done by each worker thread since evaluator_new (every thread's part). In
  * SHAPE_SHARED, blocks done by each thread. */

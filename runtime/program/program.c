@@ -120,7 +120,7 @@ static enum value_class expr_class(const struct program *p, const struct expr *x
 		cls = class_max(cls, p->expr[x->b].cls);
 	if (x->op == EXPR_WEIGHT)
 		cls = VALUE_SHARED;
-	if (x->op == EXPR_INPUT)
+	if (x->op == EXPR_INPUT || x->op == EXPR_DRAW)
 		cls = VALUE_SAMPLE;
 	return cls;
 }
@@ -284,4 +284,28 @@ uint32_t matrix_hash(unsigned ntarget, uint32_t nitem, const struct item *item)
 			h = mix(h, it->angle[k]);
 	}
 	return (uint32_t)h;
+}
+
+bool program_is_noisy(const struct program *p)
+{
+	for (uint32_t i = 0; i < p->nexpr; i++)
+		if (p->expr[i].op == EXPR_DRAW)
+			return true;
+	return false;
+}
+
+/* The exponents of channels are sums of comparisons, each added last. */
+static bool is_drawn(const struct program *p, const struct expr *x)
+{
+	while (x->op == EXPR_ADD || x->op == EXPR_SUB)
+		x = &p->expr[x->b];
+	return x->op == EXPR_LESS && p->expr[x->a].op == EXPR_DRAW;
+}
+
+bool matrix_is_channel(const struct program *p, const struct matrix *m)
+{
+	for (uint32_t i = 0; i < m->nitem; i++)
+		if (m->item[i].gate != GATE_PPAULI || !is_drawn(p, &p->expr[m->item[i].angle[0]]))
+			return false;
+	return m->nitem > 0;
 }

@@ -21,21 +21,23 @@
 #include "runtime/base/err.h"
 
 enum {
-	PROGRAM_WIRES_MAX = 4096,          /* of one circuit; the runtime's method sets the real limit */
+	PROGRAM_WIRES_MAX = 4096, /* of one circuit; the runtime's method sets the real limit */
 	PROGRAM_WEIGHTS_MAX = 1 << 24,
 	PROGRAM_INPUTS_MAX = 1 << 24,
 	PROGRAM_EXPRS_MAX = 1 << 24,
+	PROGRAM_DRAWS_MAX = 1 << 24,
 	PROGRAM_MATRICES_MAX = 1 << 22,
-	PROGRAM_ITEMS_MAX = 1 << 24,       /* of all matrices together */
-	PROGRAM_GATES_MAX = 1 << 30,       /* multiplied into one matrix: with more, rounding errors would be visible in the results */
-	PROGRAM_APPLIES_MAX = 1 << 24,     /* of all circuits together */
+	PROGRAM_ITEMS_MAX = 1 << 24, /* of all matrices together */
+	PROGRAM_GATES_MAX =
+		1 << 30, /* multiplied into one matrix: with more, rounding errors would be visible in the results */
+	PROGRAM_APPLIES_MAX = 1 << 24, /* of all circuits together */
 	PROGRAM_CIRCUITS_MAX = 4096,
 	PROGRAM_OUTPUTS_MAX = 1 << 20,
 	PROGRAM_TERMS_MAX = 1 << 22,
 	PROGRAM_DENSE_MAX = 64,
 	PROGRAM_DIMS_MAX = 8,
 	PROGRAM_PATH_MAX = 1023,
-	PROGRAM_CONTROLS_MAX = 60,         /* of one item or apply */
+	PROGRAM_CONTROLS_MAX = 60, /* of one item or apply */
 	PROGRAM_BYTES_MAX = 1 << 30,
 	MATRIX_TARGETS_MAX = 3
 };
@@ -57,7 +59,7 @@ enum value_class { VALUE_CONSTANT = 0, VALUE_SHARED, VALUE_SAMPLE };
 
 struct expr {                    /* node of a DAG; operands have smaller indices */
 	enum expr_op op;
-	uint32_t a, b;               /* operands; WEIGHT, INPUT: a = number of the scalar */
+	uint32_t a, b; /* operands; WEIGHT, INPUT: a = number of the scalar, DRAW: of the random number */
 	double value;                /* CONST */
 	enum value_class cls;        /* derived by program_derive, not stored in files */
 };
@@ -261,7 +263,7 @@ int program_read(const void *bytes, size_t len, struct program **out, struct err
 int program_verify(const struct program *p, struct err *e);
 
 /* Values of all expressions for one sample: value[nexpr].  weight[nweight], input[ninput]
- * (may be NULL when no expression is VALUE_SAMPLE). */
+ * (may be NULL when no expression is VALUE_SAMPLE).  Random numbers are 1: no channel does anything. */
 void program_eval(const struct program *p, const double *weight, const double *input, double *value);
 /* Reverse mode through the expressions: dexpr[nexpr] (dL/d value; destroyed) is
  * added into dweight[nweight]. */
@@ -274,6 +276,11 @@ void program_init_weights(const struct program *p, uint64_t seed, uint32_t resta
 /* How many instances are alike with this one, itself too: of the same name, with the same applies on the
  * same wires, so that at most their angles differ. 0 where an earlier one is alike. */
 uint32_t program_instances(const struct program *p, uint32_t circuit);
+
+/* Does the program have noise channels: random numbers that differ between trajectories? */
+bool program_is_noisy(const struct program *p);
+/* Is it a noise channel: powers of Pauli words whose exponents a random number decides? */
+bool matrix_is_channel(const struct program *p, const struct matrix *m);
 
 /* Largest nwire of the circuits. */
 uint32_t program_nwire(const struct program *p);

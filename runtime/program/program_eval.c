@@ -32,6 +32,7 @@ static double two_operands(enum expr_op op, double a, double b)
 	case EXPR_POW: return pow(a, b);
 	case EXPR_MIN: return b < a ? b : a;
 	case EXPR_MAX: return b > a ? b : a;
+	case EXPR_LESS: return a < b;
 	default:       BUG("expression operation %d takes no two operands", (int)op);
 	}
 }
@@ -49,6 +50,7 @@ void program_eval(const struct program *p, const double *weight, const double *i
 		case EXPR_CONST:  value[i] = x->value; break;
 		case EXPR_WEIGHT: value[i] = weight[x->a]; break;
 		case EXPR_INPUT:  value[i] = input ? input[x->a] : 0; break;
+		case EXPR_DRAW: value[i] = 1; break;
 		default:
 			value[i] = expr_noperand(x->op) == 1 ? one_operand(x->op, value[x->a])
 				: two_operands(x->op, value[x->a], value[x->b]);
@@ -86,6 +88,7 @@ static void derivative_two(enum expr_op op, double a, double b, double v, bool v
 	case EXPR_DIV: *da = 1 / b; *db = -v / b; break;
 	case EXPR_MIN: *db = b < a; *da = 1 - *db; break;
 	case EXPR_MAX: *db = b > a; *da = 1 - *db; break;
+	case EXPR_LESS: *da = *db = 0; break;
 	case EXPR_POW:
 		*da = b == 0 ? 0 : b * pow(a, b - 1); /* 0 for b = 0 also at a = 0 */
 		*db = !varies || (a == 0 && b > 0) ? 0 : v * log(a);
@@ -127,7 +130,7 @@ void program_eval_reverse(const struct program *p, const double *value, double *
 			continue;
 		if (x->op == EXPR_WEIGHT)
 			dweight[x->a] += s;
-		else if (x->op != EXPR_INPUT)
+		else if (x->op != EXPR_INPUT && x->op != EXPR_DRAW)
 			push_back(p, x, value[i], s, value, dexpr);
 	}
 }

@@ -152,6 +152,10 @@ static int check_leaf(struct verifier *v, const struct expr *x)
 	if (x->op == EXPR_WEIGHT)
 		return x->a < p->nweight_circuit ? 0 :
 			verify_fail(v, "weight %u, circuits have %u", x->a, p->nweight_circuit);
+	if (x->op == EXPR_DRAW)
+		return x->a < PROGRAM_DRAWS_MAX
+			? 0
+			: verify_fail(v, "random number %u of %d", x->a, PROGRAM_DRAWS_MAX);
 	if (x->a >= p->ninput)
 		return verify_fail(v, "input %u of %u", x->a, p->ninput);
 	return p->input_group[program_input_group(p, x->a)].is_state

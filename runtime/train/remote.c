@@ -34,6 +34,7 @@ void remote_job(const struct program *p, const struct evaluator_options *o, cons
 		.again = o->start_again,
 		.forward = o->outputs_alone,
 		.shots = o->shots,
+		.trajectories = o->trajectories,
 		.split = o->split,
 		.optimisations = remote_optimisations(o) };
 	strncpy(out->device, o->target->device, sizeof out->device - 1);
@@ -235,6 +236,7 @@ static int options_of(const struct wire_job *job, struct evaluator_options *o, s
 		.precision = (enum precision)job->precision,
 		.gradient = (enum gradient_method)job->gradient,
 		.shots = job->shots,
+		.trajectories = job->trajectories,
 		.split = job->split,
 		.optimisations = job->optimisations,
 		.outputs_alone = job->forward,

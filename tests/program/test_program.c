@@ -34,22 +34,60 @@ static void one_operation(enum expr_op op, double a, double b, double want)
 
 static void operations(void)
 {
-	static const struct { enum expr_op op; double a, b, want; } row[] = {
-		{ EXPR_NEG, 0.3, 0, -0.3 }, { EXPR_ADD, 0.3, 0.5, 0.8 }, { EXPR_SUB, 0.3, 0.5, -0.2 },
-		{ EXPR_MUL, 0.3, 0.5, 0.15 }, { EXPR_DIV, 0.3, 0.5, 0.6 }, { EXPR_POW, 0.25, 0.5, 0.5 },
-		{ EXPR_SIN, 0.5, 0, 0.47942553860420300 }, { EXPR_COS, 0.5, 0, 0.87758256189037272 },
-		{ EXPR_TAN, 0.5, 0, 0.54630248984379051 }, { EXPR_ARCSIN, 0.5, 0, PI / 6 },
-		{ EXPR_ARCCOS, 0.5, 0, PI / 3 }, { EXPR_ARCTAN, 1, 0, PI / 4 }, { EXPR_EXP, 0.5, 0, 1.6487212707001282 },
-		{ EXPR_LOG, 0.5, 0, -0.69314718055994531 }, { EXPR_SQRT, 0.25, 0, 0.5 }, { EXPR_ABS, -0.5, 0, 0.5 },
-		{ EXPR_MIN, 0.3, 0.5, 0.3 }, { EXPR_MIN, 0.5, 0.3, 0.3 }, { EXPR_MAX, 0.3, 0.5, 0.5 }, { EXPR_MAX, 0.5, 0.3, 0.5 },
+	static const struct {
+		enum expr_op op;
+		double a, b, want;
+	} row[] = {
+		{ EXPR_NEG, 0.3, 0, -0.3 },
+		{ EXPR_ADD, 0.3, 0.5, 0.8 },
+		{ EXPR_SUB, 0.3, 0.5, -0.2 },
+		{ EXPR_MUL, 0.3, 0.5, 0.15 },
+		{ EXPR_DIV, 0.3, 0.5, 0.6 },
+		{ EXPR_POW, 0.25, 0.5, 0.5 },
+		{ EXPR_SIN, 0.5, 0, 0.47942553860420300 },
+		{ EXPR_COS, 0.5, 0, 0.87758256189037272 },
+		{ EXPR_TAN, 0.5, 0, 0.54630248984379051 },
+		{ EXPR_ARCSIN, 0.5, 0, PI / 6 },
+		{ EXPR_ARCCOS, 0.5, 0, PI / 3 },
+		{ EXPR_ARCTAN, 1, 0, PI / 4 },
+		{ EXPR_EXP, 0.5, 0, 1.6487212707001282 },
+		{ EXPR_LOG, 0.5, 0, -0.69314718055994531 },
+		{ EXPR_SQRT, 0.25, 0, 0.5 },
+		{ EXPR_ABS, -0.5, 0, 0.5 },
+		{ EXPR_MIN, 0.3, 0.5, 0.3 },
+		{ EXPR_MIN, 0.5, 0.3, 0.3 },
+		{ EXPR_MAX, 0.3, 0.5, 0.5 },
+		{ EXPR_MAX, 0.5, 0.3, 0.5 },
+		{ EXPR_LESS, 0.3, 0.5, 1 },
+		{ EXPR_LESS, 0.5, 0.3, 0 },
 	};
-	bool seen[EXPR_COUNT] = { [EXPR_CONST] = true, [EXPR_WEIGHT] = true, [EXPR_INPUT] = true };
+	bool seen[EXPR_COUNT] = {
+		[EXPR_CONST] = true, [EXPR_WEIGHT] = true, [EXPR_INPUT] = true, [EXPR_DRAW] = true
+	};
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
 		one_operation(row[i].op, row[i].a, row[i].b, row[i].want);
 		seen[row[i].op] = true;
 	}
 	for (unsigned op = EXPR_NONE + 1; op < EXPR_COUNT; op++)
 		tap_ok(seen[op], "operation %u was tried", op);
+}
+
+/* Without trajectories no channel does anything: a random number is 1, which is not less than a probability. */
+static void random_numbers(void)
+{
+	struct expr x[3] = { { .op = EXPR_DRAW, .a = 7 }, { .op = EXPR_CONST, .value = 1 },
+		{ .op = EXPR_LESS, .a = 0, .b = 1 } };
+	struct program p = { .nexpr = 3, .expr = x };
+	double value[3], derivative[3] = { 1, 1, 1 };
+
+	program_derive(&p);
+	program_eval(&p, NULL, NULL, value);
+	tap_ok(value[0] == 1 && value[2] == 0, "a random number is 1");
+	tap_is_int(x[2].cls, VALUE_SAMPLE, "and differs between samples");
+	program_eval_reverse(&p, value, derivative, NULL);
+	tap_ok(program_is_noisy(&p), "the program has noise");
+	x[0].op = EXPR_CONST;
+	tap_ok(!program_is_noisy(&p), "and has none");
 }
 
 /* x^2 and x^0 at 0, and of a negative base: finite, also where log is not. */
@@ -271,11 +309,13 @@ static void verify_slots_(void)
 	REFUSED(p->input_group[1].ndim = 2, "inputs: group 1: a state has one dimension, not 2");
 	REFUSED(p->ninput = 12, "inputs: 12 scalars, the groups have 11");
 	REFUSED(p->nexpr = PROGRAM_EXPRS_MAX + 1, "exprs: 16777217 expressions, the limit is 16777216");
-	REFUSED(p->expr[0].op = EXPR_COUNT, "exprs: expression 0: operation 22 is unknown");
+	REFUSED(p->expr[0].op = EXPR_COUNT, "exprs: expression 0: operation 24 is unknown");
 	REFUSED(p->expr[0].op = EXPR_NONE, "exprs: expression 0: operation 0 is unknown");
 	REFUSED(p->expr[0].a = 7, "exprs: expression 0: weight 7, circuits have 7");
 	REFUSED(p->expr[2].a = 11, "exprs: expression 2: input 11 of 11");
 	REFUSED(p->expr[2].a = 3, "exprs: expression 2: input 3 belongs to a state");
+	REFUSED((p->expr[2].op = EXPR_DRAW, p->expr[2].a = PROGRAM_DRAWS_MAX),
+		"exprs: expression 2: random number 16777216 of 16777216");
 	REFUSED(p->expr[3].value = NAN, "exprs: expression 3: constant is not finite");
 	REFUSED(p->expr[5].a = 5, "exprs: expression 5: operand 5 is not an earlier expression");
 }
@@ -415,6 +455,7 @@ int main(void)
 {
 	operations();
 	constant_exponents();
+	random_numbers();
 	initial_weights();
 	round_trip();
 	damage();

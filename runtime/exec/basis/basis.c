@@ -31,6 +31,8 @@ static const char *basis_obstacle(const struct engine_problem *p)
 
 	if (!(o->optimisations & OPTIMISATION_BATCH_RANK))
 		return "batch_rank is switched off";
+	if (program_is_noisy(p->program))
+		return "noise channels are drawn for each sample by itself";
 	if (o->shots)
 		return "readouts are drawn from the states of the samples";
 	if (o->gradient > GRADIENT_ADJOINT)

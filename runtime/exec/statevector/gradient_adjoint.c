@@ -28,16 +28,20 @@ static void reverse_sample(const struct statevector *sv, struct scratch *w, uint
 	program_eval_reverse(sv->p, w->value[s], w->dexpr, w->gradient);
 }
 
-void adjoint_clear(const struct statevector *sv, struct scratch *w)
+void adjoint_clear_samples(const struct statevector *sv, struct scratch *w)
 {
-	clear_marked(sv, sv->transition_shared, w->anti_hermitian_shared);
 	for (uint32_t s = 0; s < sv->pl->width && sv->direct; s++)
 		clear_marked(sv, sv->transition_sample, w->anti_hermitian_sample[s]);
 }
 
+void adjoint_clear(const struct statevector *sv, struct scratch *w)
+{
+	clear_marked(sv, sv->transition_shared, w->anti_hermitian_shared);
+	adjoint_clear_samples(sv, w);
+}
+
 void adjoint_unit(struct statevector *sv, struct scratch *w, uint32_t count, unsigned worker)
 {
-	adjoint_clear(sv, w);
 	recorder_states(true, count * sv->pl->ncircuit);
 	for (uint32_t c = 0; c < sv->pl->ncircuit; c++)
 		sv->backend->backward(sv->state, worker, c, &w->input, w->dreadout[c],

@@ -225,7 +225,7 @@ static void rebuild(const struct shift *sh)
 	struct statevector *sv = sh->sv;
 
 	for (uint32_t s = 0; s < sh->count; s++) {
-		program_eval(sv->p, sh->w->weight, sh->w->row[s], sh->w->value[s]);
+		unit_values(sv, sh->w, s, sh->w->weight);
 		matrix_build(&sv->pl->set, sh->w->value[s], VALUE_SHARED, VALUE_SAMPLE,
 			sv->need_sample, sh->w->own_u[s], NULL);
 	}

@@ -51,6 +51,24 @@ static const char *statevector_obstacle(const struct engine_problem *p)
 	return NULL;
 }
 
+static double times(uint32_t ntrajectory) { return ntrajectory ? ntrajectory : 1; }
+
+/* What a sample without noise channels takes becomes what all its trajectories take. More than a unit of them run forward once for
+ * the readouts, and once more before the backward pass. */
+static void times_trajectories(const struct plan *pl, uint32_t n, bool gradient, double *flops,
+	double *bytes)
+{
+	double forward = 0, nominal, moved = 0;
+	uint32_t passes;
+
+	if (gradient && n > pl->width) {
+		plan_flops(pl, false, &forward, &nominal);
+		plan_traffic(pl, false, &moved, &passes);
+	}
+	*flops = (*flops + forward) * times(n);
+	*bytes = (*bytes + moved) * times(n);
+}
+
 static int statevector_cost(const struct engine_problem *p, struct engine_cost *out)
 {
 	enum { AMPLITUDE_EFFORT = 8 }; /* each is cleared or written, and read */
@@ -66,6 +84,9 @@ static int statevector_cost(const struct engine_problem *p, struct engine_cost *
 	out->effort = plan_effort(pl, gradient);
 	for (uint32_t c = 0; c < pl->ncircuit; c++)
 		out->effort += ldexp(AMPLITUDE_EFFORT, (int)pl->circuit[c].nbit);
+	times_trajectories(pl, trajectories_of(p->program, p->options), gradient, &out->flops,
+		&out->bytes);
+	out->effort *= times(trajectories_of(p->program, p->options));
 	plan_free(pl);
 	return 0;
 }
@@ -85,6 +106,8 @@ static void statevector_describe(const struct engine_problem *p, struct buf *out
 		return;
 	}
 	buf_printf(out, "%.4g operations a sample", without.flops);
+	if (trajectories_of(p->program, &plain))
+		buf_printf(out, " of %u trajectories", trajectories_of(p->program, &plain));
 	if (nqubit && !statevector_cost(p, &with))
 		buf_printf(out,
 			", %.4g with the last gates on %u qubit%s absorbed into the observable (heisenberg_tail)",
@@ -130,6 +153,7 @@ static int build(struct statevector *sv, struct err *e)
 	if (code)
 		return code;
 	sv->nworker = statevector_workers(sv);
+	sv->ntrajectory = trajectories_of(sv->p, &sv->o);
 	group_shots(sv);
 	if (!sv->o.remote)
 		code = statevector_check_memory(sv, e);
@@ -170,7 +194,7 @@ void statevector_layout(const void *state, struct engine_layout *out)
 {
 	const struct statevector *sv = state;
 
-	*out = (struct engine_layout){ .width = sv->pl->width,
+	*out = (struct engine_layout){ .width = sv->ntrajectory ? 1 : sv->pl->width,
 		.nvector = sv->nvector,
 		.nworker = sv->nworker,
 		.precision = sv->pl->precision };
@@ -211,7 +235,8 @@ static double unit_flops(struct statevector *sv)
 		|| (sv->gradient && sv->o.gradient != GRADIENT_ADJOINT))
 		return 0;
 	if (*known == 0)
-		*known = plan_effort(sv->pl, sv->gradient) * sv->pl->width;
+		*known = plan_effort(sv->pl, sv->gradient)
+			* (sv->ntrajectory ? sv->ntrajectory : sv->pl->width);
 	return *known;
 }
 
@@ -220,9 +245,11 @@ static bool accept_batch(void *state, const struct batch *b, bool gradient, stru
 	struct statevector *sv = state;
 
 	statevector_prepare(sv, b, gradient);
-	*out = (struct engine_units){ .nunit = (uint32_t)plan_units(sv->pl, b->nsample),
+	*out = (struct engine_units){
+		.nunit = sv->ntrajectory ? b->nsample : (uint32_t)plan_units(sv->pl, b->nsample),
 		.nstate = b->nsample,
-		.flops = unit_flops(sv) };
+		.flops = unit_flops(sv)
+	};
 	return true;
 }
 
@@ -234,6 +261,7 @@ static void statevector_work(const void *state, double *flops, double *bytes)
 
 	plan_flops(sv->pl, sv->gradient, flops, &nominal);
 	plan_traffic(sv->pl, sv->gradient, bytes, &passes);
+	times_trajectories(sv->pl, sv->ntrajectory, sv->gradient, flops, bytes);
 	*flops = *flops * sv->batch.nsample + (sv->o.start_again ? plan_start_flops(sv->pl) : 0);
 	*bytes *= sv->batch.nsample;
 }
@@ -242,7 +270,7 @@ static double statevector_plain_flops(const void *state, const struct program *w
 {
 	const struct statevector *sv = state;
 	struct evaluator_options plain = sv->o;
-	struct engine_cost cost;
+	struct engine_cost cost = { 0 };
 	double nominal;
 
 	plain.optimisations = OPTIMISATION_NONE;
@@ -253,6 +281,8 @@ static double statevector_plain_flops(const void *state, const struct program *w
 	if (written != sv->p)
 		return 0; /* too large to be planned */
 	plan_flops(sv->pl, sv->o.gradient != GRADIENT_NONE, &cost.flops, &nominal);
+	times_trajectories(sv->pl, sv->ntrajectory, sv->o.gradient != GRADIENT_NONE, &cost.flops,
+		&cost.bytes);
 	return cost.flops;
 }
 
@@ -294,10 +324,40 @@ void statevector_run(void *state, const struct unit_job *job)
 
 /* ---- a unit ---- */
 
-/* The readouts of the unit's samples, from all circuits. */
-static void collect_readouts(const struct statevector *sv, const struct scratch *w, uint32_t count,
+/* The readouts of a sample's trajectories into those of the sample: what they differ from those of the first, in
+ * their parts of the mean. Where all are alike the mean is exact. */
+static void add_trajectories(const struct statevector *sv, struct scratch *w, uint32_t count,
 	double *readout)
 {
+	for (uint32_t c = 0; c < sv->pl->ncircuit; c++) {
+		uint32_t n = sv->pl->circuit[c].nreadout, first = sv->pl->circuit[c].first_readout;
+
+		if (w->trajectory == 0) {
+			memcpy(w->base + first, w->readout[c], n * sizeof *readout);
+			memset(readout + first, 0, n * sizeof *readout);
+		}
+		for (uint32_t s = 0; s < count; s++) {
+			double part = unit_part(sv, w, s);
+
+			for (uint32_t k = 0; k < n; k++)
+				readout[first + k] += part
+					* (w->readout[c][(size_t)s * n + k] - w->base[first + k]);
+		}
+	}
+	if (w->trajectory + count < sv->ntrajectory)
+		return;
+	for (uint32_t k = 0; k < sv->p->nreadout; k++)
+		readout[k] += w->base[k];
+}
+
+/* The readouts of the unit's samples, from all circuits. */
+static void collect_readouts(const struct statevector *sv, struct scratch *w, uint32_t count,
+	double *readout)
+{
+	if (sv->ntrajectory) {
+		add_trajectories(sv, w, count, readout);
+		return;
+	}
 	for (uint32_t s = 0; s < count; s++)
 		for (uint32_t c = 0; c < sv->pl->ncircuit; c++) {
 			const struct plan_circuit *pc = &sv->pl->circuit[c];
@@ -335,21 +395,28 @@ static bool do_unit(struct statevector *sv, struct scratch *w, unsigned worker, 
 			t, w->dreadout, w->anti_hermitian_shared, w->anti_hermitian_sample);
 }
 
-static int fill(struct statevector *sv, struct scratch *w, uint32_t unit, uint32_t *count,
-	struct err *e)
+/* run: number of unit_runs; 0 where there is but one. */
+static int fill(struct statevector *sv, struct scratch *w, uint32_t unit, uint32_t run,
+	uint32_t *count, struct err *e)
 {
 	*count = unit_samples(sv, unit, &w->first);
+	if (sv->ntrajectory)
+		*count = unit_states(run, sv->pl->width, sv->ntrajectory, &w->trajectory);
 	int code = unit_fill(sv, w, w->first, *count, e);
 	w->variant = 0;
 	recorder_mark(PHASE_ENCODING);
 	return code;
 }
 
-static int forward_filled(struct statevector *sv, struct scratch *w, unsigned worker,
-	uint32_t count, double *readout, struct err *e)
+/* Does the backward pass begin with the state that the forward pass left? */
+static bool keeps_state(const struct statevector *sv)
 {
-	bool keep = sv->gradient && sv->o.gradient == GRADIENT_ADJOINT;
+	return sv->gradient && sv->o.gradient == GRADIENT_ADJOINT;
+}
 
+static int forward_filled(struct statevector *sv, struct scratch *w, unsigned worker,
+	uint32_t count, bool keep, double *readout, struct err *e)
+{
 	if (keep || !do_unit(sv, w, worker, NULL))
 		for (uint32_t c = 0; c < sv->pl->ncircuit; c++)
 			unit_forward(sv, w, worker, c, count, keep, w->readout[c]);
@@ -365,26 +432,96 @@ static int statevector_forward(void *state, unsigned worker, uint32_t unit, doub
 {
 	struct statevector *sv = state;
 	struct scratch *w = &sv->scratch[worker];
+	bool keep = unit_runs(sv) == 1 && keeps_state(sv);
 	uint32_t count;
-	int code = fill(sv, w, unit, &count, e);
+	int code = 0;
 
-	return code ? code : forward_filled(sv, w, worker, count, readout, e);
+	for (uint32_t run = 0; run < unit_runs(sv) && !code; run++) {
+		code = fill(sv, w, unit, run, &count, e);
+		code = code ? code : forward_filled(sv, w, worker, count, keep, readout, e);
+	}
+	return code;
 }
 
-/* Gradients with respect to the readouts into the circuits' arrays; 0 for copies. */
+/* Gradients with respect to the readouts into the circuits' arrays, in trajectories their parts; 0 for copies. */
 static void spread_gradient(const struct statevector *sv, struct scratch *w, uint32_t count,
 	const double *dreadout)
 {
 	for (uint32_t c = 0; c < sv->pl->ncircuit; c++) {
 		const struct plan_circuit *pc = &sv->pl->circuit[c];
 
-		for (uint32_t s = 0; s < count; s++)
+		for (uint32_t s = 0; s < count && !sv->ntrajectory; s++)
 			memcpy(w->dreadout[c] + (size_t)s * pc->nreadout,
 				dreadout + (size_t)s * sv->p->nreadout + pc->first_readout,
 				pc->nreadout * sizeof *dreadout);
+		for (uint32_t s = 0; s < count && sv->ntrajectory; s++) {
+			double part = unit_part(sv, w, s);
+
+			for (uint32_t k = 0; k < pc->nreadout; k++)
+				w->dreadout[c][(size_t)s * pc->nreadout + k] =
+					part * dreadout[pc->first_readout + k];
+		}
 		memset(w->dreadout[c] + (size_t)count * pc->nreadout, 0,
 			(size_t)(sv->pl->width - count) * pc->nreadout * sizeof *dreadout);
 	}
+}
+
+static bool step_losses(void *ctx)
+{
+	struct stepping *t = ctx;
+
+	if (t->losses) {
+		collect_readouts(t->sv, t->w, t->count, t->readout);
+		t->code = t->losses(t->ctx);
+	}
+	if (!t->code)
+		spread_gradient(t->sv, t->w, t->count, t->dreadout);
+	return !t->code;
+}
+
+/* Both passes of a run of several, whose gradient with respect to the readouts is known. */
+static void repeat_run(struct statevector *sv, struct scratch *w, unsigned worker, uint32_t count,
+	const double *dreadout)
+{
+	struct stepping t = { .sv = sv, .w = w, .count = count, .dreadout = dreadout };
+
+	adjoint_clear_samples(sv, w);
+	if (do_unit(sv, w, worker, &t)) {
+		adjoint_samples(sv, w, count);
+		return;
+	}
+	for (uint32_t c = 0; c < sv->pl->ncircuit; c++)
+		unit_forward(sv, w, worker, c, count, true, w->readout[c]);
+	recorder_mark(PHASE_FORWARD);
+	adjoint_unit(sv, w, count, worker);
+}
+
+/* Adds the gradient of a run. */
+static int backward_run(struct statevector *sv, struct scratch *w, unsigned worker, uint32_t unit,
+	uint32_t run, const double *dreadout, struct err *e)
+{
+	uint32_t count = unit_samples(sv, unit, &w->first);
+	int code = 0;
+
+	if (unit_runs(sv) > 1) {
+		code = fill(sv, w, unit, run, &count, e);
+		w->variant = sv->pl->ncircuit; /* behind those of the forward pass */
+	} else if (sv->ntrajectory) {
+		count = sv->ntrajectory;
+	}
+	if (code)
+		return code;
+	spread_gradient(sv, w, count, dreadout);
+	if (sv->o.gradient == GRADIENT_SHIFT)
+		code = shift_unit(sv, w, count, worker, e);
+	else if (sv->o.gradient == GRADIENT_DIFFERENCE)
+		difference_unit(sv, w, count, worker);
+	else if (unit_runs(sv) > 1)
+		repeat_run(sv, w, worker, count, dreadout);
+	else
+		adjoint_unit(sv, w, count, worker);
+	recorder_mark(PHASE_BACKWARD);
+	return code ? code : statevector_failure(sv, e);
 }
 
 static int statevector_backward(void *state, unsigned worker, uint32_t unit, const double *dreadout,
@@ -396,47 +533,43 @@ static int statevector_backward(void *state, unsigned worker, uint32_t unit, con
 	int code = 0;
 
 	w->gradient = gradient;
-	spread_gradient(sv, w, count, dreadout);
 	if (sv->o.gradient == GRADIENT_ADJOINT)
-		adjoint_unit(sv, w, count, worker);
-	else if (sv->o.gradient == GRADIENT_SHIFT)
-		code = shift_unit(sv, w, count, worker, e);
-	else
-		difference_unit(sv, w, count, worker);
-	recorder_mark(PHASE_BACKWARD);
-	code = code ? code : statevector_failure(sv, e);
+		adjoint_clear(sv, w);
+	for (uint32_t run = 0; run < unit_runs(sv) && !code; run++)
+		code = backward_run(sv, w, worker, unit, run, dreadout, e);
 	code = code ? code : adjoint_vector(sv, w, first, count, v, e);
 	recorder_mark(PHASE_SUMS);
 	return code;
 }
 
-static bool step_losses(void *ctx)
+static int end_step(struct statevector *sv, struct scratch *w, double *gradient, uint32_t unit,
+	uint32_t count, struct fixed *v, struct err *e)
 {
-	struct stepping *t = ctx;
+	uint32_t first, nsample = unit_samples(sv, unit, &first);
 
-	collect_readouts(t->sv, t->w, t->count, t->readout);
-	t->code = t->losses(t->ctx);
-	if (!t->code)
-		spread_gradient(t->sv, t->w, t->count, t->dreadout);
-	return !t->code;
-}
-
-static bool steps_at_once(struct statevector *sv, struct scratch *w, unsigned worker,
-	struct stepping *t)
-{
-	if (!sv->backend->unit || sv->o.gradient != GRADIENT_ADJOINT)
-		return false;
-	adjoint_clear(sv, w);
-	return do_unit(sv, w, worker, t);
-}
-
-static int end_step(struct statevector *sv, struct scratch *w, double *gradient, uint32_t count,
-	struct fixed *v, struct err *e)
-{
 	w->gradient = gradient;
 	recorder_mark(PHASE_BACKWARD);
 	adjoint_samples(sv, w, count);
-	return adjoint_vector(sv, w, w->first, count, v, e);
+	return adjoint_vector(sv, w, first, nsample, v, e);
+}
+
+/* The only run of a unit by a backend that does both passes at once; false: nothing is done. */
+static bool one_step(struct statevector *sv, unsigned worker, uint32_t unit, struct stepping *t,
+	double *gradient, struct fixed *v, struct err *e)
+{
+	struct scratch *w = t->w;
+
+	if (!sv->backend->unit || sv->o.gradient != GRADIENT_ADJOINT)
+		return false;
+	adjoint_clear(sv, w);
+	if (!do_unit(sv, w, worker, t))
+		return false;
+	int code = statevector_failure(sv, e);
+	if (code)
+		t->code = code;
+	if (!t->code)
+		t->code = end_step(sv, w, gradient, unit, t->count, v, e);
+	return true;
 }
 
 static int statevector_unit(void *state, unsigned worker, uint32_t unit, double *readout,
@@ -446,15 +579,18 @@ static int statevector_unit(void *state, unsigned worker, uint32_t unit, double 
 	struct statevector *sv = state;
 	struct scratch *w = &sv->scratch[worker];
 	struct stepping t = { sv, w, 0, readout, dreadout, losses, ctx, 0 };
-	int code = fill(sv, w, unit, &t.count, e);
+	int code;
 
-	if (code)
-		return code;
-	if (steps_at_once(sv, w, worker, &t)) {
-		code = statevector_failure(sv, e);
-		return code ? code : t.code ? t.code : end_step(sv, w, gradient, t.count, v, e);
+	if (unit_runs(sv) > 1) {
+		code = statevector_forward(sv, worker, unit, readout, e);
+	} else {
+		code = fill(sv, w, unit, 0, &t.count, e);
+		if (code)
+			return code;
+		if (one_step(sv, worker, unit, &t, gradient, v, e))
+			return t.code;
+		code = forward_filled(sv, w, worker, t.count, keeps_state(sv), readout, e);
 	}
-	code = forward_filled(sv, w, worker, t.count, readout, e);
 	code = code ? code : losses(ctx);
 	recorder_mark(PHASE_LOSSES);
 	return code ? code : statevector_backward(state, worker, unit, dreadout, gradient, v, e);
@@ -492,13 +628,16 @@ static int check_norm(const struct statevector *sv, uint32_t c, const cplx *psi,
 		sum, sv->pl->precision == PRECISION_SINGLE ? "; compute in double precision" : "");
 }
 
-static int statevector_amplitudes(void *state, uint32_t c, const double *row, cplx *out, struct err *e)
+static int statevector_amplitudes(void *state, uint32_t c, const struct batch *b,
+	uint32_t trajectory, cplx *out, struct err *e)
 {
 	struct statevector *sv = state;
 	struct batch kept = sv->batch;
 	int code = statevector_states(sv, e);
 
-	sv->batch = (struct batch){ .nsample = 1, .input = row };
+	sv->batch = *b;
+	sv->scratch[0].first = 0;
+	sv->scratch[0].trajectory = trajectory;
 	if (!code)
 		code = unit_fill(sv, &sv->scratch[0], 0, 1, e);
 	if (!code) {

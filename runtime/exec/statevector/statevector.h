@@ -30,6 +30,10 @@ struct scratch {
 	cplx *shot_psi;
 	void *shot_scratch;
 	uint32_t first, variant;
+	/* With noise channels: the first trajectory of the scratch, whose places are trajectories of one sample, and the
+	 * readouts (nreadout) of trajectory 0. */
+	uint32_t trajectory;
+	double *base;
 };
 
 struct statevector {
@@ -65,6 +69,7 @@ struct statevector {
 	double *anti_hermitian;          /* (nmatrix_entry) for the finish */
 	double *dexpr, *pauli_gradient;  /* (nexpr), (nmatrix_entry) likewise */
 	struct shot_groups **shot_group; /* (ncircuit), with shots */
+	uint32_t ntrajectory; /* of a sample, which is a unit then; 0: the program has no noise channels */
 	/* The batch. */
 	struct batch batch;
 	bool gradient;
@@ -97,7 +102,8 @@ uint64_t statevector_memory_left(const struct statevector *sv);
 
 /* After new weights: what does not differ between samples, into every scratch. */
 void scratch_weights(struct statevector *sv);
-/* Expressions, matrices and vectors of `count` samples of the batch from `first` on. */
+/* Expressions, matrices and vectors of `count` samples of the batch from `first` on; with noise channels, of that
+ * many trajectories of sample `first` from w->trajectory on. */
 int unit_fill(struct statevector *sv, struct scratch *w, uint32_t first, uint32_t count,
 	struct err *e);
 /* Forward of circuit c for the scratch's unit: readout[width * nreadout(c)], drawn where there are shots. */
@@ -105,18 +111,26 @@ void unit_forward(struct statevector *sv, struct scratch *w, unsigned worker, ui
 	uint32_t count, bool keep, double *readout);
 /* The samples of a unit of the batch: first and number. */
 uint32_t unit_samples(const struct statevector *sv, uint32_t unit, uint32_t *first);
+/* Runs of the circuits for a unit: one, or as many as the trajectories of its sample need. */
+uint32_t unit_runs(const struct statevector *sv);
+/* The part of a sample's mean that place s of the scratch has: 1 without noise channels. */
+double unit_part(const struct statevector *sv, const struct scratch *w, uint32_t s);
+/* All expressions of place s with these weights. */
+void unit_values(const struct statevector *sv, const struct scratch *w, uint32_t s,
+	const double *weight);
 
 /* ---- the adjoint method around a backend (gradient_adjoint.c) ----
  * Readout gradients in, reduced transition matrices out, and from their sums to the gradient. Those of shared matrices are summed over
  * units and run in reverse once a step; those of per-sample matrices run in reverse sample by sample. */
 
-/* Backward sweeps of a unit whose forward and readout gradients are done; w->anti_hermitian_shared and
- * w->gradient get what lay_out lists. */
+/* Backward sweeps of a unit whose forward and readout gradients are done; what lay_out lists is added into
+ * w->anti_hermitian_shared and w->gradient. After adjoint_clear. */
 void adjoint_unit(struct statevector *sv, struct scratch *w, uint32_t count, unsigned worker);
 /* What is left of that behind the sweeps. */
 void adjoint_samples(const struct statevector *sv, struct scratch *w, uint32_t count);
-/* Reduced transition matrices of the scratch that are added to: 0. */
+/* Reduced transition matrices of the scratch that are added to: 0. adjoint_clear_samples: those of samples. */
 void adjoint_clear(const struct statevector *sv, struct scratch *w);
+void adjoint_clear_samples(const struct statevector *sv, struct scratch *w);
 /* v[nvector] from the scratch; -ERR_NOT_FINITE where a number cannot be summed. */
 int adjoint_vector(const struct statevector *sv, const struct scratch *w, uint32_t first,
 	uint32_t count, struct fixed *v, struct err *e);

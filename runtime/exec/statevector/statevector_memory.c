@@ -46,6 +46,8 @@ static uint64_t scratch_bytes(const struct statevector *sv)
 		+ p->nexpr * sizeof(double)
 		+ (uint64_t)p->nweight * (2 * sizeof(double) + sizeof(struct fixed));
 
+	if (sv->ntrajectory)
+		worker += p->nreadout * sizeof(double);
 	if (sv->shot_group)
 		worker += shot_bytes(sv) + (sizeof(cplx) << program_nwire(p));
 	return worker * (sv->nworker + 1) + pl->set.nkept * sizeof(cplx);
@@ -107,6 +109,8 @@ static void scratch_take(struct arena *a, const struct statevector *sv, struct s
 	w->pauli_gradient = arena_alloc(a, pl->nmatrix_entry, sizeof *w->pauli_gradient);
 	w->dexpr = arena_alloc(a, p->nexpr, sizeof *w->dexpr);
 	w->weight = arena_alloc(a, p->nweight, sizeof *w->weight);
+	if (sv->ntrajectory)
+		w->base = arena_alloc(a, p->nreadout, sizeof *w->base);
 	if (sv->shot_group) {
 		w->shot_psi = arena_alloc(a, (size_t)1 << program_nwire(p), sizeof *w->shot_psi);
 		w->shot_scratch = arena_alloc(a, shot_bytes(sv), 1);

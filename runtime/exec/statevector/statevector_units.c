@@ -5,11 +5,36 @@
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
+
 #include "runtime/base/profile/recorder.h"
+#include "runtime/base/rng.h"
 
 uint32_t unit_samples(const struct statevector *sv, uint32_t unit, uint32_t *first)
 {
-	return unit_states(unit, sv->pl->width, sv->batch.nsample, first);
+	return unit_states(unit, sv->ntrajectory ? 1 : sv->pl->width, sv->batch.nsample, first);
+}
+
+uint32_t unit_runs(const struct statevector *sv)
+{
+	return sv->ntrajectory ? (sv->ntrajectory - 1) / sv->pl->width + 1 : 1;
+}
+
+double unit_part(const struct statevector *sv, const struct scratch *w, uint32_t s)
+{
+	if (!sv->ntrajectory)
+		return 1;
+	if (!sv->o.shots)
+		return 1.0 / sv->ntrajectory;
+	return (double)trajectory_shots(sv->o.shots, sv->ntrajectory, w->trajectory + s) / sv->o.shots;
+}
+
+/* The number of place s of the scratch in the streams of random numbers. */
+static uint32_t drawn_sample(const struct statevector *sv, const struct scratch *w, uint32_t s)
+{
+	const struct draws *d = &sv->batch.draws;
+	uint32_t at = w->first + (sv->ntrajectory ? 0 : s);
+
+	return d->sample ? d->sample[at] : d->first + at;
 }
 
 /* Matrices shared by the samples that per-sample definitions refer to. */
@@ -36,15 +61,34 @@ void scratch_weights(struct statevector *sv)
 		}
 }
 
-static void eval_sample(const struct statevector *sv, const double *row, double *value)
+static double draw_number(const struct statevector *sv, const struct scratch *w, uint32_t s,
+	uint32_t number)
 {
+	return rng_uniform(sv->batch.draws.key, RNG_NOISE, drawn_sample(sv, w, s),
+		(uint64_t)(w->trajectory + s) << 32 | number);
+}
+
+static void eval_sample(const struct statevector *sv, const struct scratch *w, uint32_t s)
+{
+	const double *row = w->row[s];
+	double *value = w->value[s];
+
 	for (uint32_t k = 0; k < sv->nsample_expr; k++) {
 		const struct expr *x = &sv->p->expr[sv->sample_expr[k]];
 
-		value[sv->sample_expr[k]] = x->op == EXPR_INPUT
-			? row[x->a]
+		value[sv->sample_expr[k]] = x->op == EXPR_INPUT ? row[x->a]
+			: x->op == EXPR_DRAW
+			? draw_number(sv, w, s, x->a)
 			: expr_apply(x->op, value[x->a], expr_noperand(x->op) > 1 ? value[x->b] : 0);
 	}
+}
+
+void unit_values(const struct statevector *sv, const struct scratch *w, uint32_t s,
+	const double *weight)
+{
+	program_eval(sv->p, weight, w->row[s], w->value[s]);
+	if (sv->ntrajectory)
+		eval_sample(sv, w, s);
 }
 
 static void read_vector(const struct statevector *sv, const struct apply *a, const double *value,
@@ -130,12 +174,14 @@ static int fill_samples(const struct filling *f, uint32_t from, uint32_t to, str
 	struct scratch *w = f->w;
 
 	for (uint32_t s = from; s < to; s++) {
+		uint32_t sample = f->first + (sv->ntrajectory ? 0 : s);
+
 		w->row[s] = sv->batch.input
-			? sv->batch.input + (size_t)batch_row(&sv->batch, f->first + s) * sv->p->ninput
+			? sv->batch.input + (size_t)batch_row(&sv->batch, sample) * sv->p->ninput
 			: NULL;
-		eval_sample(sv, w->row[s], w->value[s]);
+		eval_sample(sv, w, s);
 		w->u[s] = w->own_u[s];
-		int code = fill_vectors(sv, w, s, f->first + s, e);
+		int code = fill_vectors(sv, w, s, sample, e);
 		if (code)
 			return code;
 	}
@@ -177,13 +223,15 @@ int unit_fill(struct statevector *sv, struct scratch *w, uint32_t first, uint32_
 static void draw_sample(struct statevector *sv, struct scratch *w, unsigned worker, uint32_t c,
 	uint32_t s, double *readout)
 {
-	const struct draws *d = &sv->batch.draws;
-	uint32_t sample = d->sample ? d->sample[w->first + s] : d->first + w->first + s;
-	const struct shot_stream stream = { .key = d->key, .sample = sample, .variant = w->variant };
+	uint32_t n = sv->ntrajectory, t = w->trajectory + s;
+	const struct shot_stream stream = { .key = sv->batch.draws.key,
+		.sample = drawn_sample(sv, w, s),
+		.variant = n ? w->variant * n + t : w->variant };
 
 	sv->backend->amplitudes(sv->state, worker, c, s, 0, UINT64_C(1) << sv->pl->circuit[c].nbit,
 		w->shot_psi);
-	shot_readouts(sv->shot_group[c], w->shot_psi, sv->o.shots, &stream, w->shot_scratch,
+	shot_readouts(sv->shot_group[c], w->shot_psi,
+		n ? trajectory_shots(sv->o.shots, n, t) : sv->o.shots, &stream, w->shot_scratch,
 		readout + (size_t)s * sv->pl->circuit[c].nreadout);
 }
 

@@ -112,6 +112,7 @@ static void job_fields(struct fields *p, struct wire_job *m)
 	field_u32(p, &m->optimisations);
 	field_u32(p, &m->split);
 	field_u32(p, &m->shots);
+	field_u32(p, &m->trajectories);
 	field_u32(p, &m->nrank);
 	field_long_text(p, &m->places, &m->nplaces);
 	field_text(p, m->loss, sizeof m->loss);

@@ -16,7 +16,7 @@
 #include "runtime/base/fixed.h"
 
 enum {
-	WIRE_VERSION = 8,
+	WIRE_VERSION = 9,
 	WIRE_KERNELS_MAX = 256,
 	WIRE_HEADER = 4,       /* bytes before a body: its length */
 	WIRE_EARLY_MAX = 1024, /* bytes of a body before the sender has proved the key */
@@ -97,6 +97,7 @@ struct wire_job {
 	uint32_t optimisations;      /* of single samples, as bits: see exec/exact_optimisation.h */
 	uint32_t split;              /* number of parts that plans split a state into; 0: 1 */
 	uint32_t shots;              /* number to estimate readouts from; 0: exact readouts */
+	uint32_t trajectories; /* of a sample of a program with noise channels; 0: the default */
 	uint32_t nrank; /* processes of this worker's group, which hold its states together; 0: it is alone */
 	const char *places; /* (nplaces) where it starts the others: a text of cli/hosts/worker_groups.h */
 	uint32_t nplaces;
@@ -120,7 +121,8 @@ struct wire_data {
 struct wire_work {
 	uint64_t step, weights; /* weights: version of the weights to use */
 	bool gradient;
-	uint64_t draw_key; uint32_t draw_first;      /* of shots: see evaluator_draws */
+	uint64_t draw_key;
+	uint32_t draw_first; /* of shots and trajectories: see evaluator_draws */
 	struct wire_units units;
 	uint32_t nsample,
 		nin; /* nin: values of a sample, inputs and, with a gradient, scale, weight and labels */

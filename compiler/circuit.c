@@ -2,6 +2,8 @@
  * Vectors of applies, and matrices interned by their definitions. */
 #include "compiler/circuit.h"
 
+#include "compiler/channels.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -203,8 +205,9 @@ static struct item item_of(const struct design *d, const struct apply *p, const 
 }
 
 /* Wires of the unitaries, ascending, in wire[]; false when they are too many, when
- * there is nothing to fold or something that is no unitary stands between. */
-static bool foldable(const struct calls *c, uint32_t *wire, unsigned *nwire, uint32_t *nunitary)
+ * there is nothing to fold or something that is no unitary, or a noise channel, stands between. */
+static bool foldable(const struct design *d, const struct calls *c, uint32_t *wire, unsigned *nwire,
+	uint32_t *nunitary)
 {
 	*nwire = 0;
 	*nunitary = 0;
@@ -212,7 +215,7 @@ static bool foldable(const struct calls *c, uint32_t *wire, unsigned *nwire, uin
 		const struct apply *p = &c->v[i];
 		if (p->op == APPLY_DISCARD)
 			continue;
-		if (p->op != APPLY_UNITARY)
+		if (p->op != APPLY_UNITARY || design_is_channel(d, p->matrix))
 			return false;
 		++*nunitary;
 		for (unsigned k = 0; k < p->nwire; k++) {
@@ -236,7 +239,7 @@ void calls_fold(struct design *d, struct calls *c, const char *name, uint32_t la
 	uint32_t wire[MATRIX_TARGETS_MAX], nunitary, n = 0, kept = 0;
 	unsigned nwire;
 
-	if (!foldable(c, wire, &nwire, &nunitary))
+	if (!foldable(d, c, wire, &nwire, &nunitary))
 		return;
 	mem_auto uint8_t *local = mem_alloc(c->nwire, sizeof *local);
 	mem_auto struct item *item = mem_alloc(nunitary, sizeof *item);

@@ -48,6 +48,7 @@ struct design {
 	uint64_t *gates;                         /* (nmatrix) matrix_gates of each */
 	uint32_t *table; uint32_t ntable;        /* hash of matrix definitions */
 	uint64_t nitem;
+	uint32_t ndraw;                  /* uses of noise channels */
 	bool full;                       /* a limit on matrices or items was reached */
 	struct circuit **circuit;
 	uint32_t ncircuit;
@@ -92,6 +93,6 @@ struct apply *calls_add(struct calls *c, const struct apply *a);
 struct apply apply_copy(struct arena *a, const struct apply *p, uint32_t room);
 /* Give a global phase a wire: a phase gate on its last control, else `free_wire`. */
 void call_settle(struct design *d, struct apply *p, uint32_t free_wire);
-/* At most MATRIX_TARGETS_MAX wires touched and nothing but unitaries and discards:
+/* At most MATRIX_TARGETS_MAX wires touched and nothing but unitaries and discards, no noise channel:
  * replace the unitaries by one apply of one matrix. */
 void calls_fold(struct design *d, struct calls *c, const char *name, uint32_t layer, uint32_t place);

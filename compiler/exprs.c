@@ -60,6 +60,8 @@ static uint8_t depends(const struct exprs *x, const struct expr *e)
 		return EXPRS_WEIGHT;
 	if (e->op == EXPR_INPUT)
 		return EXPRS_INPUT;
+	if (e->op == EXPR_DRAW)
+		return EXPRS_DRAW;
 	if (expr_noperand(e->op) > 0)
 		d |= x->depends[e->a];
 	if (expr_noperand(e->op) > 1)

@@ -7,7 +7,7 @@
 
 #include "runtime/program/program.h"
 
-enum { EXPRS_WEIGHT = 1, EXPRS_INPUT = 2 };      /* what a node depends on */
+enum { EXPRS_WEIGHT = 1, EXPRS_INPUT = 2, EXPRS_DRAW = 4 }; /* what a node depends on */
 
 struct exprs {
 	struct expr *v; uint8_t *depends;
@@ -19,7 +19,7 @@ struct exprs {
 void exprs_init(struct exprs *x);
 void exprs_release(struct exprs *x);
 uint32_t exprs_const(struct exprs *x, double value);
-uint32_t exprs_leaf(struct exprs *x, enum expr_op op, uint32_t number);   /* WEIGHT, INPUT */
+uint32_t exprs_leaf(struct exprs *x, enum expr_op op, uint32_t number); /* WEIGHT, INPUT, DRAW */
 uint32_t exprs_node(struct exprs *x, enum expr_op op, uint32_t a, uint32_t b);
 /* The same, but constants are computed and neutral elements vanish. */
 uint32_t exprs_folded(struct exprs *x, enum expr_op op, uint32_t a, uint32_t b);

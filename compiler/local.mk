@@ -8,6 +8,8 @@ libcompiler_a_SOURCES = \
 	compiler/asm/asm_print.c \
 	compiler/asm/asm_read.c \
 	compiler/asm/asm_scan.c \
+	compiler/channels.c \
+	compiler/channels.h \
 	compiler/circuit.c \
 	compiler/circuit.h \
 	compiler/circuit_builder.c \
@@ -36,6 +38,7 @@ libcompiler_a_SOURCES = \
 	compiler/elaborate/elab_block.c \
 	compiler/elaborate/elab_builtin.c \
 	compiler/elaborate/elab_call.c \
+	compiler/elaborate/elab_channel.c \
 	compiler/elaborate/elab_circuit.c \
 	compiler/elaborate/elab_decl.c \
 	compiler/elaborate/elab_evolve.c \

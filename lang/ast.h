@@ -82,7 +82,8 @@ struct node {
 	struct node *decl;           /* declaration the name refers to, or NULL (built in) */
 	enum kind rank;              /* kind of an expression or declared name */
 	uint8_t ndim;                /* dimensions of an array, 0 where the text does not tell */
-	enum gate gate; uint8_t word;    /* CALL of a built-in gate */
+	enum gate gate;
+	uint8_t word; /* CALL of a built-in gate; word of a channel: its enum channel */
 	int builtin;                 /* APPLY: enum builtin (names.h) */
 };
 

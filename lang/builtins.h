@@ -12,8 +12,8 @@ enum builtin {
 	BUILTIN_COUNT
 };
 
-/* node.builtin of a CALL of `amplitudes` or `evolve`, which are neither gates nor declared. */
-enum { CALL_AMPLITUDES = BUILTIN_COUNT, CALL_EVOLVE };
+/* node.builtin of a CALL of `amplitudes`, `evolve` or a noise channel, which are neither gates nor declared. */
+enum { CALL_AMPLITUDES = BUILTIN_COUNT, CALL_EVOLVE, CALL_CHANNEL };
 
 /* The arguments: numbers; numbers known while compiling; ints; a list or an array; qubits; qubits, then ints. */
 enum builtin_takes {

@@ -319,7 +319,8 @@ static void call_evolve(struct resolver *r, struct node *n, bool known, uint64_t
 }
 
 #define NOISE \
-	"models have no noise: states are pure and gates are unitary; shots are drawn by `--shots` and `run.shots`"
+	"noise of a model is a mixture of Pauli gates: `depolarizing`, `bit_flip`, `phase_flip`, `bit_phase_flip`, " \
+	"`phase_damping` and `pauli_channel`; amplitude damping is none"
 #define EVOLVE \
 	"write `evolve(z(a)*x(b)*y(c)*y(d), t/2);`, which is exp(-i t/2 zxyy); a sum gives the product over its terms"
 #define MATRIX \
@@ -378,6 +379,8 @@ static const char *instead_of(const char *name)
 static void unknown_callee(struct resolver *r, struct node *n)
 {
 	static const char *const calls[] = { "amplitudes", "evolve" }; /* called like gates, but none */
+	const char *const *channels;
+	size_t nchannel = r->tree->dialect == DIALECT_MODEL ? channel_names(&channels) : 0;
 	const char *const *names;
 	size_t nname = gate_names(&names);
 	const char *instead = instead_of(n->name);
@@ -400,7 +403,9 @@ static void unknown_callee(struct resolver *r, struct node *n)
 			diag_help(g, "a global phase is written `gphase(a);`");
 		return;
 	}
-	if (instead)
+	if (nchannel && diag_nearest(n->name, channels, nchannel))
+		diag_help(g, "did you mean `%s`?", diag_nearest(n->name, channels, nchannel));
+	else if (instead)
 		diag_help(g, "%s", instead);
 	else if (diag_nearest(n->name, calls, 2))
 		diag_help(g, "did you mean `%s`?", diag_nearest(n->name, calls, 2));
@@ -437,6 +442,12 @@ void calls_call(struct resolver *r, struct node *n)
 	}
 	if (row && !(row->flags & GATE_STEP)) {
 		call_gate(r, n, row);
+		return;
+	}
+	enum channel channel =
+		r->tree->dialect == DIALECT_MODEL ? channel_find(n->name) : CHANNEL_NONE;
+	if (channel) {
+		calls_channel(r, n, channel);
 		return;
 	}
 	bool known = count_controls(r, n, &ncontrol);

@@ -10,6 +10,10 @@ liblang_a_SOURCES = \
 	lang/builtins.def \
 	lang/builtins.h \
 	lang/calls.c \
+	lang/channel_calls.c \
+	lang/channels.c \
+	lang/channels.def \
+	lang/channels.h \
 	lang/gates.c \
 	lang/gates.def \
 	lang/gates.h \

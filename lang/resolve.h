@@ -5,6 +5,7 @@
 
 #include "lang/lang.h"
 #include "lang/builtins.h"
+#include "lang/channels.h"
 
 /* Names are looked up by place; the spaces do not meet. */
 enum space { SPACE_VALUE = 1, SPACE_CALL, SPACE_LAYER, SPACE_CIRCUIT, SPACE_INSTANCE };
@@ -101,4 +102,6 @@ bool decl_takes(enum kind to, enum kind from);
 
 /* calls.c */
 void calls_call(struct resolver *r, struct node *n);
+/* channel_calls.c: of a noise channel */
+void calls_channel(struct resolver *r, struct node *n, enum channel c);
 void calls_head(struct resolver *r, struct node *n);

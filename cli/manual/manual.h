@@ -27,6 +27,8 @@
 	LIST(generators, "-tag -width Ds") \
 	LIST(transforms, "-tag -width Ds") \
 	LIST(gates, "-tag -width Ds") \
+	LIST(channels, "-tag -width Ds") \
+	LIST(channel_aliases, "-column -compact asymmetric_depolarize asymmetric_depolarize") \
 	LIST(messages, "-column \"CHALLENGE\" \"99\" \"coordinator\" \"text\"") \
 	LIST(launchers, "-tag -width local") \
 	LIST(attachments, "-tag -width Kubernetes") \

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "compiler/compile.h"
+#include "lang/channels.h"
 #include "lang/gates.h"
 #include "lang/builtins.h"
 
@@ -50,6 +51,28 @@ void section_aliases(struct buf *out)
 		mdoc_argument(out, of);
 		buf_char(out, '\n');
 	}
+}
+
+void section_channels(struct buf *out)
+{
+	for (int i = 1; i < CHANNEL_COUNT; i++) {
+		const struct channel_row *row = channel_row((enum channel)i);
+
+		buf_printf(out, ".It Cm %s Ns (%s) No (%s)\n", row->name,
+			row->nnumber == 1 ? "p" : "px, py, pz",
+			row->nqubit == 1 ? "1 qubit" : "1 or 2 qubits");
+		mdoc_sentence(out, row->doc);
+	}
+}
+
+void section_channel_aliases(struct buf *out)
+{
+	const char *const *names;
+	size_t n = channel_names(&names);
+
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(names[i], channel_name_of(names[i])))
+			buf_printf(out, ".It %s Ta %s\n", names[i], channel_name_of(names[i]));
 }
 
 void section_builtins(struct buf *out)

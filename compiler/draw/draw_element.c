@@ -198,14 +198,15 @@ static void add_item(struct builder *b, const struct item *it, const struct use 
 	free(inner.wire);
 }
 
-/* A matrix of one gate is that gate; others are blocks, or what is in them. */
+/* A matrix of one gate is that gate; noise channels are boxes; others are blocks, or what is in them. */
 static void add_unitary(struct builder *b, const struct matrix *m, const struct use *u, unsigned depth)
 {
-	bool one_gate = m->nitem == 1 && m->item[0].gate != GATE_NONE;
+	bool channel = matrix_is_channel(b->s->program, m);
+	bool one_gate = !channel && m->nitem == 1 && m->item[0].gate != GATE_NONE;
 
 	if (depth == EXPAND_DEPTH_MAX)
 		b->code = err_set(b->e, -ERR_CONFIG, "blocks nest deeper than %d", EXPAND_DEPTH_MAX);
-	else if (!one_gate && !b->o->expand)
+	else if (channel || (!one_gate && !b->o->expand))
 		add_box(b, label_matrix(b->s, m, u->adjoint, layer_path(b)), u, true);
 	else
 		for (uint32_t i = 0; !b->code && i < m->nitem; i++)

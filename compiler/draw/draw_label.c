@@ -115,6 +115,8 @@ static void expr_text(const struct program *p, uint32_t i, const char *layer, en
 	}
 	if (!sign_of(x->op) && x->op != EXPR_NEG)
 		buf_str(out, name[x->op]);
+	if (x->op == EXPR_DRAW)
+		return;
 	buf_str(out, brackets ? "(" : "");
 	if (x->op == EXPR_NEG) {
 		buf_char(out, '-');

@@ -121,6 +121,9 @@ bool elab_wires_free(struct elab *e, const uint32_t *wire, uint32_t n, struct sp
 /* elab_note.c: the number of a note of this call, which apply.call is; 0: none is needed, or none can be made. */
 uint32_t elab_note(struct elab *e, const struct node *call, const struct calls *ops,
 	const uint32_t *wire, uint32_t width);
+/* elab_channel.c: the operations of a noise channel on `width` qubits for these numbers; reports. */
+bool elab_channel(struct elab *e, const struct node *call, const struct value *v,
+	const struct node *const *at, uint32_t width, struct calls *out);
 /* elab_wires.c */
 bool elab_operands(struct elab *e, const struct node *call, struct wire_list *out);
 void elab_discard(struct elab *e, const struct node *n);

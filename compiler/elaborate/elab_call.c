@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Elaboration: calls of gates and blocks. */
+#include "compiler/channels.h"
 #include "compiler/circuit_builder.h"
 #include "compiler/elaborate/elab.h"
 
@@ -71,6 +72,8 @@ void elab_emit(struct elab *e, const struct apply *p, struct span at)
 	if (ncondition)
 		q = under_conditions(e, p);
 	if (!e->frame->block) {
+		if (q.op == APPLY_UNITARY)
+			q.matrix = channel_use(&e->design, q.matrix);
 		q.layer = e->layer->note;
 		if (q.op == APPLY_UNITARY && q.nwire == 0 && !phase_wire(e, &wire)) {
 			elab_error(e, DIAG_NO_QUBITS, at, "no qubit is there that a phase could act on");
@@ -200,7 +203,7 @@ static bool eval_arg(struct elab *e, const struct node *call, const struct node 
 	e->in_angle = 0;
 	if (v->kind == KIND_UNKNOWN)
 		return false;
-	if (!call->decl)
+	if (!call->decl && call->builtin != CALL_CHANNEL)
 		warn_degrees(e, n, v);
 	if (!each)
 		return true;
@@ -267,6 +270,8 @@ static void note_signature(struct diag *g, const struct node *call)
 {
 	buf_auto text = BUF_INIT;
 
+	if (call->builtin == CALL_CHANNEL)
+		return;
 	if (call->decl)
 		declared_signature(call->decl, &text);
 	else
@@ -289,17 +294,23 @@ static bool gate_angles(struct elab *e, const struct args *a, const struct value
 	return true;
 }
 
-static uint32_t callee_wires(const struct node *call)
+/* width: operands of a tuple; a channel may act on several numbers of them. */
+static uint32_t callee_wires(const struct node *call, uint32_t width)
 {
+	if (call->builtin == CALL_CHANNEL)
+		return width && width < channel_row((enum channel)call->word)->nqubit
+			? width
+			: channel_row((enum channel)call->word)->nqubit;
 	return call->decl ? elab_count_formals(call->decl, true)
 			  : gate_row(call->gate)->ncontrol + gate_ntarget(call->gate, call->word);
 }
 
-/* The callee's applies for the k-th use, modifiers included. */
-static bool callee_ops(struct elab *e, const struct node *call, const struct args *a, uint32_t k, struct calls *out)
+/* The callee's applies for the k-th use, on `width` operands, modifiers included. */
+static bool callee_ops(struct elab *e, const struct node *call, const struct args *a, uint32_t k,
+	uint32_t width, struct calls *out)
 {
 	mem_auto struct value *v = mem_alloc(a->n + 1, sizeof *v);
-	uint32_t angle[GATE_ANGLES_MAX], nwire = callee_wires(call);
+	uint32_t angle[GATE_ANGLES_MAX], nwire = callee_wires(call, width);
 	bool fine;
 
 	for (uint32_t i = 0; i < a->n; i++)
@@ -310,6 +321,8 @@ static bool callee_ops(struct elab *e, const struct node *call, const struct arg
 		fine = body != NULL;
 		for (uint32_t i = 0; body && i < body->n; i++)
 			calls_add(out, &body->v[i]);
+	} else if (call->builtin == CALL_CHANNEL) {
+		fine = elab_channel(e, call, v, a->at, width, out);
 	} else {
 		fine = gate_angles(e, a, v, angle);
 		if (fine)
@@ -347,7 +360,7 @@ void elab_emit_on(struct elab *e, const struct node *call, const struct calls *o
 
 static bool right_width(struct elab *e, const struct node *call, const struct wire_list *w)
 {
-	uint32_t extra, want = callee_wires(call);
+	uint32_t extra, want = callee_wires(call, w->width);
 
 	if (!elab_count_controls(e, call, &extra))
 		return false;
@@ -382,7 +395,7 @@ void elab_call(struct elab *e, const struct node *n)
 		bool fine = true;
 		for (uint32_t k = 0; k < w.n && fine && elab_work(e, 1, n->span); k++) {
 			if (k == 0 || a.each)
-				fine = callee_ops(e, n, &a, k, &ops);
+				fine = callee_ops(e, n, &a, k, w.width, &ops);
 			if (fine)
 				elab_emit_on(e, n, &ops, w.wire + (size_t)k * w.width, w.width);
 		}

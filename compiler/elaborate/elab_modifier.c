@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Elaboration: ctrl, negctrl, inv and pow on what a call does. */
+#include "compiler/channels.h"
 #include "compiler/circuit_builder.h"
 #include "compiler/elaborate/elab.h"
 
@@ -119,13 +120,25 @@ static bool power(struct elab *e, const struct node *call, const struct modifier
 	return fraction(e, call, m, ops, t.f);
 }
 
+static bool has_noise(struct elab *e, const struct node *call, const struct apply *p)
+{
+	struct diag *g = elab_error(e, DIAG_TRACES, call->modifier[0].span,
+		"block `%s` has a noise channel and cannot stand under a modifier", call->name);
+
+	if (p->span != INDEX_NONE)
+		diag_second(g, e->design.place[p->span], "the channel");
+	return false;
+}
+
 /* Marks say what happens to a qubit whatever else happens; they have no inverse. */
 static bool no_marks(struct elab *e, const struct node *call, const struct calls *ops)
 {
 	for (uint32_t i = 0; i < ops->n; i++) {
 		const struct apply *p = &ops->v[i];
-		if (p->op == APPLY_UNITARY)
+		if (p->op == APPLY_UNITARY && !design_is_channel(&e->design, p->matrix))
 			continue;
+		if (p->op == APPLY_UNITARY)
+			return has_noise(e, call, p);
 		bool discard = p->op == APPLY_DISCARD;
 		struct diag *g = elab_error(e, DIAG_TRACES, call->modifier[0].span, "block `%s` %s a qubit and cannot stand under a modifier",
 			call->name, discard ? "discards" : "measures");

@@ -23,6 +23,8 @@ struct printer;
 struct print_language {
 	int (*gate)(struct printer *w, const struct item *it, const struct site *s);
 	void (*input)(struct printer *w, uint32_t scalar);
+	/* A noise channel; NULL where programs with channels are refused before. */
+	int (*channel)(struct printer *w, const struct matrix *m, const struct site *s);
 	const char *name;     /* for messages */
 	unsigned no_function; /* bits 1 << EXPR_...: functions that the language has not */
 };

@@ -3,7 +3,10 @@
 #include "compiler/export/model_print.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "lang/channels.h"
 
 enum { NODES_MAX = 1024 }; /* of one angle, written out */
 
@@ -192,10 +195,30 @@ static int put_item(struct printer *w, const struct item *it, const struct site 
 				     : w->language->gate(w, it, &s);
 }
 
+/* Its name is how it is written. */
+static int put_channel(struct printer *w, const struct matrix *m, const struct site *s)
+{
+	char word[32];
+	size_t n = m->name ? strcspn(m->name, "(") : 0;
+
+	snprintf(word, sizeof word, "%.*s", (int)n, m->name ? m->name : "");
+	if (n >= sizeof word || !channel_find(word))
+		return err_set(w->e, -ERR_BAD_DATA, "a noise channel without a name of the language");
+	if (s->ncontrol)
+		return err_set(w->e, -ERR_BAD_DATA,
+			"a noise channel under `if (measure ...)` cannot be written gate by gate");
+	buf_printf(w->out, "%s%s ", w->indent, m->name);
+	model_put_wires(w, s->wire, s->ntarget, ", ");
+	buf_str(w->out, ";\n");
+	return 0;
+}
+
 static int put_matrix(struct printer *w, const struct matrix *m, const struct site *s)
 {
 	int code = 0;
 
+	if (matrix_is_channel(w->p, m))
+		return w->language->channel(w, m, s);
 	for (uint32_t i = 0; !code && i < m->nitem; i++)
 		code = put_item(w, &m->item[s->adjoint ? m->nitem - 1 - i : i], s);
 	return code;
@@ -213,5 +236,5 @@ int model_put_unitary(struct printer *w, const struct apply *a)
 }
 
 const struct print_language model_language = {
-	.gate = put_gate, .input = put_input, .name = "the language"
+	.gate = put_gate, .input = put_input, .channel = put_channel, .name = "the language"
 };

@@ -583,6 +583,9 @@ static int put_apply(struct writer *q, const struct apply *a)
 
 static int check(const struct program *p, bool two, struct err *e)
 {
+	if (program_is_noisy(p))
+		return err_set(e, -ERR_BAD_DATA,
+			"the model has noise channels, which OpenQASM has not");
 	for (uint32_t m = 0; m < p->nmatrix && two; m++)
 		if (p->matrix[m].cls == VALUE_SAMPLE)
 			return err_set(e, -ERR_BAD_DATA,

@@ -13,7 +13,7 @@ static void print_expr(const struct design *d, uint32_t e, unsigned depth, struc
 	}
 	if (x->op == EXPR_CONST) {
 		buf_real(out, x->value);
-	} else if (x->op == EXPR_WEIGHT || x->op == EXPR_INPUT) {
+	} else if (expr_noperand(x->op) == 0) {
 		buf_printf(out, "%s[%u]", asm_expr_name[x->op], x->a);
 	} else {
 		buf_printf(out, "%s(", asm_expr_name[x->op]);

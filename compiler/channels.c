@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * From probabilities to matrices that a random number chooses. */
+#include "compiler/channels.h"
+
+#include <stdio.h>
+
+/* Words that can happen, and the bounds of their parts of [0, 1). */
+struct parts {
+	unsigned n, word[CHANNEL_WORDS];
+	double end[CHANNEL_WORDS];
+};
+
+static void find_parts(enum channel c, unsigned nqubit, const double *number, struct parts *p)
+{
+	double q[CHANNEL_WORDS], sum = 0;
+
+	p->n = 0;
+	channel_probabilities(c, nqubit, number, q);
+	for (unsigned k = 1; k < CHANNEL_WORDS; k++)
+		if (q[k] > 0) {
+			p->word[p->n] = channel_word(k);
+			p->end[p->n++] = sum += q[k];
+		}
+	p->word[p->n] = 0;
+}
+
+/* 1 where the number is in the part of a word with this bit: steps at the ends where the bit changes. */
+static uint32_t bit_of_word(struct exprs *x, uint32_t draw, const struct parts *p, unsigned bit)
+{
+	uint32_t sum = exprs_const(x, 0);
+
+	for (unsigned k = p->n; k-- > 0;) {
+		bool here = p->word[k] >> bit & 1, next = p->word[k + 1] >> bit & 1;
+		if (here == next)
+			continue;
+		uint32_t below = exprs_node(x, EXPR_LESS, draw, exprs_const(x, p->end[k]));
+		sum = exprs_folded(x, here ? EXPR_ADD : EXPR_SUB, sum, below);
+	}
+	return sum;
+}
+
+static void add_power(const struct design *d, struct item *item, uint32_t *n, unsigned qubit,
+	uint8_t letter, uint32_t exponent)
+{
+	if (!exprs_is_const(&d->exprs, exponent, NULL))
+		item[(*n)++] = (struct item){ .gate = GATE_PPAULI,
+			.word = letter,
+			.nwire = 1,
+			.wire = { (uint8_t)qubit },
+			.angle = { exponent } };
+}
+
+static uint32_t add_items(struct design *d, const struct parts *p, unsigned nqubit, struct item *item)
+{
+	uint32_t n = 0, draw = exprs_leaf(&d->exprs, EXPR_DRAW, DRAW_LATER);
+
+	for (unsigned q = 0; q < nqubit; q++) {
+		uint32_t x = bit_of_word(&d->exprs, draw, p, 2 * q);
+		uint32_t z = bit_of_word(&d->exprs, draw, p, 2 * q + 1);
+
+		if (x == z) {
+			add_power(d, item, &n, q, PAULI_Y, x);
+			continue;
+		}
+		add_power(d, item, &n, q, PAULI_Z, z);
+		add_power(d, item, &n, q, PAULI_X, x);
+	}
+	return n;
+}
+
+/* As the language writes it: "depolarizing(0.01)". */
+static const char *name_of(struct design *d, enum channel c, const double *number)
+{
+	buf_auto b = BUF_INIT;
+
+	for (unsigned k = 0; k < channel_row(c)->nnumber; k++) {
+		buf_printf(&b, k ? ", " : "%s(", channel_row(c)->name);
+		buf_real(&b, number[k]);
+	}
+	buf_char(&b, ')');
+	return arena_strdup(d->arena, b.data);
+}
+
+void build_channel(struct design *d, struct calls *ops, enum channel c, unsigned nqubit,
+	const double *number)
+{
+	struct apply p = {
+		.op = APPLY_UNITARY, .nwire = (uint16_t)nqubit, .layer = INDEX_NONE, .span = INDEX_NONE
+	};
+	const uint32_t wire[CHANNEL_QUBITS_MAX] = { 0, 1 };
+	struct item item[2 * CHANNEL_QUBITS_MAX];
+	struct parts parts;
+
+	find_parts(c, nqubit, number, &parts);
+	if (!parts.n)
+		return;
+	uint32_t n = add_items(d, &parts, nqubit, item);
+	p.matrix = design_matrix(d, name_of(d, c, number), nqubit, item, n);
+	p.wire = arena_copy(d->arena, wire, nqubit, sizeof *wire);
+	calls_add(ops, &p);
+}
+
+bool design_is_channel(const struct design *d, uint32_t matrix)
+{
+	const struct matrix *m = &d->matrix[matrix];
+	const struct item *it = m->item;
+
+	return m->nitem && it->gate == GATE_PPAULI && d->exprs.depends[it->angle[0]] & EXPRS_DRAW;
+}
+
+/* The expression with another number of its draw; a few nodes deep. */
+static uint32_t with_draw(struct exprs *x, uint32_t e, uint32_t number)
+{
+	const struct expr node = x->v[e];
+	unsigned n = expr_noperand(node.op);
+
+	if (!(x->depends[e] & EXPRS_DRAW))
+		return e;
+	if (node.op == EXPR_DRAW)
+		return exprs_leaf(x, EXPR_DRAW, number);
+	uint32_t a = with_draw(x, node.a, number);
+	return exprs_node(x, node.op, a, n > 1 ? with_draw(x, node.b, number) : 0);
+}
+
+uint32_t channel_use(struct design *d, uint32_t matrix)
+{
+	struct item item[2 * CHANNEL_QUBITS_MAX];
+
+	if (!design_is_channel(d, matrix))
+		return matrix;
+	if (d->ndraw == PROGRAM_DRAWS_MAX) {
+		d->full = true;
+		return matrix;
+	}
+	const struct matrix m = d->matrix[matrix];
+	for (uint32_t i = 0; i < m.nitem; i++) {
+		item[i] = m.item[i];
+		item[i].angle[0] = with_draw(&d->exprs, item[i].angle[0], d->ndraw);
+	}
+	d->ndraw++;
+	return design_matrix(d, m.name, m.ntarget, item, m.nitem);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Noise channels of a design: Pauli words that a random number chooses.
+ *
+ * A channel is a matrix of powers of x, y and z with exponents 0 and 1, which compare a random number (EXPR_DRAW) with
+ * constants. Each use needs a number of its own: build_channel makes a pattern with the number DRAW_LATER, of which
+ * channel_use makes a matrix for one use. */
+#pragma once
+
+#include "compiler/circuit.h"
+#include "lang/channels.h"
+
+enum { DRAW_LATER = PROGRAM_DRAWS_MAX };
+
+/* The channel on operands 0 .. nqubit-1 appended to ops; nothing where it does nothing. */
+void build_channel(struct design *d, struct calls *ops, enum channel c, unsigned nqubit,
+	const double *number);
+bool design_is_channel(const struct design *d, uint32_t matrix);
+/* The matrix for one more use; other matrices are returned as they are. */
+uint32_t channel_use(struct design *d, uint32_t matrix);

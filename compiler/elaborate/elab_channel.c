@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Elaboration: the probabilities of noise channels. */
+#include "compiler/channels.h"
+#include "compiler/elaborate/elab.h"
+
+#include <stdio.h>
+
+static bool probability(struct elab *e, const struct value *v, const struct node *at, double *out)
+{
+	if (v->kind == KIND_ANGLE) {
+		struct diag *g =
+			elab_error(e, DIAG_PROBABILITY, at->span, "a probability must be constant");
+		diag_label(g, "depends on weights or data");
+		diag_help(g, "a `const` can be set on the command line: `--const p=0.01`");
+		return false;
+	}
+	if (!value_is_number(v))
+		return elab_refuse(e, DIAG_WRONG_KIND, at->span,
+			"a probability is a number, not %s", value_kind_text(v->kind));
+	*out = value_number(v);
+	return (*out >= 0 && *out <= 1)
+		|| elab_refuse(e, DIAG_PROBABILITY, at->span, "%g is no probability: 0 to 1 are",
+			*out);
+}
+
+/* Rounding of three numbers that add up to 1 is no error. */
+static bool fit_together(struct elab *e, const struct node *call, const double *p, unsigned n)
+{
+	double sum = 0;
+
+	for (unsigned k = 0; k < n; k++)
+		sum += p[k];
+	return sum <= 1 + 1e-12
+		|| elab_refuse(e, DIAG_PROBABILITY, call->span,
+			"probabilities add up to %g, more than 1", sum);
+}
+
+bool elab_channel(struct elab *e, const struct node *call, const struct value *v,
+	const struct node *const *at, uint32_t width, struct calls *out)
+{
+	enum channel c = (enum channel)call->word;
+	unsigned n = channel_row(c)->nnumber;
+	double p[CHANNEL_NUMBERS_MAX];
+
+	for (unsigned k = 0; k < n; k++)
+		if (!probability(e, &v[k], at[k], &p[k]))
+			return false;
+	if (!fit_together(e, call, p, n))
+		return false;
+	build_channel(&e->design, out, c, width, p);
+	return true;
+}

@@ -194,6 +194,7 @@ shell_tests += tests/cli/test_same_bits.sh
 shell_tests += tests/cli/test_searches.sh
 shell_tests += tests/cli/test_optimisations.sh
 shell_tests += tests/cli/test_shots.sh
+shell_tests += tests/cli/test_noise.sh
 shell_tests += tests/cli/test_split_groups.sh
 shell_tests += tests/cli/test_link.sh
 shell_tests += tests/cli/test_split_hosts.sh

@@ -211,6 +211,7 @@ static void describe(struct bench *b, struct bench_result *r)
 	const struct bench_case *bc = b->bc;
 	const struct plan *pl = statevector_plan(b->ev);
 	uint32_t passes, nstate = evaluator_states_evolved(b->ev);
+	uint32_t ntrajectory = trajectories_of(b->p, &bc->options);
 	size_t used = 0;
 
 	r->circuit = bc->program->name;
@@ -239,6 +240,8 @@ static void describe(struct bench *b, struct bench_result *r)
 	for (uint32_t k = 0; k < pl->ncircuit; k++)
 		r->start_steps += pl->circuit[k].nstart;
 	r->flops_nominal = plan_nominal(b->p, bc->gradient) * bc->batch;    /* of the text, not of its cones */
+	if (ntrajectory)
+		r->flops_nominal *= ntrajectory;
 	if (evaluator_evaluated(b->ev) != b->p)
 		used = (size_t)snprintf(r->optimisation_text, sizeof r->optimisation_text,
 			"light_cone %u circuits of at most %u qubits", pl->ncircuit,
@@ -246,6 +249,9 @@ static void describe(struct bench *b, struct bench_result *r)
 	if (nstate < bc->batch)
 		snprintf(r->optimisation_text + used, sizeof r->optimisation_text - used,
 			"%sbatch_rank %u of %u", used ? ", " : "", nstate, (unsigned)bc->batch);
+	else if (ntrajectory)
+		snprintf(r->optimisation_text + used, sizeof r->optimisation_text - used,
+			"%strajectories %u", used ? ", " : "", ntrajectory);
 	else if (plan_tail_qubits(pl))
 		snprintf(r->optimisation_text + used, sizeof r->optimisation_text - used,
 			"%sheisenberg_tail of %u qubit%s", used ? ", " : "", plan_tail_qubits(pl),
@@ -287,7 +293,7 @@ static void expect(const struct bench *b, const struct limits *l, struct bench_r
 	double rate = pl->precision == PRECISION_DOUBLE ? l->double_gflop_s : l->single_gflop_s;
 
 	bench_passes_expect(r, pl, &limits);
-	if (evaluator_states_evolved(b->ev) < b->bc->batch)
+	if (evaluator_states_evolved(b->ev) < b->bc->batch || program_is_noisy(b->p))
 		return;
 	r->floor_seconds = plan_floor(pl, b->bc->gradient, b->bc->batch, &limits)
 		+ plan_start_flops(pl) / (rate / l->nthread * 1e9); /* one thread's */

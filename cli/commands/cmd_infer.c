@@ -393,6 +393,8 @@ static int execution(struct inference *f, struct evaluator_options *out)
 	w.threads = (uint32_t)options_count_or(o, OPT_THREADS, 0);
 	if (o->given[OPT_SHOTS])
 		w.shots = (uint32_t)options_count(o, OPT_SHOTS);
+	if (o->given[OPT_TRAJECTORIES])
+		w.trajectories = (uint32_t)options_count(o, OPT_TRAJECTORIES);
 	if (w.shots
 		|| !strcmp(w.gradient,
 			"adjoint")) /* the plans of other methods differ from that of outputs alone */
@@ -460,6 +462,7 @@ static int evaluate(struct inference *f)
 		status = ranks_of_cluster(&f->cluster, &o, &ranks);
 	if (status)
 		return status;
+	execution_say_trajectories(f->cli, f->weights->program, &o);
 	o.remote = remote != NULL;
 	if (remote)
 		o.nthread = 1;

@@ -36,7 +36,12 @@ static uint32_t shots_of(const struct running *r)
 	return (uint32_t)options_count_or(&r->cli->options, OPT_SHOTS, 0);
 }
 
-/* Where shots come from: step 0 of the seed. */
+static uint32_t trajectories_given(const struct running *r)
+{
+	return (uint32_t)options_count_or(&r->cli->options, OPT_TRAJECTORIES, 0);
+}
+
+/* Where shots and trajectories come from: step 0 of the seed. */
 static uint64_t shots_key(const struct running *r)
 {
 	return rng_u64(options_count(&r->cli->options, OPT_SEED), RNG_SHOT_KEY, 0, 0);
@@ -73,6 +78,9 @@ static int open_model(struct running *r, enum emit what)
 	if (needs_gradient(what))
 		thaw(r->m.model.program);
 	r->program = r->m.model.program;
+	if (what == EMIT_STATE && program_is_noisy(r->program))
+		return cli_usage(r->cli,
+			"a model with noise channels has no state vector; --emit=probabilities gives the probabilities of its mixed state");
 	if (!r->program->noutput && !needs_state(what))
 		cli_note(r->cli,
 			"the model observes nothing, so there is nothing to print: end it with what is measured, for example `observe z(q);`, in OpenQASM `measure`, or add "
@@ -218,6 +226,7 @@ static int open_evaluator(struct running *r, enum emit what)
 		.isa = o->value[OPT_ISA],
 		.gradient = needs_gradient(what) ? o->value[OPT_GRADIENT] : NULL,
 		.shots = needs_state(what) ? 0 : shots_of(r),
+		.trajectories = trajectories_given(r),
 		.threads = (uint32_t)options_count_or(o, OPT_THREADS, 0),
 		.split = (uint32_t)options_count_or(o, OPT_RANKS, 1),
 	};
@@ -227,6 +236,8 @@ static int open_evaluator(struct running *r, enum emit what)
 	int code = execution_options(&w, &eo, &e), status;
 
 	eo.outputs_alone = !w.gradient;
+	if (!code)
+		execution_say_trajectories(r->cli, r->program, &eo);
 	if (!code)
 		device_choose(&w, r->program, r->nsample, &eo, reason);
 	if (!code && *reason)
@@ -294,8 +305,18 @@ static int write_values(struct cli *c, const struct run_values *r)
 /* All is open: the values, and their way out. */
 static int print_values(struct running *r, enum emit what)
 {
-	struct run_values v = { .program = r->program, .x = r->data ? r->data->x : NULL, .nx = r->data ? r->data->nx : 0,
-		.nsample = r->nsample, .weight = r->weight, .ev = r->ev, .pool = r->pool, .shots = shots_of(r), .key = shots_key(r),
+	struct run_values v = { .program = r->program,
+		.x = r->data ? r->data->x : NULL,
+		.nx = r->data ? r->data->nx : 0,
+		.nsample = r->nsample,
+		.weight = r->weight,
+		.ev = r->ev,
+		.pool = r->pool,
+		.shots = shots_of(r),
+		.key = shots_key(r),
+		.trajectories = trajectories_of(r->program,
+			&(struct evaluator_options){
+				.shots = shots_of(r), .trajectories = trajectories_given(r) }),
 		.v = mem_alloc(r->program->ncircuit + 2, sizeof *v.v) };
 	struct err e;
 	int status = run_values_emit(&v, what, &e) ? cli_fail(r->cli, &e) : write_values(r->cli, &v);

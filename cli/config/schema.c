@@ -14,6 +14,7 @@
 #include "runtime/data/generate/generate.h"
 #include "runtime/data/transform/transform.h"
 #include "runtime/exec/exact_optimisation.h"
+#include "runtime/exec/evaluator.h"
 #include "runtime/exec/shots.h"
 #include "runtime/exec/statevector/backends.h"
 #include "runtime/net/launch/hostfile.h"

@@ -67,6 +67,7 @@ int execution_options(const struct execution_words *w, struct evaluator_options 
 	o.precision = !strcmp(w->precision, "double") || !target_can(o.target, TARGET_SINGLE) ? PRECISION_DOUBLE : PRECISION_SINGLE;
 	o.gradient = w->gradient ? gradient_of(w->gradient) : GRADIENT_NONE;
 	o.shots = w->shots;
+	o.trajectories = w->trajectories;
 	o.optimisations = w->optimisations;
 	o.split = w->split;
 	o.nthread = w->threads ? w->threads : cpus_threads(&rule);
@@ -162,9 +163,24 @@ struct execution_words execution_of_config(const struct config *c, const struct 
 		.gradient = config_text(c, KEY_RUN_GRADIENT),
 		.threads = (uint32_t)config_int(c, KEY_RUN_THREADS),
 		.shots = (uint32_t)config_int(c, KEY_RUN_SHOTS),
+		.trajectories = (uint32_t)config_int(c, KEY_RUN_TRAJECTORIES),
 		.split = split_of(c, p),
 		.optimisations = optimisations_of(config_node(c, KEY_RUN_OPTIMIZATIONS)),
 	};
+}
+
+void execution_say_trajectories(const struct cli *c, const struct program *p,
+	const struct evaluator_options *o)
+{
+	uint32_t n = trajectories_of(p, o);
+
+	if (n)
+		cli_note(c,
+			"the outputs are means over %u trajector%s of each sample, because the model has noise channels",
+			n, n == 1 ? "y" : "ies");
+	else if (o->trajectories)
+		cli_note(c,
+			"the model has no noise channels, so the number of trajectories has no effect");
 }
 
 const char *execution_device(const struct evaluator_options *o) { return o->target->device; }

@@ -2,10 +2,12 @@
  * Converts words (device, precision, isa, ...) to options of an evaluator on this machine. */
 #pragma once
 
+#include "cli/command.h"
 #include "cli/config/configuration.h"
 #include "runtime/exec/evaluator.h"
 
 struct execution_words { const char *device, *precision, *isa, *gradient; uint32_t threads /* 0: auto */, shots /* 0: exact */;
+	uint32_t trajectories;  /* of models with noise channels; 0: the default */
 	uint32_t split;         /* ranks that states are split over; 0: 1 */
 	unsigned optimisations; /* of enum optimisation */
 	bool plan_alone;        /* only a plan is made: no GPU is needed */
@@ -21,6 +23,9 @@ int execution_threads(unsigned n, struct err *e);
 int execution_optimisations(const char *text, unsigned *out, struct err *e);
 /* p: of the configuration, by which run.split: auto is resolved. */
 struct execution_words execution_of_config(const struct config *c, const struct program *p);
+/* On stderr: how many trajectories a model with noise channels has; that a number of them has no effect without. */
+void execution_say_trajectories(const struct cli *c, const struct program *p,
+	const struct evaluator_options *o);
 /* The resolved words, as weights.bin records them. */
 const char *execution_device(const struct evaluator_options *o);
 const char *execution_isa(const struct evaluator_options *o);

@@ -137,6 +137,64 @@ static void squares(const cplx *psi, uint64_t size, double *out)
 		out[i] = creal(psi[i]) * creal(psi[i]) + cimag(psi[i]) * cimag(psi[i]);
 }
 
+/* One trajectory of a sample: its squares, or frequencies among its shots, into p[size], bits of these into *bit, which is moved. */
+static int emit_trajectory(struct run_values *r, uint32_t c, uint32_t s, uint32_t t, cplx *psi,
+	double *p, double **bit, struct err *e)
+{
+	const uint32_t nwire = r->program->circuit[c].nwire, n = r->trajectories;
+	const struct shot_stream stream = { .key = r->key, .sample = s, .variant = t, .group = c };
+	uint64_t size = (uint64_t)1 << nwire, shots = n ? trajectory_shots(r->shots, n, t) : r->shots;
+	int code = evaluator_trajectory(r->ev, c, row_of(r, s), s, t, psi, e);
+
+	if (code)
+		return code;
+	squares(psi, size, p);
+	if (bit) {
+		shot_bits(p, nwire, shots, &stream, *bit);
+		*bit += shots * nwire;
+	} else if (r->shots) {
+		shot_frequencies(p, size, shots, &stream, (double *)psi);
+	}
+	return 0;
+}
+
+/* The part of a mean that trajectory t has. */
+static double part_of(const struct run_values *r, uint32_t t)
+{
+	return r->shots ? (double)trajectory_shots(r->shots, r->trajectories, t) / r->shots
+			: 1.0 / r->trajectories;
+}
+
+/* Means over the trajectories of a sample; each uses p[size]. */
+static int emit_means(struct run_values *r, uint32_t c, uint32_t s, cplx *psi, double *p,
+	double *out, struct err *e)
+{
+	uint64_t size = (uint64_t)1 << r->program->circuit[c].nwire;
+	int code = 0;
+
+	for (uint32_t t = 0; t < r->trajectories && !code; t++) {
+		code = emit_trajectory(r, c, s, t, psi, p, NULL, e);
+		for (uint64_t i = 0; i < size && !code; i++)
+			out[i] += part_of(r, t) * p[i];
+	}
+	return code;
+}
+
+static int emit_sample(struct run_values *r, enum emit what, uint32_t c, uint32_t s, cplx *psi,
+	double *p, double *out, struct err *e)
+{
+	int code = 0;
+
+	if (what == EMIT_STATE)
+		return evaluator_state(r->ev, c, row_of(r, s), (cplx *)out, e);
+	if (what == EMIT_PROBABILITIES)
+		return r->trajectories ? emit_means(r, c, s, psi, p, out, e)
+				       : emit_trajectory(r, c, s, 0, psi, out, NULL, e);
+	for (uint32_t t = 0; t < (r->trajectories ? r->trajectories : 1) && !code; t++)
+		code = emit_trajectory(r, c, s, t, psi, p, &out, e);
+	return code;
+}
+
 /* Of one circuit its amplitudes, their squares or frequencies among the shots, or the bits of all shots. */
 static int emit_circuit(struct run_values *r, enum emit what, uint32_t c, struct err *e)
 {
@@ -151,31 +209,18 @@ static int emit_circuit(struct run_values *r, enum emit what, uint32_t c, struct
 	struct values *v =
 		result(r, *code->name ? code->name : names[what], bits ? 3 : 2, dim, state, e);
 	mem_auto cplx *psi = v ? mem_try(size, sizeof *psi) : NULL;
-	mem_auto double *p = psi && bits ? mem_try(size, sizeof *p) : NULL;
+	mem_auto double *p = psi && (bits || r->trajectories) ? mem_try(size, sizeof *p) : NULL;
 	int status = 0;
 
-	if (!psi || (bits && !p))
+	if (!psi || ((bits || r->trajectories) && !p))
 		return v ? err_set(e, -ERR_CONFIG, "no memory for a state of %u qubits", code->nwire)
 			 : e->code;
 	v->index[0] = "sample";
 	v->index[1] = bits ? "shot" : "index";
 	v->column = bits ? "qubit" : NULL;
-	for (uint32_t s = 0; !status && s < r->nsample; s++) {
-		const struct shot_stream stream = { .key = r->key, .sample = s, .group = c };
-		double *out = v->array.value + s * each;
-
-		status = evaluator_state(r->ev, c, row_of(r, s), psi, e);
-		if (status)
-			break;
-		if (state)
-			memcpy(out, psi, size * sizeof *psi);
-		else
-			squares(psi, size, bits ? p : out);
-		if (bits)
-			shot_bits(p, code->nwire, r->shots, &stream, out);
-		else if (!state && r->shots)
-			shot_frequencies(out, size, r->shots, &stream, (double *)psi);
-	}
+	evaluator_draws(r->ev, r->key, 0);
+	for (uint32_t s = 0; !status && s < r->nsample; s++)
+		status = emit_sample(r, what, c, s, psi, p, v->array.value + s * each, e);
 	return status;
 }
 

@@ -15,7 +15,8 @@ struct run_values {
 	struct evaluator *ev;
 	struct pool *pool;
 	uint32_t shots;              /* 0: exact */
-	uint64_t key;                /* of the shots */
+	uint32_t trajectories;       /* 0: the model has no noise channels */
+	uint64_t key;                /* of the shots and trajectories */
 	struct values *v;            /* (program->ncircuit + 2) results, which the caller releases */
 	unsigned nv;                 /* how many there are, 0 at first */
 };

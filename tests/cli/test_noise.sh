@@ -1,0 +1,127 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Noise channels in run, train, infer, draw and compile: means over trajectories, the same bits for any number of threads and
+# workers and after a kill, and what is refused.
+. "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
+
+cat >noisy.qcnn <<'END_MODEL'
+QCNN 1;
+const float p = 0.1;
+qubit[3] q;
+input float x;
+param float[2] w = {0.3, 0.8};
+block turn(float[2] w) a, b { ry(w[0]) a; rx(w[1]) b; cx a, b; depolarizing(p) a, b; }
+ry(x) q[0];
+turn(w) on windows(q, 2, 1);
+bit_flip(p) q[2];
+observe z(q[2]);
+END_MODEL
+sed -e '/bit_flip/d; s/depolarizing.*; }/}/' noisy.qcnn >pure.qcnn
+printf 'x,label\n0.1,1\n1.2,-1\n2.3,1\n2.4,-1\n-0.7,1\n' >five.csv
+cut -d, -f1 five.csv >x.csv
+cat >config.yaml <<'END_CONFIG'
+model: {file: noisy.qcnn}
+data: {train: five.csv, validation: five.csv, inputs: {x: [x]}}
+train: {epochs: 6, batch_size: 2, optimizer: {adam: {learning_rate: 0.1}}, metrics: [mae]}
+run: {seed: 3, isa: baseline, trajectories: 20}
+log: {report: false, tensorboard: false}
+END_CONFIG
+
+# ---- run ----
+tap_exit 0 "run" "$QCNN" run --data=x.csv --format=csv noisy.qcnn
+tap_has err "means over 100 trajectories of each sample" "says how many trajectories there are"
+"$QCNN" run -q --data=x.csv --format=csv --trajectories=10000 noisy.qcnn >many.csv
+"$QCNN" run -q --data=x.csv --format=csv --trajectories=10000 --threads=3 noisy.qcnn >other.csv
+tap_same many.csv other.csv "the same with three threads"
+"$QCNN" run -q --data=x.csv --format=csv --trajectories=10000 --hosts=local:2 noisy.qcnn >other.csv
+tap_same many.csv other.csv "the same with two workers"
+"$QCNN" run -q --data=x.csv --format=csv --trajectories=10000 --seed=1 noisy.qcnn >other.csv
+tap_ok "another seed, other trajectories" sh -c '! cmp -s many.csv other.csv'
+"$QCNN" run -q --data=x.csv --format=csv --const p=0 noisy.qcnn >zero.csv
+"$QCNN" run -q --data=x.csv --format=csv pure.qcnn >pure.csv
+tap_ok "without noise, up to rounding" awk -F, 'NR == FNR { v[$1] = $2; next } FNR > 1 { d = $2 - v[$1]; n++; if (d * d > 1e-12) bad++ }
+	END { exit !(n == 5 && !bad) }' pure.csv zero.csv
+tap_exit 0 "trajectories of a model without channels" "$QCNN" run --data=x.csv --trajectories=5 --format=csv pure.qcnn
+tap_has err "the model has no noise channels, so the number of trajectories has no effect" "change nothing, which is said"
+tap_same pure.csv out "the same numbers"
+# One trajectory is one state: the probabilities are those of all trajectories, one by one.
+tap_exit 2 "the state" "$QCNN" run --data=x.csv --emit=state noisy.qcnn
+tap_has err "a model with noise channels has no state vector; --emit=probabilities" "is refused"
+tap_exit 0 "probabilities" "$QCNN" run -q --data=x.csv --emit=probabilities --trajectories=200 --precision=double --format=csv noisy.qcnn
+cp out probabilities.csv
+"$QCNN" run -q --data=x.csv --trajectories=200 --precision=double --format=csv noisy.qcnn >z.csv
+tap_ok "are those of the outputs' trajectories" awk -F, 'FNR == 1 { next } NR == FNR { z[$1] += ($2 >= 4 ? -1 : 1) * $3; n[$1] += $3; next }
+	{ d = z[$1] - $2; e = n[$1] - 1; k++; if (d * d + e * e > 1e-24) bad++ } END { exit !(k == 5 && !bad) }' probabilities.csv z.csv
+tap_exit 0 "samples" "$QCNN" run -q --data=x.csv --emit=samples --shots=50 --trajectories=7 --format=csv noisy.qcnn
+awk -F, 'NR > 1 { n[$1 "," $3 + 2 * $4 + 4 * $5]++ } END { for (s = 0; s < 5; s++) for (i = 0; i < 8; i++) printf "%d,%d,%.12g\n", s, i, n[s "," i] / 50 }' out >counted
+"$QCNN" run -q --data=x.csv --emit=probabilities --shots=50 --trajectories=7 --format=csv noisy.qcnn | awk -F, 'NR > 1 { printf "%d,%d,%.12g\n", $1, $2, $3 }' >frequencies
+tap_same counted frequencies "are the shots of --emit=probabilities, of all trajectories"
+for method in adjoint shift difference; do
+	"$QCNN" run -q --data=x.csv --emit=jacobian --gradient=$method --precision=double --trajectories=30 --format=csv noisy.qcnn >$method.csv
+done
+tap_ok "derivatives of three methods agree" awk -F, 'FNR == 1 { f++; next } f == 1 { v[FNR] = $3; w[FNR] = $4; next }
+	{ d = $3 - v[FNR]; e = $4 - w[FNR]; n++; if (d * d + e * e > (f == 2 ? 1e-24 : 1e-12)) bad++ } END { exit !(n == 10 && !bad) }' adjoint.csv shift.csv difference.csv
+tap_exit 2 "no trajectory" "$QCNN" run --data=x.csv --trajectories=0 noisy.qcnn
+tap_exit 2 "too many" "$QCNN" run --data=x.csv --trajectories=1048577 noisy.qcnn
+
+# ---- train and infer ----
+tap_exit 0 "train" "$QCNN" train --no-progress -o want.bin config.yaml
+tap_has err "means over 20 trajectories" "says how many trajectories there are"
+for more in --set=run.threads=3 --hosts=local:1 --hosts=local:2 --hosts=local:3; do
+	"$QCNN" train -q --fresh --set cluster.start_seconds=100 $more -o got.bin config.yaml
+	tap_ok "the same weights with $more" cmp want.bin got.bin
+done
+"$QCNN" train -q --fresh -o got.bin --set run.trajectories=21 config.yaml
+tap_ok "other weights with one trajectory more" sh -c '! cmp -s want.bin got.bin'
+"$QCNN" train -q --fresh -o got.bin --set model.file=pure.qcnn --set run.trajectories=null config.yaml
+"$QCNN" train -q --fresh -o pure.bin --set model.file=pure.qcnn --set run.trajectories=null --hosts=local:2 config.yaml
+tap_ok "a model without channels, too" cmp got.bin pure.bin
+tap_is "$("$QCNN" weights show pure.bin | grep -c trajectories)" 0 "its file has no word of trajectories"
+tap_exit 0 "infer" "$QCNN" infer --json --data=five.csv want.bin
+cp out first.json
+tap_has err "means over 20 trajectories" "has as many as the training"
+"$QCNN" infer -q --json --data=five.csv --hosts=local:2 want.bin >other.json
+tap_same first.json other.json "the same with two workers"
+tap_exit 0 "infer with others" "$QCNN" infer --json --data=five.csv --trajectories=1000 --seed=4 want.bin
+tap_has err "means over 1000 trajectories" "has those"
+tap_exit 0 "a dry run" "$QCNN" train --dry-run config.yaml
+tap_has out "of 20 trajectories" "counts the operations of all trajectories"
+
+# Killed, and gone on with.
+set -- --no-progress --set log.checkpoint_steps=20 --set train.epochs=1500 --set log.dir=kept
+"$QCNN" train "$@" --fresh -o want.bin config.yaml 2>/dev/null
+rm -rf kept got.bin
+"$QCNN" train "$@" -o got.bin config.yaml 2>/dev/null &
+pid=$!
+tap_until 'test -s kept/*/checkpoint/1.bin' 30
+kill -s KILL $pid
+wait $pid 2>/dev/null
+if [ -e got.bin ]; then
+	tap_skip "killed: it was too fast"
+else
+	tap_exit 0 "resume" "$QCNN" train "$@" -o got.bin config.yaml
+	tap_has err "resuming" "goes on"
+	tap_ok "to the same weights" cmp want.bin got.bin
+fi
+
+# ---- what shows circuits ----
+tap_exit 0 "draw" "$QCNN" draw noisy.qcnn
+tap_has out "depolarizing(0.1)" "channels are boxes"
+tap_exit 0 "draw all gates" "$QCNN" draw --expand noisy.qcnn
+tap_is "$(grep -c 'less\|draw' out)" 0 "without their random numbers"
+tap_exit 0 "an SVG" "$QCNN" draw --svg=noisy.svg noisy.qcnn
+tap_has noisy.svg "bit_flip(0.1)" "with boxes"
+tap_exit 65 "OpenQASM" "$QCNN" compile -q --emit=openqasm noisy.qcnn
+tap_has err "the model has noise channels, which OpenQASM has not" "is refused"
+"$QCNN" compile -q --emit=asm -o noisy.asm noisy.qcnn
+"$QCNN" run -q --data=x.csv --format=csv --trajectories=10000 noisy.asm >other.csv
+tap_same many.csv other.csv "the assembly has the same channels"
+"$QCNN" compile -q --emit=circuit -o again.qcnn noisy.qcnn
+tap_is "$(grep -c '^depolarizing(0.1) q\[[01]\], q\[[12]\];' again.qcnn)" 2 "and so has the circuit"
+"$QCNN" run -q --data=x.csv --format=csv --trajectories=10000 again.qcnn >other.csv
+tap_ok "up to rounding" awk -F, 'FNR == 1 { next } NR == FNR { v[$1] = $2; next } { d = $2 - v[$1]; n++; if (d * d > 1e-10) bad++ }
+	END { exit !(n == 5 && !bad) }' many.csv other.csv
+tap_exit 0 "bench" "$QCNN" bench --circuit=noisy.qcnn --runs=2 --json
+tap_has out "trajectories 100" "names the trajectories"
+tap_exit 0 "check" "$QCNN" check noisy.qcnn
+tap_done

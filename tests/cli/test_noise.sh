@@ -106,8 +106,9 @@ fi
 
 # ---- what shows circuits ----
 tap_exit 0 "draw" "$QCNN" draw noisy.qcnn
-tap_has out "depolarizing(0.1)" "channels are boxes"
+tap_has out "bit_flip(0.1)" "channels are boxes"
 tap_exit 0 "draw all gates" "$QCNN" draw --expand noisy.qcnn
+tap_has out "depolarizing(0.1)" "channels inside of blocks, too"
 tap_is "$(grep -c 'less\|draw' out)" 0 "without their random numbers"
 tap_exit 0 "an SVG" "$QCNN" draw --svg=noisy.svg noisy.qcnn
 tap_has noisy.svg "bit_flip(0.1)" "with boxes"

@@ -34,6 +34,11 @@ struct builtin_row {
 	enum kind result; /* see builtins.def */
 	const char *doc;
 };
+/* Constants that expressions name. */
+enum { MATH_CONSTANTS = 3 };
+extern const char *const math_constant_names[MATH_CONSTANTS];
+bool math_constant(const char *name, double *value);
+
 const struct builtin_row *builtin_row(enum builtin b);
 enum builtin builtin_find(const char *name);
 /* Its first argument is the name of a file. */

@@ -148,29 +148,22 @@ void kinds_list(struct resolver *r, const struct node_list *l)
 
 /* ---- leaves ---- */
 
-static enum kind expr_int(struct resolver *r, struct node *n)
+static enum kind expr_number(struct resolver *r, struct node *n)
 {
 	(void)r;
-	return is(n, KIND_INT);
-}
-
-static enum kind expr_real(struct resolver *r, struct node *n)
-{
-	(void)r;
-	return is(n, KIND_FLOAT);
-}
-
-static enum kind expr_error(struct resolver *r, struct node *n)
-{
-	(void)r;
-	return is(n, KIND_UNKNOWN);
+	return is(n,
+		n->kind == NODE_INT            ? KIND_INT
+			: n->kind == NODE_REAL ? KIND_FLOAT
+					       : KIND_UNKNOWN);
 }
 
 static enum kind expr_name(struct resolver *r, struct node *n)
 {
+	double value;
+
 	n->decl = scope_value(r, n);
 	if (!n->decl)
-		return is(n, is_math_constant(n->name) ? KIND_FLOAT : KIND_UNKNOWN);
+		return is(n, math_constant(n->name, &value) ? KIND_FLOAT : KIND_UNKNOWN);
 	return array_of(n, n->decl->rank, n->decl->ndim);
 }
 
@@ -510,10 +503,18 @@ static enum kind expr_each(struct resolver *r, struct node *n)
 }
 
 static enum kind (*const visit[NODE_COUNT])(struct resolver *r, struct node *n) = {
-	[NODE_INT] = expr_int, [NODE_REAL] = expr_real, [NODE_NAME] = expr_name, [NODE_INDEX] = expr_index,
-	[NODE_RANGE] = expr_range, [NODE_SET] = expr_set, [NODE_TUPLE] = expr_tuple,
-	[NODE_UNARY] = expr_unary, [NODE_BINARY] = expr_binary, [NODE_APPLY] = expr_apply,
-	[NODE_EACH] = expr_each, [NODE_ERROR] = expr_error,
+	[NODE_INT] = expr_number,
+	[NODE_REAL] = expr_number,
+	[NODE_ERROR] = expr_number,
+	[NODE_NAME] = expr_name,
+	[NODE_INDEX] = expr_index,
+	[NODE_RANGE] = expr_range,
+	[NODE_SET] = expr_set,
+	[NODE_TUPLE] = expr_tuple,
+	[NODE_UNARY] = expr_unary,
+	[NODE_BINARY] = expr_binary,
+	[NODE_APPLY] = expr_apply,
+	[NODE_EACH] = expr_each,
 };
 
 enum kind kinds_expr(struct resolver *r, struct node *n) { return visit[n->kind](r, n); }

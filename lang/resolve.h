@@ -61,7 +61,6 @@ struct node *scope_value(struct resolver *r, struct node *n);
 /* Remember the names in the text of an ERROR node; does the text name this one? */
 void scope_drop(struct resolver *r, struct span at);
 bool scope_dropped(const struct resolver *r, const char *name);
-bool is_math_constant(const char *name);
 
 /* kinds.c: every function writes n->rank (and ndim) and returns the kind. */
 enum kind kinds_expr(struct resolver *r, struct node *n);

@@ -63,22 +63,19 @@ static void check_value(struct resolver *r, struct node *n, struct node *value, 
 	}
 }
 
-static void constant_value(struct resolver *r, struct node *value, enum kind declared_kind)
-{
-	if (KIND_BIT(declared_kind) & KINDS_ARRAY)
-		kinds_require(r, value, KIND_BIT(KIND_INT_ARRAY) | KIND_BIT(KIND_FLOAT_ARRAY), "the value", "a list of numbers");
-	else
-		kinds_require(r, value, KINDS_CONSTANT, "the value", "a number");
-}
-
 void decl_const(struct resolver *r, struct node *n)
 {
 	decl_dims(r, n->a);
 	decl_set_kind(n, n->op, false);
 	kinds_expr(r, n->b);
 	check_value(r, n, n->b, "declared");
-	if (decl_takes(n->rank, n->b->rank))
-		constant_value(r, n->b, n->rank);
+	if (decl_takes(n->rank, n->b->rank)) {
+		if (KIND_BIT(n->rank) & KINDS_ARRAY)
+			kinds_require(r, n->b, KIND_BIT(KIND_INT_ARRAY) | KIND_BIT(KIND_FLOAT_ARRAY),
+				"the value", "a list of numbers");
+		else
+			kinds_require(r, n->b, KINDS_CONSTANT, "the value", "a number");
+	}
 	scope_declare(r, SPACE_VALUE, n);
 }
 
@@ -220,10 +217,11 @@ static struct node *root_name(struct node *n)
 static bool can_assign(struct resolver *r, struct node *target)
 {
 	struct node *name = root_name(target), *decl = name->decl;
+	double value;
 
 	if (decl && (decl->kind == NODE_VAR || decl->kind == NODE_LET))
 		return true;
-	if (!decl && !is_math_constant(name->name))
+	if (!decl && !math_constant(name->name, &value))
 		return false;
 	struct diag *g = diag_at(r->diags, DIAG_CANNOT_ASSIGN, target->span,
 		"`%s` cannot be assigned", name->name);

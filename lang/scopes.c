@@ -7,22 +7,10 @@
 #include <string.h>
 #include <strings.h>
 
-static const char *const math_constants[] = { "pi", "tau", "euler" };
-
-enum { NMATH = sizeof math_constants / sizeof *math_constants };
-
 static const char *const space_texts[] = {
 	[SPACE_VALUE] = "a value", [SPACE_CALL] = "a gate or block", [SPACE_LAYER] = "a layer",
 	[SPACE_CIRCUIT] = "a circuit", [SPACE_INSTANCE] = "an instance",
 };
-
-bool is_math_constant(const char *name)
-{
-	for (size_t i = 0; i < NMATH; i++)
-		if (!strcmp(name, math_constants[i]))
-			return true;
-	return false;
-}
 
 /* FNV-1a. */
 static uint32_t hash_of(const char *s)
@@ -243,8 +231,9 @@ static void not_visible(struct resolver *r, struct node *n, struct node *hidden)
 struct node *scope_value(struct resolver *r, struct node *n)
 {
 	struct node *hidden, *decl = scope_find(r, SPACE_VALUE, n->name, &hidden);
+	double value;
 
-	if (decl || is_math_constant(n->name) || (!hidden && scope_dropped(r, n->name)))
+	if (decl || math_constant(n->name, &value) || (!hidden && scope_dropped(r, n->name)))
 		return decl;
 	if (hidden) {
 		not_visible(r, n, hidden);
@@ -253,6 +242,6 @@ struct node *scope_value(struct resolver *r, struct node *n)
 	struct diag *g =
 		diag_at(r->diags, DIAG_UNKNOWN_NAME, n->name_span, "unknown name `%s`", n->name);
 	diag_label(g, "nothing of this name is declared above");
-	scope_suggest(r, g, SPACE_VALUE, n->name, math_constants, NMATH);
+	scope_suggest(r, g, SPACE_VALUE, n->name, math_constant_names, MATH_CONSTANTS);
 	return NULL;
 }

@@ -79,22 +79,19 @@ static double float_result(int op, double a, double b)
 	}
 }
 
-static struct value angle_binary(struct elab *e, const struct node *n, const struct value *a, const struct value *b)
-{
-	if (n->op == AST_MOD)
-		return elab_fail(e, DIAG_NOT_CONSTANT, n->span, "`%%` cannot act on weights or inputs");
-	return value_angle(exprs_node(&e->design.exprs, angle_op[n->op],
-		value_expr(&e->design.exprs, a), value_expr(&e->design.exprs, b)));
-}
-
 static struct value arithmetic(struct elab *e, const struct node *n, const struct value *a, const struct value *b)
 {
 	bool divides = n->op == AST_DIV || n->op == AST_MOD;
 
 	if (divides && b->kind != KIND_ANGLE && value_number(b) == 0)
 		return elab_fail(e, DIAG_DIVISION_BY_ZERO, n->span, "division by zero");
-	if (a->kind == KIND_ANGLE || b->kind == KIND_ANGLE)
-		return angle_binary(e, n, a, b);
+	if (a->kind == KIND_ANGLE || b->kind == KIND_ANGLE) {
+		if (n->op == AST_MOD)
+			return elab_fail(e, DIAG_NOT_CONSTANT, n->span,
+				"`%%` cannot act on weights or inputs");
+		return value_angle(exprs_node(&e->design.exprs, angle_op[n->op],
+			value_expr(&e->design.exprs, a), value_expr(&e->design.exprs, b)));
+	}
 	if (a->kind == KIND_INT && b->kind == KIND_INT && e->tree->dialect != DIALECT_QASM2)
 		return int_binary(e, n, a->i, b->i);
 	return finite_value(e, float_result(n->op, value_number(a), value_number(b)), n->span);
@@ -359,21 +356,11 @@ static struct value tuple(struct elab *e, const struct node *n)
 
 static struct value name(struct elab *e, const struct node *n)
 {
-	static const struct {
-		const char *name;
-		double value;
-	} constant[] = {
-		{ "pi", PI },
-		{ "tau", 2 * PI },
-		{ "euler", 2.7182818284590452354 },
-	};
+	double constant;
 
 	if (n->decl)
 		return e->value[n->decl->number];
-	for (size_t i = 0; i < sizeof constant / sizeof *constant; i++)
-		if (!strcmp(n->name, constant[i].name))
-			return value_float(constant[i].value);
-	return value_unknown();
+	return math_constant(n->name, &constant) ? value_float(constant) : value_unknown();
 }
 
 struct value elab_eval(struct elab *e, const struct node *n)

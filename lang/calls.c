@@ -54,15 +54,6 @@ static void gate_signature(struct diag *g, const char *name, const struct gate_r
 
 /* ---- arguments ---- */
 
-static void count_arguments(struct resolver *r, struct node *n, const struct node *decl, uint32_t want)
-{
-	struct diag *g = diag_at(r->diags, DIAG_CALL_ARGUMENTS, n->kind == NODE_INSTANCE ? n->callee_span : n->name_span,
-		"wrong number of arguments for `%s`", decl->name);
-
-	diag_label(g, "takes %u argument%s, here %s %u", want, plural(want), n->args.n == 1 ? "is" : "are", n->args.n);
-	show_signature(r, g, decl);
-}
-
 static unsigned kinds_of_formal(const struct node *f)
 {
 	bool is_int = f->op == AST_TYPE_INT;
@@ -93,7 +84,13 @@ static void fit_arguments(struct resolver *r, struct node *n, const struct node 
 	uint32_t want = count_angles(decl);
 
 	if (n->args.n != want) {
-		count_arguments(r, n, decl, want);
+		struct diag *g = diag_at(r->diags, DIAG_CALL_ARGUMENTS,
+			n->kind == NODE_INSTANCE ? n->callee_span : n->name_span,
+			"wrong number of arguments for `%s`", decl->name);
+
+		diag_label(g, "takes %u argument%s, here %s %u", want, plural(want),
+			n->args.n == 1 ? "is" : "are", n->args.n);
+		show_signature(r, g, decl);
 		return;
 	}
 	for (uint32_t i = 0; i < want; i++)

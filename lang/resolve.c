@@ -341,16 +341,6 @@ static int visit_error(struct node *n, void *ctx)
 	return 0;
 }
 
-static void survey(struct resolver *r, const struct node *file)
-{
-	for (uint32_t i = 0; i < file->list.n; i++) {
-		if (file->list.v[i]->kind != NODE_CIRCUIT)
-			continue;
-		if (!r->ncircuit++)
-			r->circuit = file->list.v[i];
-	}
-}
-
 void lang_resolve(struct ast *t, struct diags *d)
 {
 	mem_auto struct resolver *r = mem_alloc(1, sizeof *r);
@@ -358,7 +348,12 @@ void lang_resolve(struct ast *t, struct diags *d)
 	r->tree = t;
 	r->diags = d;
 	r->scope = 1;
-	survey(r, t->file);
+	for (uint32_t i = 0; i < t->file->list.n; i++) {
+		struct node *n = t->file->list.v[i];
+
+		if (n->kind == NODE_CIRCUIT && !r->ncircuit++)
+			r->circuit = n;
+	}
 	if (diags_errors(d))
 		ast_walk(t->file, visit_error, r);
 	inside(r, t->file, r->ncircuit ? IN_OUTSIDE : IN_FILE);

@@ -94,15 +94,6 @@ static const struct node *first_circuit(const struct node_list *l)
 	return NULL;
 }
 
-static void run_only(struct elab *e, const struct node *c)
-{
-	if (c->list.n)
-		diag_help(elab_error(e, DIAG_SEVERAL_CIRCUITS, c->name_span, "circuit `%s` takes arguments", c->name),
-			"give them where it is used: head (%s(...) a) { ... }", c->name);
-	else
-		run_instance(e, "", c, NULL, NULL);
-}
-
 /* ---- the head ---- */
 
 static uint32_t count_readouts(const struct design *d)
@@ -208,8 +199,14 @@ static void run_with_circuits(struct elab *e, const struct node *first)
 		elab_run(e, l->v[i]);
 	for (uint32_t i = 0; e->head && i < e->head->list.n; i++)
 		named = named || e->head->list.v[i]->kind == NODE_INSTANCE;
-	if (!named && !e->stop)
-		run_only(e, first);
+	if (!named && !e->stop) {
+		if (first->list.n)
+			diag_help(elab_error(e, DIAG_SEVERAL_CIRCUITS, first->name_span,
+					  "circuit `%s` takes arguments", first->name),
+				"give them where it is used: head (%s(...) a) { ... }", first->name);
+		else
+			run_instance(e, "", first, NULL, NULL);
+	}
 	for (uint32_t i = 0; named && i < e->head->list.n && !e->stop; i++)
 		if (e->head->list.v[i]->kind == NODE_INSTANCE)
 			run_instances(e, e->head->list.v[i]);

@@ -52,13 +52,6 @@ static bool type_fits(int type, enum kind element)
 	return type == AST_TYPE_FLOAT || element == KIND_INT;
 }
 
-static struct value convert_number(struct elab *e, struct value v, int type, struct span at)
-{
-	if (!type_fits(type, v.kind))
-		return elab_fail(e, DIAG_WRONG_KIND, at, "an int is needed here, not %s", value_kind_text(v.kind));
-	return type == AST_TYPE_FLOAT && v.kind == KIND_INT ? value_float((double)v.i) : v;
-}
-
 struct value elab_convert(struct elab *e, struct value v, int type, const struct node *dims,
 	struct span at, const struct node *decl)
 {
@@ -67,8 +60,12 @@ struct value elab_convert(struct elab *e, struct value v, int type, const struct
 
 	if (v.kind == KIND_UNKNOWN || !elab_dims(e, dims, 0, COMPILE_LIST_MAX, DIAG_LIMIT_LIST, &ndim, dim))
 		return value_unknown();
-	if (!ndim && value_is_number(&v))
-		return convert_number(e, v, type, at);
+	if (!ndim && value_is_number(&v)) {
+		if (!type_fits(type, v.kind))
+			return elab_fail(e, DIAG_WRONG_KIND, at, "an int is needed here, not %s",
+				value_kind_text(v.kind));
+		return type == AST_TYPE_FLOAT && v.kind == KIND_INT ? value_float((double)v.i) : v;
+	}
 	if (!ndim || !value_is_array(&v))
 		return elab_fail(e, DIAG_WRONG_KIND, at, "%s is needed here, not %s",
 			ndim ? "an array" : type == AST_TYPE_INT ? "an int" : "a number", value_kind_text(v.kind));

@@ -189,15 +189,6 @@ static struct value gather(struct elab *e, const struct node *n, const struct ar
 	return ndim ? value_array(r) : array_at(r, 0);
 }
 
-static struct value slice_view(struct elab *e, const struct array *a, const struct picks *p)
-{
-	uint32_t dim[PROGRAM_DIMS_MAX];
-
-	memcpy(dim, a->dim, sizeof dim);
-	dim[0] = p->n;
-	return value_array(array_part(e->arena, a, (size_t)p->first * inner_count(a, 1), a->ndim, dim));
-}
-
 static struct value index_array(struct elab *e, const struct node *n, const struct value *v)
 {
 	const struct array *a = v->array;
@@ -216,8 +207,14 @@ static struct value index_array(struct elab *e, const struct node *n, const stru
 	}
 	if (n->list.n == 1 && p[0].single)
 		return array_row(e->arena, a, (uint32_t)p[0].first);
-	if (n->list.n == 1 && p[0].regular && p[0].step == 1)
-		return slice_view(e, a, &p[0]);
+	if (n->list.n == 1 && p[0].regular && p[0].step == 1) {
+		uint32_t dim[PROGRAM_DIMS_MAX];
+
+		memcpy(dim, a->dim, sizeof dim);
+		dim[0] = p[0].n;
+		return value_array(array_part(e->arena, a, (size_t)p[0].first * inner_count(a, 1),
+			a->ndim, dim));
+	}
 	return gather(e, n, a, p);
 }
 

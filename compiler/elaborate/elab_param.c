@@ -171,14 +171,6 @@ static void add_input(struct design *d, const struct node *n, const struct input
 	*arena_push(d->arena, d->input, d->ninput) = *g;
 }
 
-static void input_state(struct elab *e, const struct node *n)
-{
-	struct design *d = &e->design;
-
-	elab_bind(e, n, (struct value){ .kind = KIND_STATE, .input = d->ninput });
-	add_input(d, n, &(struct input_group){ .name = n->name, .is_state = true, .ndim = 1 });
-}
-
 /* Inputs are numbered here without the states, whose sizes come with their use;
  * lowering makes room for those. */
 void elab_input(struct elab *e, const struct node *n)
@@ -188,7 +180,8 @@ void elab_input(struct elab *e, const struct node *n)
 
 	elab_bind(e, n, value_unknown());
 	if (n->op == AST_TYPE_STATE) {
-		input_state(e, n);
+		elab_bind(e, n, (struct value){ .kind = KIND_STATE, .input = d->ninput });
+		add_input(d, n, &(struct input_group){ .name = n->name, .is_state = true, .ndim = 1 });
 		return;
 	}
 	if (!elab_dims(e, n->a, 1, PROGRAM_INPUTS_MAX - d->ninput_scalar, DIAG_LIMIT_SIZE, &g.ndim, g.dim))

@@ -159,14 +159,6 @@ static void endless(struct elab *e, const struct node *n, unsigned nerror)
 	e->stop = true;
 }
 
-static void too_idle(struct elab *e, const struct node *n)
-{
-	struct diag *g = elab_error(e, DIAG_LIMIT_STEPS, n->a->span, "this `while` runs more than %d times without adding a gate", COMPILE_IDLE_MAX);
-	diag_label(g, "still true");
-	elab_in_loop(e, g);
-	e->stop = true;
-}
-
 /* One run of the body.  What it does depends on the variables alone: when it changes none, the next run does the same. */
 static bool run_body(struct elab *e, const struct node *n, uint64_t *idle)
 {
@@ -180,8 +172,14 @@ static bool run_body(struct elab *e, const struct node *n, uint64_t *idle)
 		return false;
 	}
 	*idle = (uint64_t)e->ncall + e->nterm == before ? *idle + 1 : 0;
-	if (*idle > COMPILE_IDLE_MAX)
-		too_idle(e, n);
+	if (*idle > COMPILE_IDLE_MAX) {
+		struct diag *g = elab_error(e, DIAG_LIMIT_STEPS, n->a->span,
+			"this `while` runs more than %d times without adding a gate",
+			COMPILE_IDLE_MAX);
+		diag_label(g, "still true");
+		elab_in_loop(e, g);
+		e->stop = true;
+	}
 	return !e->stop;
 }
 

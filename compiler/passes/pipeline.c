@@ -44,15 +44,6 @@ static void dump(const struct design *d, const struct pass_row *r, const struct 
 	design_print(d, o->dump_out);
 }
 
-static void run_passes(struct design *d, const struct compile_options *o)
-{
-	for (int k = 0; k < PASS_COUNT; k++) {
-		if (run[k] && (!rows[k].optional || !without(o, rows[k].name)))
-			run[k](d);
-		dump(d, &rows[k], o);
-	}
-}
-
 /* weight, input: used in the text, against what the passes have left. */
 static void warn_use(const struct design *d, const struct compile_options *o, const bool *weight,
 	const bool *input, struct diags *diags)
@@ -74,7 +65,11 @@ struct program *compile_design(struct design *d, struct diags *diags, const stru
 	mem_auto bool *weight = used_scalars(d, EXPR_WEIGHT), *input = used_scalars(d, EXPR_INPUT);
 	if (o && o->whole && !warn_outputs(d, diags))
 		warn_qubits(d, diags);
-	run_passes(d, o);
+	for (int k = 0; k < PASS_COUNT; k++) {
+		if (run[k] && (!rows[k].optional || !without(o, rows[k].name)))
+			run[k](d);
+		dump(d, &rows[k], o);
+	}
 	warn_use(d, o, weight, input, diags);
 	struct program *p = lower(d, diags_sources(diags));
 	if (program_verify(p, &e))

@@ -164,18 +164,6 @@ static void text_memory(struct buf *out)
 	buf_char(out, '\n');
 }
 
-static void text_largest(struct buf *out)
-{
-	uint64_t available = cpus_memory_available();
-
-	buf_printf(out,
-		"largest n     single %u forward, %u with gradient; double %u forward, %u with gradient\n",
-		largest_qubits(available, PRECISION_SINGLE, 1),
-		largest_qubits(available, PRECISION_SINGLE, 2),
-		largest_qubits(available, PRECISION_DOUBLE, 1),
-		largest_qubits(available, PRECISION_DOUBLE, 2));
-}
-
 void machine_text(const struct machine_asked *a, struct buf *out)
 {
 	const char *rule, *places = getenv("OMP_PLACES");
@@ -188,7 +176,14 @@ void machine_text(const struct machine_asked *a, struct buf *out)
 	isa_list(out, " ", ", ", "");
 	buf_str(out, ")\n");
 	text_memory(out);
-	text_largest(out);
+	uint64_t available = cpus_memory_available();
+
+	buf_printf(out,
+		"largest n     single %u forward, %u with gradient; double %u forward, %u with gradient\n",
+		largest_qubits(available, PRECISION_SINGLE, 1),
+		largest_qubits(available, PRECISION_SINGLE, 2),
+		largest_qubits(available, PRECISION_DOUBLE, 1),
+		largest_qubits(available, PRECISION_DOUBLE, 2));
 	buf_printf(out, "threads       %u, by %s%s%s%s\n", threads, *rule >= 'a' ? "the " : "", rule, places ? "; OMP_PLACES is " : "",
 		places ? places : "");
 }

@@ -127,15 +127,6 @@ static int unknown_command(struct cli *c, const char *name)
 		: cli_usage(c, "unknown command `%s`", name);
 }
 
-static int no_command(struct cli *c)
-{
-	buf_auto names = BUF_INIT;
-
-	for (const struct command *const *k = commands; *k; k++)
-		buf_printf(&names, "%s%s", k == commands ? "" : ", ", (*k)->name);
-	return cli_usage(c, "missing command: one of %s", names.data);
-}
-
 /* Help for a command, or, without a name, for all. */
 static int help_of(struct cli *c, const char *name)
 {
@@ -166,8 +157,13 @@ static int dispatch(void *ctx)
 	}
 	if (c->options.given[OPT_HELP])
 		return help_of(c, at < c->argc ? c->argv[at] : NULL);
-	if (at >= c->argc)
-		return no_command(c);
+	if (at >= c->argc) {
+		buf_auto names = BUF_INIT;
+
+		for (const struct command *const *k = commands; *k; k++)
+			buf_printf(&names, "%s%s", k == commands ? "" : ", ", (*k)->name);
+		return cli_usage(c, "missing command: one of %s", names.data);
+	}
 	if (!strcmp(c->argv[at], "help"))
 		return help_of(c, at + 1 < c->argc ? c->argv[at + 1] : NULL);
 	c->command = command_find(c->argv[at]);

@@ -148,15 +148,6 @@ static size_t position(const struct meanings *m, const char *word)
 	return i;
 }
 
-/* The commands that have this option, as `qcnn run`, with commas between. */
-static void print_commands(const char *word, struct buf *out)
-{
-	for (const struct command *const *c = commands; *c; c++)
-		for (int i = 0; i < OPT_IDS; i++)
-			if ((option_rows()[i].commands & (*c)->bit) && !strcmp(option_rows()[i].name, word))
-				buf_printf(out, "%s`qcnn %s`", out->len ? ", " : "", (*c)->name);
-}
-
 /* Each key, or option of a row, that has this name. */
 static void print_keys(const struct meanings *m, const char *word, const char *value,
 	const char *next, struct buf *out)
@@ -179,7 +170,12 @@ static void print_suggestion(const struct meanings *m, const char *word, const c
 	buf_auto others = BUF_INIT;
 	size_t nth = position(m, near ? near : "");
 
-	print_commands(word, &others);
+	/* The commands that have this option, as `qcnn run`, with commas between. */
+	for (const struct command *const *c = commands; *c; c++)
+		for (int i = 0; i < OPT_IDS; i++)
+			if ((option_rows()[i].commands & (*c)->bit)
+				&& !strcmp(option_rows()[i].name, word))
+				buf_printf(&others, "%s`qcnn %s`", others.len ? ", " : "", (*c)->name);
 	if (near && !strcmp(near, word)) {
 		print_keys(m, word, value, next, out);
 		buf_clear(&others);

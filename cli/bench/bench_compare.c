@@ -131,15 +131,6 @@ static int none_alike(const struct bench_report *r, const json_t *results, struc
 		mine.data, json_array_size(results) ? theirs.data : "none");
 }
 
-/* Times of other processors say nothing about this program. */
-static void put_processor(const json_t *root, const char *path, struct buf *out)
-{
-	const char *old = text_of(json_object_get(root, "machine"), "processor");
-
-	if (*old && strcmp(old, cpus_model()))
-		buf_printf(out, "%s was measured on another processor: %s, this is %s\n", path, old, cpus_model());
-}
-
 /* Results of a file of --json, borrowed from *root, or NULL. */
 static const json_t *open_results(const char *path, json_t **root, struct err *e)
 {
@@ -181,7 +172,12 @@ int bench_compare(const struct bench_report *r, const char *path, struct buf *ou
 		json_decref(root);
 		return e->code;
 	}
-	put_processor(root, path, out);
+	/* Times of other processors say nothing about this program. */
+	const char *processor = text_of(json_object_get(root, "machine"), "processor");
+
+	if (*processor && strcmp(processor, cpus_model()))
+		buf_printf(out, "%s was measured on another processor: %s, this is %s\n", path,
+			processor, cpus_model());
 	for (unsigned k = 0; !code && k < r->n; k++) {
 		const json_t *old = find(results, &r->result[k]);
 		matched += old != NULL;

@@ -40,13 +40,6 @@ struct bench {
 
 /* ---- samples ---- */
 
-/* One excited qubit a sample, in turn; its angle is uniform. */
-static void fill_excitations(struct bench *b, uint64_t seed)
-{
-	for (uint32_t s = 0; s < b->batch.nsample; s++)
-		b->input[(size_t)s * b->p->ninput + s % b->p->ninput] = PI * (2 * rng_uniform(seed, RNG_DATA, s, 0) - 1);
-}
-
 static void fill_group(double *x, const struct input_group *g, uint64_t seed, uint32_t sample)
 {
 	double norm = 0;
@@ -72,7 +65,10 @@ static int make_samples(struct bench *b, uint64_t seed, struct err *e)
 		return err_set(e, -ERR_CONFIG, "no memory for %u samples of %u numbers", b->batch.nsample, p->ninput);
 	b->batch.input = b->input;
 	if (b->bc->program->named && b->bc->program->named->excitations) {
-		fill_excitations(b, seed);
+		/* One excited qubit a sample, in turn; its angle is uniform. */
+		for (uint32_t s = 0; s < b->batch.nsample; s++)
+			b->input[(size_t)s * b->p->ninput + s % b->p->ninput] =
+				PI * (2 * rng_uniform(seed, RNG_DATA, s, 0) - 1);
 		return 0;
 	}
 	for (uint32_t s = 0; s < b->batch.nsample; s++)

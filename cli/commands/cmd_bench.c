@@ -263,14 +263,6 @@ static int measure(struct bench_job *j)
 
 /* ---- showing ---- */
 
-static int show(struct bench_job *j)
-{
-	for (unsigned k = 0; k < j->what.nprogram; k++)
-		if (j->what.program[k].model.text)
-			buf_add(&j->cli->out, j->what.program[k].model.text, j->what.program[k].model.len);
-	return 0;
-}
-
 static int plot(struct bench_job *j, const char *path)
 {
 	buf_auto b = BUF_INIT;
@@ -343,8 +335,13 @@ static int run(struct bench_job *j)
 	/* When the circuits have been read: the plot replaces none of them. */
 	if (!status && plot_path && strcmp(plot_path, "-"))
 		status = cli_can_write(j->cli, plot_path);
-	if (!status && j->cli->options.given[OPT_SHOW])
-		return show(j);
+	if (!status && j->cli->options.given[OPT_SHOW]) {
+		for (unsigned k = 0; k < j->what.nprogram; k++)
+			if (j->what.program[k].model.text)
+				buf_add(&j->cli->out, j->what.program[k].model.text,
+					j->what.program[k].model.len);
+		return 0;
+	}
 	if (!status && bench_has_workers(j->cli))
 		j->workers = bench_workers_new(j->cli);
 	if (!status)

@@ -131,11 +131,8 @@ static void text_groups(const struct program *p, struct buf *out)
 static void text_state(const struct program *p, struct buf *out)
 {
 	char single[MEMORY_TEXT_MAX], both[MEMORY_TEXT_MAX];
-	unsigned n = 0;
+	unsigned n = program_nwire(p);
 
-	for (uint32_t i = 0; i < p->ncircuit; i++)
-		if (p->circuit[i].nwire > n)
-			n = p->circuit[i].nwire;
 	buf_printf(out, "state     %s in single precision, %s in double; a gradient takes two\n",
 		memory_text(8, n, single), memory_text(16, n, both));
 }

@@ -327,9 +327,7 @@ static int open_described(struct inference *f)
 	int status = choose_part(f, split, &k);
 	if (!status)
 		status = read_part(f, k);
-	if (!status)
-		status = same_samples(f, k, json_object_get(split, sample_part_name(k)));
-	return status;
+	return status ? status : same_samples(f, k, json_object_get(split, sample_part_name(k)));
 }
 
 /* Samples that --set describes. */

@@ -37,13 +37,6 @@ static const struct { const char *name, *use; bool built; } optional[] = {
 
 enum { OPTIONAL = sizeof optional / sizeof *optional };
 
-static void optional_text(struct buf *out)
-{
-	for (int i = 0; i < OPTIONAL; i++)
-		buf_printf(out, "%-14s%s: %s\n", i ? "" : "libraries", optional[i].name,
-			optional[i].built ? optional[i].use : "not built in; configure tells why");
-}
-
 /* Modules for --transport=mpi. */
 static void mpi_text(struct buf *out)
 {
@@ -59,23 +52,6 @@ static void mpi_text(struct buf *out)
 						      : "of another build is ",
 			code == -ERR_PROTOCOL ? path : "");
 	}
-}
-
-static void mpi_json(struct buf *out)
-{
-	const struct mpi_library *l;
-	char path[MPI_PATH_MAX];
-
-	for (unsigned k = 0; (l = mpi_library(k)); k++)
-		if (!mpi_module_find(l, path, NULL))
-			buf_json(out, ", %s", l->name);
-}
-
-static void optional_json(struct buf *out)
-{
-	for (int i = 0; i < OPTIONAL; i++)
-		if (optional[i].built)
-			buf_json(out, ", %s", optional[i].name);
 }
 
 struct measured {
@@ -150,9 +126,16 @@ static void print_json(const struct measured *m, struct buf *out)
 	buf_json(out, ", \"build\": {\"compiler\": %s, \"backends\": [", COMPILER);
 	print_backends(out, "\"");
 	buf_str(out, "], \"libraries\": [");
-	optional_json(out);
+	for (int i = 0; i < OPTIONAL; i++)
+		if (optional[i].built)
+			buf_json(out, ", %s", optional[i].name);
 	buf_str(out, "], \"mpi\": [");
-	mpi_json(out);
+	const struct mpi_library *l;
+	char path[MPI_PATH_MAX];
+
+	for (unsigned k = 0; (l = mpi_library(k)); k++)
+		if (!mpi_module_find(l, path, NULL))
+			buf_json(out, ", %s", l->name);
 	buf_str(out, "]}");
 	gpu_json(m, out);
 	buf_str(out, ", \"limits\": ");
@@ -196,7 +179,9 @@ static void print_text(const struct measured *m, struct buf *out)
 	print_backends(out, "");
 	buf_str(out, "\n");
 	gpu_text(out);
-	optional_text(out);
+	for (int i = 0; i < OPTIONAL; i++)
+		buf_printf(out, "%-14s%s: %s\n", i ? "" : "libraries", optional[i].name,
+			optional[i].built ? optional[i].use : "not built in; configure tells why");
 	mpi_text(out);
 	machine_limits_text(m->limits, m->n, out);
 	if (isinf(m->crossover))

@@ -55,15 +55,6 @@ static int profile_training(struct cli *c)
 	return status;
 }
 
-/* Calls of a model's circuit, with the gradient where it has weights. */
-static int profile_model(struct cli *c)
-{
-	add_list(&c->options, OPT_CIRCUIT, c->options.operand[0]);
-	c->options.noperand = 0;
-	c->options.given[OPT_CIRCUIT] = c->options.given[OPT_NO_LIMITS] = true;
-	return command_bench.run(c);
-}
-
 static bool is_model(const char *path)
 {
 	return path_ends(path, ".qcnn") || path_ends(path, ".qasm");
@@ -75,8 +66,13 @@ static int run_profiled(struct cli *c)
 
 	if (path_is_config(what))
 		return profile_training(c);
-	if (is_model(what))
-		return profile_model(c);
+	if (is_model(what)) {
+		/* Calls of a model's circuit, with the gradient where it has weights. */
+		add_list(&c->options, OPT_CIRCUIT, c->options.operand[0]);
+		c->options.noperand = 0;
+		c->options.given[OPT_CIRCUIT] = c->options.given[OPT_NO_LIMITS] = true;
+		return command_bench.run(c);
+	}
 	if (c->options.given[OPT_BENCH_THREADS]) {
 		c->options.given[OPT_THREADS] = true;
 		c->options.value[OPT_THREADS] = c->options.value[OPT_BENCH_THREADS];

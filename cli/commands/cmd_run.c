@@ -58,13 +58,6 @@ static bool needs_state(enum emit what)
 	return what == EMIT_STATE || what == EMIT_PROBABILITIES || what == EMIT_SAMPLES;
 }
 
-/* Derivatives are with respect to all weights: frozen ones stay as they are in training alone. */
-static void thaw(struct program *p)
-{
-	for (uint32_t i = 0; i < p->nweight_group; i++)
-		p->weight_group[i].frozen = false;
-}
-
 static int open_model(struct running *r, enum emit what)
 {
 	const struct model_wish wish = { .path = r->cli->options.operand[0],
@@ -75,8 +68,11 @@ static int open_model(struct running *r, enum emit what)
 
 	if (status)
 		return status;
-	if (needs_gradient(what))
-		thaw(r->m.model.program);
+	if (needs_gradient(what)) {
+		/* Derivatives are with respect to all weights: frozen ones stay as they are in training alone. */
+		for (uint32_t i = 0; i < r->m.model.program->nweight_group; i++)
+			r->m.model.program->weight_group[i].frozen = false;
+	}
 	r->program = r->m.model.program;
 	if (what == EMIT_STATE && program_is_noisy(r->program))
 		return cli_usage(r->cli,

@@ -50,15 +50,6 @@ static void show_group(const struct weights *w, const struct weight_group *g, st
 	}
 }
 
-static void show_line(const char *key, const char *value, struct buf *out)
-{
-	buf_str(out, "# ");
-	visible_str(out, key);
-	buf_str(out, ": ");
-	visible_str(out, value);
-	buf_char(out, '\n');
-}
-
 static void show_text(const struct weights *w, struct buf *out)
 {
 	if (!weights_meta(w, "numerical_version"))
@@ -67,7 +58,11 @@ static void show_text(const struct weights *w, struct buf *out)
 		char size[64];
 
 		snprintf(size, sizeof size, "%zu bytes of text", strlen(w->meta[i].value));
-		show_line(w->meta[i].key, strchr(w->meta[i].value, '\n') ? size : w->meta[i].value, out);
+		buf_str(out, "# ");
+		visible_str(out, w->meta[i].key);
+		buf_str(out, ": ");
+		visible_str(out, strchr(w->meta[i].value, '\n') ? size : w->meta[i].value);
+		buf_char(out, '\n');
 	}
 	for (uint32_t i = 0; i < w->program->nweight_group; i++)
 		show_group(w, &w->program->weight_group[i], out);

@@ -10,24 +10,19 @@
 #include "cli/hosts/worker_start.h"
 #include "runtime/net/launch/rendezvous.h"
 
-static int new_key(struct cli *c, const char *path)
-{
-	struct err e;
-	int code = crypto_start()
-		? key_file_new(path, &e)
-		: err_set(&e, -ERR_CONFIG, "the system provides no random numbers");
-
-	return code ? cli_fail(c, &e) : 0;
-}
-
 static int worker(struct cli *c)
 {
 	const bool follows = c->options.given[OPT_FOLLOW];
 	bool begun = false;
 	struct err e;
 
-	if (c->options.given[OPT_NEW_KEY])
-		return new_key(c, c->options.value[OPT_NEW_KEY]);
+	if (c->options.given[OPT_NEW_KEY]) {
+		int code = crypto_start()
+			? key_file_new(c->options.value[OPT_NEW_KEY], &e)
+			: err_set(&e, -ERR_CONFIG, "the system provides no random numbers");
+
+		return code ? cli_fail(c, &e) : 0;
+	}
 	if (!follows && isatty(STDIN_FILENO))
 		return cli_usage(c, "workers are started by `qcnn train --hosts` and `qcnn infer --hosts`, not by hand");
 	prctl(PR_SET_NAME, "qcnn");          /* one that was started by /proc/self/exe would be called exe */

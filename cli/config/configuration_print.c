@@ -37,18 +37,6 @@ static json_t *json_of(const struct ynode *v, bool texts)
 	return v->kind == YNODE_INT ? json_integer(v->i) : json_real(v->f);
 }
 
-static json_t *words_json(const char *words, unsigned bits)
-{
-	json_t *all = json_array();
-	char word[OPTION_WORD_MAX];
-
-	for (unsigned k = 0; k < option_nword(words); k++)
-		if (bits >> k & 1)
-			json_array_append_new(all,
-				json_string(option_word_at(words, k, word, sizeof word)));
-	return all;
-}
-
 static json_t *value_json(const struct train_option *o, double value, const struct yentry *entry)
 {
 	char word[OPTION_WORD_MAX];
@@ -59,8 +47,15 @@ static json_t *value_json(const struct train_option *o, double value, const stru
 		return json_string(entry ? entry->value->text : o->words);
 	if (o->kind == VALUE_WORD)
 		return json_string(option_word_at(o->words, (unsigned)value, word, sizeof word));
-	if (o->kind == VALUE_WORDS)
-		return words_json(o->words, (unsigned)value);
+	if (o->kind == VALUE_WORDS) {
+		json_t *all = json_array();
+
+		for (unsigned k = 0; k < option_nword(o->words); k++)
+			if ((unsigned)value >> k & 1)
+				json_array_append_new(all,
+					json_string(option_word_at(o->words, k, word, sizeof word)));
+		return all;
+	}
 	if (o->kind == VALUE_COUNT && o->words && !value_given(value))
 		return json_string(o->words);
 	if (!value_given(value))
@@ -329,15 +324,6 @@ static json_t *callbacks_json(const struct config *c, enum key_scope scope)
 	return again ? list : map;
 }
 
-static json_t *rows_json(enum key_type type, const struct ynode *v)
-{
-	json_t *all = json_array();
-
-	for (uint32_t i = 0; i < v->n; i++)
-		json_array_append_new(all, chosen_json(type, v->entry[i].value));
-	return all;
-}
-
 static json_t *key_json(const struct config *c, const struct schema_row *row, enum key_scope scope, const char *device,
 	const char *isa)
 {
@@ -345,8 +331,14 @@ static json_t *key_json(const struct config *c, const struct schema_row *row, en
 		return callbacks_json(c, scope);
 	if (schema_has_rows(row->type) && config_has(c, row->id))
 		return chosen_json(row->type, c->value[row->id]);
-	if (row->type == TYPE_METRICS || row->type == TYPE_TRANSFORMS)
-		return rows_json(row->type, c->value[row->id]);
+	if (row->type == TYPE_METRICS || row->type == TYPE_TRANSFORMS) {
+		json_t *all = json_array();
+
+		for (uint32_t i = 0; i < c->value[row->id]->n; i++)
+			json_array_append_new(all,
+				chosen_json(row->type, c->value[row->id]->entry[i].value));
+		return all;
+	}
 	if (row->id == KEY_RUN_DEVICE && device)
 		return json_string(device);
 	if (row->id == KEY_RUN_ISA && isa)

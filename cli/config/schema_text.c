@@ -96,24 +96,18 @@ void option_allowed(const struct train_option *o, struct buf *out)
 	}
 }
 
-static void option_type(const struct train_option *o, struct buf *out)
+void option_describe(const struct train_option *o, struct buf *out)
 {
 	static const char *const kind[] = { [VALUE_REAL] = "number", [VALUE_BOOL] = "true or false", [VALUE_COUNT] = "whole number",
 		[VALUE_LIST] = "list of numbers", [VALUE_WORD] = "one of: ", [VALUE_WORDS] = "one or a list of: ",
 		[VALUE_TEXT] = "text", [VALUE_COMMAND] = "text or list of texts" };
+	char word[OPTION_WORD_MAX];
 
 	buf_printf(out, "Type: %s", kind[o->kind]);
 	if (o->kind == VALUE_REAL || o->kind == VALUE_COUNT || o->kind == VALUE_LIST)
 		buf_str(out, ", ");
 	option_allowed(o, out);
 	buf_str(out, ".\n");
-}
-
-void option_describe(const struct train_option *o, struct buf *out)
-{
-	char word[OPTION_WORD_MAX];
-
-	option_type(o, out);
 	if (o->value == VALUE_REQUIRED)
 		buf_str(out, "Must be given.");
 	else if (!value_given(o->value))

@@ -450,19 +450,16 @@ int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool *
 	return 0;
 }
 
-static void say_shares(const struct cluster *k)
-{
-	struct coordinator_worker w;
-
-	for (unsigned n = 0; coordinator_worker(k->coordinator, n, &w); n++)
-		cli_detail(k->cli, "worker %s did %llu unit%s in %.3g s of computing, and got %.4g MB%s", w.name, (unsigned long long)w.nunit,
-			w.nunit == 1 ? "" : "s", w.seconds, (double)w.nsent / 1e6, w.lost ? ", and was lost" : "");
-}
-
 void cluster_end(struct cluster *k, int status)
 {
 	if (k->coordinator) {
-		say_shares(k);
+		struct coordinator_worker w;
+
+		for (unsigned n = 0; coordinator_worker(k->coordinator, n, &w); n++)
+			cli_detail(k->cli,
+				"worker %s did %llu unit%s in %.3g s of computing, and got %.4g MB%s",
+				w.name, (unsigned long long)w.nunit, w.nunit == 1 ? "" : "s",
+				w.seconds, (double)w.nsent / 1e6, w.lost ? ", and was lost" : "");
 		coordinator_ending(k->coordinator, status ? -ERR_STOPPED : 0);
 	}
 	coordinator_free(k->coordinator);

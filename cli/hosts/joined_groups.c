@@ -143,15 +143,16 @@ static void connect_group(const struct joined_groups *g, const unsigned *member)
 
 int joined_groups_open(const struct cluster *k, unsigned nthread, struct err *e)
 {
+	arena_auto arena = { 0 };
 	unsigned n = k->groups.n * k->groups.nrank;
 	struct joined_groups g = { .k = k,
 		.c = k->coordinator,
 		.n = n,
 		.nrank = k->groups.nrank,
 		.nthread = nthread,
-		.member = mem_alloc(n, sizeof *g.member),
-		.host = mem_alloc(n, sizeof *g.host),
-		.address = mem_alloc(n, sizeof *g.address) };
+		.member = arena_alloc(&arena, n, sizeof *g.member),
+		.host = arena_alloc(&arena, n, sizeof *g.host),
+		.address = arena_alloc(&arena, n, sizeof *g.address) };
 	int code = 0;
 
 	sort_members(&g);
@@ -162,8 +163,5 @@ int joined_groups_open(const struct cluster *k, unsigned nthread, struct err *e)
 		code = coordinator_group_addresses(g.c, g.address, e);
 	for (unsigned at = 0; at < n && !code; at += g.nrank)
 		connect_group(&g, &g.member[at]);
-	free(g.member);
-	free(g.host);
-	free(g.address);
 	return code;
 }

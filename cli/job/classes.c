@@ -53,15 +53,6 @@ void classes_labels(const struct part *p, struct buf *out)
 	buf_str(out, s.n ? "]" : "");
 }
 
-static void labels_of_text(const char *text, struct label_set *s)
-{
-	json_auto_t *list = text ? json_read(text, strlen(text), NULL) : NULL;
-
-	for (size_t i = 0; i < json_array_size(list); i++)
-		if (json_is_number(json_array_get(list, i)))
-			add_label(s, json_number_value(json_array_get(list, i)));
-}
-
 /* Each is one of a and b. */
 static bool labels_are(const struct label_set *s, double a, double b)
 {
@@ -130,9 +121,12 @@ static enum class_score score_of(const struct measures *m, const struct program 
 
 struct label_set classes_known(const char *labels)
 {
+	json_auto_t *list = labels ? json_read(labels, strlen(labels), NULL) : NULL;
 	struct label_set s = { .n = 0 };
 
-	labels_of_text(labels, &s);
+	for (size_t i = 0; i < json_array_size(list); i++)
+		if (json_is_number(json_array_get(list, i)))
+			add_label(&s, json_number_value(json_array_get(list, i)));
 	return s;
 }
 

@@ -20,7 +20,7 @@ static int constant_of(struct compile_words *w, const char *text, struct err *e)
 
 	if (!equals || equals == text || !equals[1])
 		return err_set(e, -ERR_USAGE, "--const takes NAME=VALUE, not `%s`", text);
-	char *copy = w->text[w->ntext++] = mem_strdup(text);
+	char *copy = arena_strdup(&w->text, text);
 	copy[equals - text] = 0;
 	w->constant[w->compile.nconstant++] = (struct const_override){ copy, copy + (equals - text) + 1 };
 	return 0;
@@ -59,12 +59,7 @@ int compile_words_init(struct compile_words *w, const struct options *o, const s
 	return code;
 }
 
-void compile_words_release(struct compile_words *w)
-{
-	for (unsigned i = 0; i < w->ntext; i++)
-		free(w->text[i]);
-	w->ntext = 0;
-}
+void compile_words_release(struct compile_words *w) { arena_release(&w->text); }
 
 int compile_words_check(struct cli *c, const struct compile_options *o)
 {
@@ -152,16 +147,6 @@ static int open_samples(struct cli *c, struct job *j)
 	return code ? cli_fail(c, &e) : 0;
 }
 
-static void say_other_restarts(const struct cli *c, const struct job *j)
-{
-	long long n = config_int(j->config, KEY_TRAIN_RESTARTS);
-
-	if (n > 1)
-		cli_note(c,
-			"train.init.from gives the weights with which restart 1 of %lld begins; the others begin with random weights",
-			n);
-}
-
 /* `latest` leads to another run soon: configuration and command name the run itself. */
 static void settle_init(const struct cli *c, struct job *j, const char *from, const char *path)
 {
@@ -223,7 +208,12 @@ static int open_init(struct cli *c, struct job *j)
 		err_set(&e, -ERR_CONFIG, "no memory for %u weights", n);
 	else if (!weights_import(j->model.program, path, false, j->init, &e)) {
 		weights_file_say_orders(c, path, j->model.program);
-		say_other_restarts(c, j);
+		long long n = config_int(j->config, KEY_TRAIN_RESTARTS);
+
+		if (n > 1)
+			cli_note(c,
+				"train.init.from gives the weights with which restart 1 of %lld begins; the others begin with random weights",
+				n);
 		settle_init(c, j, from, named);
 		return 0;
 	}

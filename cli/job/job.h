@@ -48,8 +48,7 @@ struct compile_words {
 	struct const_override constant[OPTIONS_LIST_MAX];
 	struct span at[OPTIONS_LIST_MAX];
 	const char *without[OPTIONS_LIST_MAX + 1], *include[OPTIONS_LIST_MAX];
-	char *text[OPTIONS_LIST_MAX]; /* owned texts that constant[] points to */
-	unsigned ntext;
+	struct arena text; /* of what constant[] points to */
 	struct compile_options compile;
 	struct lang_options lang;
 };

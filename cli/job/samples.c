@@ -28,16 +28,6 @@ struct reading {
 	struct read_options options;
 };
 
-static void unknown_input(const struct input_want *want, unsigned nwant, const struct yentry *entry, struct diags *d)
-{
-	struct diag *g = diag_at(d, DIAG_CONFIG_VALUE, entry->key_at, "the model has no input `%s`", entry->key);
-	buf_auto b = BUF_INIT;
-
-	for (unsigned k = 0; k < nwant; k++)
-		buf_printf(&b, "%s`%s`", k ? ", " : "", want[k].name);
-	diag_help(g, nwant ? "its inputs are: %s" : "it has no inputs%s", nwant ? b.data : "");
-}
-
 static void read_inputs(const struct config *c, const struct input_want *want, unsigned nwant, struct diags *d,
 	struct reading *r)
 {
@@ -57,8 +47,16 @@ static void read_inputs(const struct config *c, const struct input_want *want, u
 			column[k] = columns->kind == YNODE_LIST ? columns->entry[k].value->text : columns->text;
 		for (unsigned k = 0; k < nwant; k++)
 			known |= !strcmp(want[k].name, v->entry[i].key);
-		if (!known)
-			unknown_input(want, nwant, &v->entry[i], d);
+		if (!known) {
+			struct diag *g = diag_at(d, DIAG_CONFIG_VALUE, v->entry[i].key_at,
+				"the model has no input `%s`", v->entry[i].key);
+			buf_auto b = BUF_INIT;
+
+			for (unsigned k = 0; k < nwant; k++)
+				buf_printf(&b, "%s`%s`", k ? ", " : "", want[k].name);
+			diag_help(g, nwant ? "its inputs are: %s" : "it has no inputs%s",
+				nwant ? b.data : "");
+		}
 		map[i] = (struct input_map){ v->entry[i].key, column, n };
 	}
 	r->options.map = map;

@@ -35,22 +35,19 @@ static void option_item(struct buf *out, const struct option_row *row)
 		option_argument(out, row);
 	buf_char(out, '\n');
 	mdoc_text(out, row->text);
+	buf_auto b = BUF_INIT;
 	if (row->values && row->kind != OPTION_TEXT) {
-		buf_auto b = BUF_INIT;
-
 		buf_str(&b, row->kind != OPTION_COUNT ? "One of " : "Range: ");
 		for (const char *p = row->values; *p; p++)
 			*p == '|' ? buf_str(&b, ", ") : buf_char(&b, *p);
 		if (row->preset)
 			buf_printf(&b, "; the default is %s", row->preset);
 		buf_char(&b, '.');
-		mdoc_text(out, b.data);
 	} else if (row->preset) {
-		buf_auto b = BUF_INIT;
-
 		buf_printf(&b, "The default is %s.", row->preset);
-		mdoc_text(out, b.data);
 	}
+	if (b.len)
+		mdoc_text(out, b.data);
 }
 
 void section_options(struct buf *out, const char *name)
@@ -112,41 +109,29 @@ void section_examples(struct buf *out, const char *name)
 		buf_printf(out, ".Dl $ %s\n", *p);
 }
 
-struct exit_row {
-	int status;
-	const char *text;
-};
-
-static int by_status(const void *a, const void *b)
-{
-	const struct exit_row *x = a, *y = b;
-
-	return x->status - y->status;
-}
-
 /* Status 1 has the meaning of the command `name`, which may have none; "": that of all. */
 void section_exit(struct buf *out, const char *name)
 {
-	static const struct exit_row unsorted[] = {
+	static const struct {
+		int status;
+		const char *text;
+	} rows[] = {
 #define ERR(name, status, text) { status, text },
 #include "runtime/base/err.def"
 #undef ERR
 	};
-	struct exit_row rows[sizeof unsorted / sizeof *unsorted];
-
 	const struct command *c = command_of(name);
 
-	memcpy(rows, unsorted, sizeof rows);
-	qsort(rows, sizeof rows / sizeof *rows, sizeof *rows, by_status);
 	buf_str(out, "Test the exit status in a script:\n.Bl -tag -width Ds\n.It 0\nAll went well.\n");
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		const char *text = c && rows[i].status == 1 ? c->exit_1 : rows[i].text;
+	for (int status = 1; status < 256; status++)
+		for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+			const char *text = c && status == 1 ? c->exit_1 : rows[i].text;
 
-		if (!text)
-			continue;
-		buf_printf(out, ".It %d\n", rows[i].status);
-		mdoc_sentence(out, text);
-	}
+			if (rows[i].status != status || !text)
+				continue;
+			buf_printf(out, ".It %d\n", status);
+			mdoc_sentence(out, text);
+		}
 	buf_str(out, ".El\n");
 }
 

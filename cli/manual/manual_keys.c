@@ -10,17 +10,6 @@
 #include "runtime/data/transform/transform.h"
 #include "runtime/exec/exact_optimisation.h"
 
-/* A value that a key takes, with the key's last name. */
-static void key_example(struct buf *out, const struct schema_row *row)
-{
-	buf_auto b = BUF_INIT;
-
-	buf_printf(&b, "%s: %s", strrchr(row->path, '.') + 1, row->example);
-	buf_str(out, "Example:\n.Ql \"");
-	mdoc_argument(out, b.data);
-	buf_str(out, "\"\n");
-}
-
 void section_keys(struct buf *out, const char *section)
 {
 	size_t len = strlen(section);
@@ -38,7 +27,12 @@ void section_keys(struct buf *out, const char *section)
 		mdoc_text(out, row->text);
 		schema_describe(row, &b);
 		mdoc_text(out, b.data);
-		key_example(out, row);
+		/* A value that a key takes, with the key's last name. */
+		buf_clear(&b);
+		buf_printf(&b, "%s: %s", strrchr(row->path, '.') + 1, row->example);
+		buf_str(out, "Example:\n.Ql \"");
+		mdoc_argument(out, b.data);
+		buf_str(out, "\"\n");
 	}
 	buf_str(out, ".El\n");
 }

@@ -10,12 +10,6 @@
 
 enum { LINE_MAX_BYTES = 78 };
 
-static void escaped(struct buf *out, const char *word, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		word[i] == '\\' ? buf_str(out, "\\e") : buf_char(out, word[i]);
-}
-
 static bool ends_sentence(const char *word, size_t len)
 {
 	while (len && (word[len - 1] == ')' || word[len - 1] == '"'))
@@ -40,7 +34,8 @@ void mdoc_text(struct buf *out, const char *s)
 			buf_char(out, ' ');
 			column++;
 		}
-		escaped(out, s, n);
+		for (size_t i = 0; i < n; i++)
+			s[i] == '\\' ? buf_str(out, "\\e") : buf_char(out, s[i]);
 		column += n;
 		if (ends_sentence(s, n)) {
 			buf_char(out, '\n');

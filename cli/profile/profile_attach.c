@@ -199,9 +199,7 @@ static int read_profile(struct profile_stream *from, size_t n, struct profile **
 		if (!got)
 			code = gone(e);
 	}
-	if (!code)
-		code = profile_read_json(text, n, out, e);
-	return code;
+	return code ? code : profile_read_json(text, n, out, e);
 }
 
 static int take(struct profile_stream *s, const struct capture_order *o, struct profile **out,
@@ -219,10 +217,9 @@ static int take(struct profile_stream *s, const struct capture_order *o, struct 
 		code = err_set(e, -ERR_PROTOCOL, "the run's answer is malformed");
 	if (!code && json_object_get(head, "error"))
 		code = refused(json_object_get(head, "error"), e);
-	if (!code)
-		code = read_profile(s, (size_t)json_integer_value(json_object_get(head, "bytes")),
-			out, e);
-	return code;
+	return code
+		? code
+		: read_profile(s, (size_t)json_integer_value(json_object_get(head, "bytes")), out, e);
 }
 
 int attach_take(const struct attached *a, const struct capture_order *o, struct profile **out,

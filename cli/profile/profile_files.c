@@ -101,7 +101,5 @@ int profile_write_run(const struct profile *p, struct run *run, const char *name
 	buf_printf(&below, "profile/%s", name);
 	int code = write_all(p, run, below.data, e);
 	/* Beside the event files of the training. */
-	if (!code)
-		code = write_xplanes(p, run, "train", name, e);
-	return code;
+	return code ? code : write_xplanes(p, run, "train", name, e);
 }

@@ -18,7 +18,7 @@ static void cell_html(const struct profile_column *c, const struct profile_cell 
 	buf_auto text = BUF_INIT;
 
 	buf_str(out, c->kind == CELL_TEXT ? "<td class=\"name\">" : "<td class=\"n\">");
-	profile_cell_text(c, cell, &text);
+	profile_cell_text(c->kind, cell, &text);
 	buf_xml_in(out, "", text.data ? text.data : "", "</td>");
 	if (c->bar && isfinite(cell->number))
 		buf_printf(out,
@@ -144,8 +144,7 @@ static void timeline(const struct profile *p, struct buf *out)
 			buf_printf(&name, "%.16s %u, %.16s",
 				p->process[k].host ? p->process[k].host : "?", p->process[k].rank,
 				p->process[k].thread[t].name ? p->process[k].thread[t].name : "?");
-			profile_cell_text(&(struct profile_column){ .kind = CELL_TEXT },
-				&(struct profile_cell){ name.data, 0 }, &shown);
+			profile_cell_text(CELL_TEXT, &(struct profile_cell){ name.data, 0 }, &shown);
 			buf_printf(out, "<text class=\"p-label\" x=\"0\" y=\"%u\">", row * ROW + 15);
 			buf_xml_in(out, "", shown.data ? shown.data : "", "</text>");
 			row_html(p, &p->process[k].thread[t], row, out);
@@ -200,8 +199,7 @@ static void advice_html(const struct profile *p, struct buf *out)
 static void card(struct buf *out, const char *text, double value, enum cell_kind kind)
 {
 	buf_str(out, "<div class=\"card\"><b>");
-	profile_cell_text(&(struct profile_column){ .kind = kind },
-		&(struct profile_cell){ NULL, value }, out);
+	profile_cell_text(kind, &(struct profile_cell){ NULL, value }, out);
 	buf_printf(out, "</b><span>%s</span></div>\n", text);
 }
 
@@ -213,8 +211,7 @@ void profile_page_html(const struct profile *p, struct buf *out)
 
 	profile_sections_make(p, &s);
 	buf_printf(&title, "Profile of %.60s", p->model && *p->model ? p->model : "a run");
-	profile_cell_text(&(struct profile_column){ .kind = CELL_TEXT },
-		&(struct profile_cell){ title.data, 0 }, &shown);
+	profile_cell_text(CELL_TEXT, &(struct profile_cell){ title.data, 0 }, &shown);
 	report_head(shown.data, out);
 	buf_xml_in(out, "<h1>", shown.data, "</h1>\n<p class=\"sub\">");
 	buf_printf(out, "%s, %s kernels, %s precision; batch %u, %u threads a process",

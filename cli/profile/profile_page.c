@@ -40,31 +40,29 @@ static void bytes_text(double v, struct buf *out)
 		buf_printf(out, "%.0f B", v);
 }
 
-/* A part of a name is enough for a table. */
-static void short_text(const char *text, struct buf *out)
-{
-	size_t n = strlen(text), kept = n;
-
-	if (n > TEXT_MAX)
-		for (kept = TEXT_MAX - 3; kept && ((unsigned char)text[kept] & 0xC0) == 0x80; kept--)
-			;
-	visible_text(out, text, kept, VISIBLE_ONE_COLUMN);
-	if (kept < n)
-		buf_str(out, "...");
-}
-
-void profile_cell_text(const struct profile_column *c, const struct profile_cell *cell, struct buf *out)
+void profile_cell_text(enum cell_kind kind, const struct profile_cell *cell, struct buf *out)
 {
 	double v = cell->number;
 
-	if (c->kind == CELL_TEXT) {
-		if (cell->text)
-			short_text(cell->text, out);
+	if (kind == CELL_TEXT) {
+		if (cell->text) {
+			/* A part of a name is enough for a table. */
+			size_t n = strlen(cell->text), kept = n;
+
+			if (n > TEXT_MAX)
+				for (kept = TEXT_MAX - 3;
+					kept && ((unsigned char)cell->text[kept] & 0xC0) == 0x80;
+					kept--)
+					;
+			visible_text(out, cell->text, kept, VISIBLE_ONE_COLUMN);
+			if (kept < n)
+				buf_str(out, "...");
+		}
 		return;
 	}
 	if (!isfinite(v))
 		return;
-	switch (c->kind) {
+	switch (kind) {
 	case CELL_SECONDS: seconds_text(v, out); break;
 	case CELL_SHARE: buf_printf(out, "%.1f %%", 100 * v); break;
 	case CELL_COUNT: buf_printf(out, "%.0f", v); break;
@@ -101,7 +99,7 @@ static void add_row(struct table *t, const struct profile_section *s, uint32_t r
 
 		if (is_empty(s, k))
 			continue;
-		profile_cell_text(&s->column[k], cell, &b);
+		profile_cell_text(s->column[k].kind, cell, &b);
 		table_add(t, b.data ? b.data : "");
 		buf_clear(&b);
 		if (s->column[k].bar) {

@@ -49,8 +49,7 @@ void profile_sections_release(struct profile_sections *s);
 	__attribute__((cleanup(profile_sections_release))) struct profile_sections
 
 /* A cell for people, appended; long texts are cut, control characters made visible. */
-void profile_cell_text(const struct profile_column *c, const struct profile_cell *cell,
-	struct buf *out);
+void profile_cell_text(enum cell_kind kind, const struct profile_cell *cell, struct buf *out);
 
 /* States that passes went over, forward or backward: as many as samples, but for a basis of a batch (batch rank) or repeated
  * evaluations (parameter shift). */

@@ -98,15 +98,6 @@ static bool is_own(int fd)
 	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) && who.uid == geteuid();
 }
 
-static void send_error(struct profile_stream *s, const struct err *e)
-{
-	buf_auto line = BUF_INIT;
-
-	buf_json(&line, "{\"schema\": 1, \"error\": {\"code\": %d, \"text\": %s}}\n",
-		err_exit_status(e->code), e->text);
-	profile_stream_send(s, line.data, line.len);
-}
-
 static uint64_t count_of(const json_t *v, const char *key)
 {
 	const json_t *n = json_object_get(v, key);
@@ -158,7 +149,11 @@ static void serve(struct profile_server *s, struct profile_stream *to)
 		return;
 	if (read_order(line, n, &o, &e)
 		|| captures_take(s->captures, &o, has_gone, &to->peer.fd, &p, &e)) {
-		send_error(to, &e);
+		buf_auto line = BUF_INIT;
+
+		buf_json(&line, "{\"schema\": 1, \"error\": {\"code\": %d, \"text\": %s}}\n",
+			err_exit_status(e.code), e.text);
+		profile_stream_send(to, line.data, line.len);
 		return;
 	}
 	profile_write_json(p, &b);

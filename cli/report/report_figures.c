@@ -229,17 +229,6 @@ void figure_outputs(const struct train_report *p, const struct report_part *part
 	free(count);
 }
 
-/* Classes stand apart, their samples spread over a third of the distance. */
-static void label_series(const struct train_report *p, const struct report_part *part, double gap, double *x, double *y)
-{
-	for (uint32_t i = 0; i < part->nrow; i++) {
-		double spread = fmod(i * 0.6180339887, 1) - 0.5;
-
-		x[i] = *labels_of(part->part, i) + (p->nclass ? 0.4 * gap * spread : 0);
-		y[i] = part->output[i];
-	}
-}
-
 void figure_labels(const struct train_report *p, struct buf *out)
 {
 	const char *name[REPORT_CLASSES_MAX];
@@ -258,7 +247,13 @@ void figure_labels(const struct train_report *p, struct buf *out)
 		const struct report_part *part = &p->part[k];
 		double *x = mem_alloc(part->nrow + 1, sizeof *x), *y = mem_alloc(part->nrow + 1, sizeof *y);
 
-		label_series(p, part, gap, x, y);
+		/* Classes stand apart, their samples spread over a third of the distance. */
+		for (uint32_t i = 0; i < part->nrow; i++) {
+			double spread = fmod(i * 0.6180339887, 1) - 0.5;
+
+			x[i] = *labels_of(part->part, i) + (p->nclass ? 0.4 * gap * spread : 0);
+			y[i] = part->output[i];
+		}
 		s[n++] = (struct svg_series){ .name = part->name, .x = x, .y = y, .n = part->nrow, .colour = k, .points = true };
 	}
 	if (n)

@@ -45,6 +45,8 @@ libcli_a_SOURCES = \
 	cli/commands/runs_compare.h \
 	cli/commands/runs_summary.c \
 	cli/commands/runs_summary.h \
+	cli/commands/runs_summary_figures.c \
+	cli/commands/runs_summary_figures.h \
 	cli/commands/weights_convert.c \
 	cli/commands/weights_diff.c \
 	cli/config/aliases.c \

@@ -333,9 +333,10 @@ const struct command command_runs = {
 	.max_operands = OPTIONS_OPERANDS_MAX,
 	.text = "Lists the runs of a folder, the newest first; shows the record of one run; prints the results of several runs "
 		"side by side, with the configuration keys that differ, or plots their curves together; prints means and standard "
-		"deviations over seeds and folds; or removes runs. A run is given by its folder, by the beginning of its name, or as "
+		"deviations over seeds and folds, or plots them; or removes runs. A run is given by its folder, by the beginning of its name, or as "
 		"latest.",
 	.example = (const char *const[]){ "qcnn runs", "qcnn runs --sort=val_loss",
-		"qcnn runs show latest", "qcnn runs summary", "qcnn runs --json list", NULL },
+		"qcnn runs show latest", "qcnn runs summary", "qcnn runs summary --svg=mean.svg",
+		"qcnn runs --json list", NULL },
 	.run = runs,
 };

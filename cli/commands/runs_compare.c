@@ -3,12 +3,13 @@
 #include "cli/commands/runs_compare.h"
 
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/job/run_config.h"
 #include "cli/job/run_metrics.h"
 #include "cli/output/table.h"
+#include "runtime/base/arena.h"
 #include "runtime/base/crypto/crypto.h"
 #include "runtime/base/source.h"
 #include "runtime/base/system/folder.h"
@@ -219,20 +220,19 @@ int runs_compare_text(struct cli *c, const struct run_list *l)
 
 /* ---- curves ---- */
 
-/* The best restart's rows: with one restart, all. */
-static size_t rows_of(const struct run_folder *r, const struct history *h, size_t *first)
+/* They need not lie together: further epochs of an extended run follow those of all restarts. */
+double *runs_best_values(const struct run_folder *r, const struct history *h, const char *column,
+	size_t *n)
 {
 	double best = run_number(r, "metrics", "start");
-	const double *start = history_column(h, "start");
-	size_t n = 0;
+	const double *start = history_column(h, "start"), *v = history_column(h, column);
+	double *out = mem_alloc(h->nrow + 1, sizeof *out);
 
-	*first = 0;
-	for (size_t i = 0; start && i < h->nrow; i++)
-		if (start[i] == (isnan(best) ? start[0] : best)) {
-			*first = n ? *first : i;
-			n++;
-		}
-	return n;
+	*n = 0;
+	for (size_t i = 0; start && v && i < h->nrow; i++)
+		if (start[i] == (isnan(best) ? start[0] : best))
+			out[(*n)++] = v[i];
+	return out;
 }
 
 static int read_histories(struct cli *c, const struct run_list *l, struct history *h)
@@ -246,25 +246,42 @@ static int read_histories(struct cli *c, const struct run_list *l, struct histor
 	return status;
 }
 
+/* Of a run: its epochs, and the values of training and validation. */
+struct run_curves {
+	double *epoch, *value[2];
+};
+
 /* Training drawn through, validation dashed. */
-static unsigned add_curves(const struct run_list *l, size_t at, const struct history *h, const char *metric, struct svg_series *s)
+static unsigned add_curves(const struct run_list *l, size_t at, const struct history *h,
+	const char *metric, struct run_curves *v, struct svg_series *s)
 {
 	const struct run_folder *r = &l->run[at];
-	const char *title = title_of(l, at);
-	const double *epoch = history_column(h, "epoch"), *v;
-	size_t first, n = rows_of(r, h, &first);
-	char other[128];
+	buf_auto other = BUF_INIT;
 	unsigned k = 0;
+	size_t n;
 
-	snprintf(other, sizeof other, "val_%s", metric);
-	if (n && epoch && (v = history_column(h, metric)))
-		s[k++] = (struct svg_series){ .name = title, .x = epoch + first, .y = v + first, .n = n, .colour = (unsigned)at };
-	if (n && epoch && (v = history_column(h, other))) {
-		s[k] = (struct svg_series){ .name = k ? NULL : title, .x = epoch + first, .y = v + first, .n = n, .colour = (unsigned)at,
-			.dashed = true };
+	buf_printf(&other, "val_%s", metric);
+	v->epoch = runs_best_values(r, h, "epoch", &n);
+	for (unsigned part = 0; part < 2; part++) {
+		v->value[part] = runs_best_values(r, h, part ? other.data : metric, &n);
+		if (!n)
+			continue;
+		s[k] = (struct svg_series){ .name = k ? NULL : title_of(l, at),
+			.x = v->epoch,
+			.y = v->value[part],
+			.n = n,
+			.colour = (unsigned)at,
+			.dashed = part == 1 };
 		k++;
 	}
 	return k;
+}
+
+static void curves_release(struct run_curves *v)
+{
+	free(v->epoch);
+	free(v->value[0]);
+	free(v->value[1]);
 }
 
 int runs_compare_svg(struct cli *c, const struct run_list *l)
@@ -272,13 +289,14 @@ int runs_compare_svg(struct cli *c, const struct run_list *l)
 	static const struct svg_size size = { 720, 440, true };
 	const char *metric = c->options.value[OPT_RUNS_METRIC];
 	struct history h[RUNS_COMPARED_MAX] = { { 0 } };
+	struct run_curves v[RUNS_COMPARED_MAX] = { { NULL } };
 	struct svg_series s[2 * RUNS_COMPARED_MAX];
 	buf_auto out = BUF_INIT, title = BUF_INIT;
 	unsigned n = 0;
 	int status = read_histories(c, l, h);
 
 	for (size_t i = 0; !status && i < l->n; i++)
-		n += add_curves(l, i, &h[i], metric, s + n);
+		n += add_curves(l, i, &h[i], metric, &v[i], s + n);
 	if (!status && !n)
 		status = cli_usage(c, "none of the runs has `%s`", metric);
 	if (!status) {
@@ -287,7 +305,9 @@ int runs_compare_svg(struct cli *c, const struct run_list *l)
 			.whole_x = true, .may_log_y = run_metrics_rise(metric) == 0, .hover = true }, &size, &out);
 		status = cli_write(c, &out, c->options.value[OPT_SVG]);
 	}
-	for (size_t i = 0; i < l->n; i++)
+	for (size_t i = 0; i < l->n; i++) {
 		history_release(&h[i]);
+		curves_release(&v[i]);
+	}
 	return status;
 }

@@ -16,5 +16,8 @@ int runs_compare_text(struct cli *c, const struct run_list *l);
 json_t *runs_compare_best(const struct run_list *l);
 /* Curves of --metric over each other, to --svg; 0, or the exit status, and the fault is said. */
 int runs_compare_svg(struct cli *c, const struct run_list *l);
+/* The values of a column for the epochs of the best restart, or of the only one; *n: 0 without the column.  The caller frees them. */
+double *runs_best_values(const struct run_folder *r, const struct history *h, const char *column,
+	size_t *n);
 /* The SHA-256 of the text of a run's model, or "-". */
 void runs_model_digest(const struct run_folder *r, char hex[SHA256_HEX + 1]);

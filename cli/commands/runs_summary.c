@@ -3,19 +3,24 @@
 #include "cli/commands/runs_summary.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/commands/runs_compare.h"
+#include "cli/commands/runs_summary_figures.h"
 #include "cli/job/run_config.h"
 #include "cli/job/run_metrics.h"
 #include "cli/output/table.h"
+#include "runtime/base/arena.h"
 
-/* ---- groups: {"config", "model", "names", "values": {metric: [number]}} ---- */
+/* ---- groups: {"config", "model", "names", "at": [number in the list of runs], "values": {metric: [number]}} ---- */
 
 struct summary {
+	const struct run_list *list;
 	json_t *groups; /* from the text of a configuration and model to its group, the newest first */
-	json_t *seen;    /* texts with seed and fold: a repeated training counts once */
-	json_t *metrics; /* names, in the order of their first appearance */
+	json_t *seen;     /* texts with seed and fold: a repeated training counts once */
+	json_t *metrics;  /* names, in the order of their first appearance */
+	json_t *matrices; /* those of confusion matrices */
 	size_t nrun;
 };
 
@@ -57,7 +62,10 @@ static void add_values(struct summary *s, json_t *group, const struct run_folder
 	const char *key;
 
 	json_array_append_new(json_object_get(group, "names"), json_string(r->name));
+	json_array_append_new(json_object_get(group, "at"), json_integer(r - s->list->run));
 	json_object_foreach(json_object_get(r->record, "metrics"), key, v) {
+		if (path_ends(key, "confusion") && json_is_array(v))
+			json_object_set_new(s->matrices, key, json_true());
 		if (!is_result(key, v))
 			continue;
 		json_object_set_new(s->metrics, key, json_true());
@@ -83,8 +91,8 @@ static void add_run(struct summary *s, const struct run_folder *r)
 	text_of(config, model, &text);
 	group = json_object_get(s->groups, text.data);
 	if (!group) {
-		group = json_pack("{s:O, s:s, s:[], s:{}}", "config", config, "model", model,
-			"names", "values");
+		group = json_pack("{s:O, s:s, s:[], s:[], s:{}}", "config", config, "model", model,
+			"names", "at", "values");
 		json_object_set_new(s->groups, text.data, group);
 	}
 	add_values(s, group, r);
@@ -160,22 +168,7 @@ static json_t *sorted(const struct summary *s, const char *metric)
 	return all;
 }
 
-/* ---- text ---- */
-
-/* Both to the second digit of the deviation. */
-static void add_statistics(struct table *t, struct statistics s)
-{
-	bool rounded = s.n > 1 && s.deviation > 1e-9 && s.deviation < 1e9;
-	int decimals = rounded ? 1 - (int)floor(log10(s.deviation)) : 0;
-	buf_auto b = BUF_INIT;
-
-	decimals = decimals > 0 ? decimals : 0;
-	if (rounded)
-		buf_printf(&b, "%.*f \u00b1 %.*f", decimals, s.mean, decimals, s.deviation);
-	else if (s.n)
-		buf_printf(&b, s.n > 1 ? "%.4g \u00b1 %.2g" : "%.4g", s.mean, s.deviation);
-	table_add(t, b.len ? b.data : "");
-}
+/* ---- what differs ---- */
 
 /* The keys whose values differ between groups, with the flat configurations: each group's gets its model, too. */
 static json_t *different_keys(const json_t *groups)
@@ -200,18 +193,92 @@ static json_t *different_keys(const json_t *groups)
 	return differ;
 }
 
-static void add_key(struct table *t, const json_t *group, const char *key)
+static void add_key_value(const json_t *group, const char *key, struct buf *out)
 {
 	const json_t *v = json_object_get(json_object_get(group, "flat"), key);
-	buf_auto b = BUF_INIT;
 
 	if (json_is_string(v))
-		buf_printf(&b, "%.*s",
+		buf_printf(out, "%.*s",
 			!strcmp(key, "model") ? MODEL_DIGEST_SHOWN : (int)strlen(json_string_value(v)),
 			json_string_value(v));
 	else if (v)
-		json_write(v, &b);
-	table_add(t, b.len ? b.data : "-");
+		json_write(v, out);
+	else
+		buf_char(out, '-');
+}
+
+/* ---- as structs, with names ---- */
+
+/* The last part of a key, unless another one ends so, too. */
+static const char *short_key(const json_t *keys, const char *key)
+{
+	const char *dot = strrchr(key, '.'), *other;
+	json_t *v;
+
+	json_object_foreach((json_t *)keys, other, v)
+		if (dot && strcmp(other, key) && path_ends(other, dot))
+			return key;
+	return dot ? dot + 1 : key;
+}
+
+/* "learning_rate=0.05, batch_size=16" */
+static void group_name(const json_t *keys, const json_t *group, struct buf *out)
+{
+	const char *key;
+	json_t *v;
+
+	json_object_foreach((json_t *)keys, key, v) {
+		buf_printf(out, "%s%s=", out->len ? ", " : "", short_key(keys, key));
+		add_key_value(group, key, out);
+	}
+}
+
+static void free_groups(struct summary_group *g, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free((char *)g[i].name);
+		free(g[i].run);
+	}
+	free(g);
+}
+
+static struct summary_group *groups_of(const struct summary *s, json_t *groups)
+{
+	struct summary_group *all = mem_alloc(json_array_size(groups) + 1, sizeof *all);
+	json_auto_t *keys = different_keys(groups);
+	json_t *group, *at;
+	size_t i, k;
+
+	json_array_foreach(groups, i, group) {
+		const json_t *numbers = json_object_get(group, "at");
+		struct buf name = BUF_INIT;
+
+		group_name(keys, group, &name);
+		all[i] = (struct summary_group){ .name = name.data ? buf_take(&name) : mem_strdup(""),
+			.config = json_object_get(group, "config"),
+			.n = json_array_size(numbers) };
+		all[i].run = mem_alloc(all[i].n + 1, sizeof *all[i].run);
+		json_array_foreach(numbers, k, at)
+			all[i].run[k] = &s->list->run[json_integer_value(at)];
+	}
+	return all;
+}
+
+/* ---- text ---- */
+
+/* Both to the second digit of the deviation. */
+static void add_statistics(struct table *t, struct statistics s)
+{
+	bool rounded = s.n > 1 && s.deviation > 1e-9 && s.deviation < 1e9;
+	int decimals = rounded ? 1 - (int)floor(log10(s.deviation)) : 0;
+	buf_auto b = BUF_INIT;
+
+	decimals = decimals > 0 ? decimals : 0;
+	if (rounded)
+		buf_printf(&b, "%.*f \u00b1 %.*f", decimals, s.mean, decimals, s.deviation);
+	else if (s.n)
+		buf_printf(&b, s.n > 1 ? "%.4g \u00b1 %.2g" : "%.4g", s.mean, s.deviation);
+	table_add(t, b.len ? b.data : "");
 }
 
 static void print_text(struct cli *c, const struct summary *s, json_t *groups)
@@ -235,11 +302,24 @@ static void print_text(struct cli *c, const struct summary *s, json_t *groups)
 		json_object_foreach(s->metrics, key, v)
 			if (is_wanted(c, key))
 				add_statistics(&t, statistics_of(group, key));
-		json_object_foreach(keys, key, v)
-			add_key(&t, group, key);
+		json_object_foreach(keys, key, v) {
+			buf_auto text = BUF_INIT;
+
+			add_key_value(group, key, &text);
+			table_add(&t, text.len ? text.data : "-");
+		}
 	}
 	table_print(&t, &c->out);
 	table_release(&t);
+}
+
+/* Without --metric of one part, with --metric=confusion of each. */
+static void print_confusions(struct cli *c, const struct summary_group *g, size_t n)
+{
+	bool given = c->options.given[OPT_RUNS_METRIC];
+
+	for (size_t i = 0; i < n && is_wanted(c, "confusion"); i++)
+		summary_confusion_text(&g[i], given, &c->out);
 }
 
 /* ---- JSON ---- */
@@ -251,7 +331,23 @@ static json_t *statistics_json(struct statistics s)
 		s.high);
 }
 
-static void print_json(struct cli *c, const struct summary *s, const json_t *groups)
+static json_t *matrices_json(const struct cli *c, const struct summary *s,
+	const struct summary_group *g)
+{
+	json_t *all = json_object(), *v;
+	const char *key;
+
+	json_object_foreach(s->matrices, key, v) {
+		json_t *sum = is_wanted(c, key) ? summary_confusion(g, key) : NULL;
+
+		if (sum)
+			json_object_set_new(all, key, sum);
+	}
+	return all;
+}
+
+static void print_json(struct cli *c, const struct summary *s, const json_t *groups,
+	const struct summary_group *g)
 {
 	json_auto_t *all = json_pack("{s:i, s:[]}", "schema", 1, "groups");
 	json_t *group, *v;
@@ -266,8 +362,9 @@ static void print_json(struct cli *c, const struct summary *s, const json_t *gro
 				json_object_set_new(metrics, key,
 					statistics_json(statistics_of(group, key)));
 		json_array_append_new(json_object_get(all, "groups"),
-			json_pack("{s:O, s:o, s:O, s:O}", "runs", json_object_get(group, "names"),
-				"metrics", metrics, "model", json_object_get(group, "model"),
+			json_pack("{s:O, s:o, s:o, s:O, s:O}", "runs",
+				json_object_get(group, "names"), "metrics", metrics, "confusion",
+				matrices_json(c, s, &g[i]), "model", json_object_get(group, "model"),
 				"config", json_object_get(group, "config")));
 	}
 	json_print(all, &c->out);
@@ -276,23 +373,53 @@ static void print_json(struct cli *c, const struct summary *s, const json_t *gro
 
 /* ---- all ---- */
 
+/* How many of these names does --metric leave? */
+static unsigned count_wanted(const struct cli *c, const json_t *names)
+{
+	unsigned wanted = 0;
+	const char *key;
+	json_t *v;
+
+	json_object_foreach((json_t *)names, key, v)
+		wanted += is_wanted(c, key);
+	return wanted;
+}
+
 static int check_words(struct cli *c, const struct summary *s)
 {
-	const char *sort = c->options.value[OPT_RUNS_SORT], *key;
-	unsigned wanted = 0;
-	json_t *v;
+	const char *sort = c->options.value[OPT_RUNS_SORT];
 
 	if (sort && !json_object_get(s->metrics, sort))
 		return cli_usage(c, "none of the runs has `%s`", sort);
-	json_object_foreach(s->metrics, key, v)
-		wanted += is_wanted(c, key);
-	return wanted ? 0
-		      : cli_usage(c, "none of the runs has `%s`", c->options.value[OPT_RUNS_METRIC]);
+	return count_wanted(c, s->metrics) + count_wanted(c, s->matrices)
+		? 0
+		: cli_usage(c, "none of the runs has `%s`", c->options.value[OPT_RUNS_METRIC]);
+}
+
+static int print(struct cli *c, const struct summary *s, json_t *groups)
+{
+	size_t n = json_array_size(groups);
+	struct summary_group *g = groups_of(s, groups);
+	int status = 0;
+
+	if (c->options.given[OPT_SVG] && s->nrun) {
+		status = summary_svg(c, g, n, c->options.value[OPT_RUNS_METRIC]);
+	} else if (c->options.given[OPT_JSON]) {
+		print_json(c, s, groups, g);
+	} else if (s->nrun) {
+		if (count_wanted(c, s->metrics))
+			print_text(c, s, groups);
+		print_confusions(c, g, n);
+	} else {
+		cli_note(c, "no run has finished");
+	}
+	free_groups(g, n);
+	return status;
 }
 
 int runs_summary(struct cli *c, const struct run_list *l)
 {
-	struct summary s = { json_object(), json_object(), json_object(), 0 };
+	struct summary s = { l, json_object(), json_object(), json_object(), json_object(), 0 };
 	json_t *groups = NULL;
 	int status = 0;
 
@@ -301,17 +428,14 @@ int runs_summary(struct cli *c, const struct run_list *l)
 			add_run(&s, &l->run[i]);
 	if (s.nrun)
 		status = check_words(c, &s);
-	if (!status)
+	if (!status) {
 		groups = sorted(&s, c->options.value[OPT_RUNS_SORT]);
-	if (!status && c->options.given[OPT_JSON])
-		print_json(c, &s, groups);
-	else if (!status && s.nrun)
-		print_text(c, &s, groups);
-	else if (!status)
-		cli_note(c, "no run has finished");
+		status = print(c, &s, groups);
+	}
 	json_decref(groups);
 	json_decref(s.groups);
 	json_decref(s.seen);
 	json_decref(s.metrics);
+	json_decref(s.matrices);
 	return status;
 }

@@ -111,6 +111,14 @@ static struct ticks log_ticks(struct scale *s)
 	return t;
 }
 
+static void widen(struct scale *s, double v)
+{
+	if (!isfinite(v) || (s->log && v <= 0))
+		return;
+	s->low = v < s->low ? v : s->low;
+	s->high = v > s->high ? v : s->high;
+}
+
 /* The range of what can be drawn; something even for nothing or one value. */
 static struct scale range_of(const struct svg_plot *p, bool y, bool log)
 {
@@ -118,12 +126,15 @@ static struct scale range_of(const struct svg_plot *p, bool y, bool log)
 
 	for (unsigned k = 0; k < p->nseries; k++)
 		for (size_t i = 0; i < p->series[k].n; i++) {
-			double v = y ? p->series[k].y[i] : p->series[k].x[i];
+			const struct svg_series *one = &p->series[k];
 
-			if (!isfinite(p->series[k].y[i]) || !isfinite(v) || (s.log && v <= 0))
+			if (!isfinite(one->y[i]))
 				continue;
-			s.low = v < s.low ? v : s.low;
-			s.high = v > s.high ? v : s.high;
+			widen(&s, y ? one->y[i] : one->x[i]);
+			if (y && one->low) {
+				widen(&s, one->low[i]);
+				widen(&s, one->high[i]);
+			}
 		}
 	if (y && !log && p->may_log_y && plot_is_logarithmic(s.low, s.high))
 		return range_of(p, y, true);
@@ -259,6 +270,28 @@ static void curve(const struct svg_series *s, const struct scale *x, const struc
 		buf_printf(out, "<circle class=\"p-dot p-c%u\" r=\"3\" cx=\"%.1f\" cy=\"%.1f\"/>\n", s->colour, place(x, s->x[0]), place(y, s->y[0]));
 }
 
+/* On a logarithmic axis it ends at the axis where it is not positive. */
+static double place_inside(const struct scale *y, double v)
+{
+	return place(y, v < y->low ? y->low : v);
+}
+
+/* Around the line, there and back. */
+static void area(const struct svg_series *s, const struct scale *x, const struct scale *y,
+	struct buf *out)
+{
+	size_t by = s->n > POINTS_DRAWN_MAX ? s->n / POINTS_DRAWN_MAX + 1 : 1,
+	       last = s->n ? (s->n - 1) / by * by : 0;
+
+	buf_printf(out, "<path class=\"p-bar p-c%u\" fill-opacity=\".15\" d=\"M", s->colour);
+	for (size_t i = 0; i < s->n; i += by)
+		buf_printf(out, "%s%.1f %.1f", i ? "L" : "", place(x, s->x[i]),
+			place_inside(y, s->high[i]));
+	for (size_t i = last + by; i >= by; i -= by)
+		buf_printf(out, "L%.1f %.1f", place(x, s->x[i - by]), place_inside(y, s->low[i - by]));
+	buf_str(out, "Z\"/>\n");
+}
+
 /* "label calm, output 0.41 (validation)". */
 static void dot_words(const struct svg_plot *p, const struct svg_series *s, size_t i, struct buf *out)
 {
@@ -298,15 +331,22 @@ static void dots(const struct svg_plot *p, const struct svg_series *s, const str
 
 /* ---- tooltips of curves ---- */
 
-/* The value of a series at x, whose index is likely i; NaN: it has none. */
-static double value_at(const struct svg_series *s, size_t i, double x)
+/* The point of a series at x, whose index is likely i; n: it has none. */
+static size_t point_at(const struct svg_series *s, size_t i, double x)
 {
 	if (i < s->n && s->x[i] == x)
-		return s->y[i];
-	for (size_t k = 0; k < s->n; k++)
-		if (s->x[k] == x)
-			return s->y[k];
-	return NAN;
+		return i;
+	for (i = 0; i < s->n && s->x[i] != x;)
+		i++;
+	return i;
+}
+
+/* "0.41", of a band "0.41 ± 0.02". */
+static void value_words(const struct svg_series *s, size_t i, struct buf *out)
+{
+	buf_printf(out, "%.5g", s->y[i]);
+	if (s->high && s->high[i] > s->y[i])
+		buf_printf(out, " \u00b1 %.2g", s->high[i] - s->y[i]);
 }
 
 static bool is_named_curve(const struct svg_series *s)
@@ -329,18 +369,17 @@ static void band_words(const struct svg_plot *p, size_t i, double x, struct buf 
 {
 	buf_printf(out, "<title>%s %.6g", p->x_label ? p->x_label : "", x);
 	for (unsigned k = 0; k < p->nseries; k++) {
-		double v = is_named_curve(&p->series[k]) ? value_at(&p->series[k], i, x) : NAN;
+		const struct svg_series *s = &p->series[k];
+		size_t at = point_at(s, i, x);
 
-		if (!isfinite(v))
+		if (!is_named_curve(s) || at == s->n || !isfinite(s->y[at]))
 			continue;
-		if (!p->series[k].name && k) {       /* beside the one that has their name in the legend */
-			buf_printf(out, ", dashed %.5g", v);
-			continue;
-		}
-		buf_str(out, "&#10;");
-		if (p->series[k].name)
-			buf_xml_str(out, p->series[k].name);
-		buf_printf(out, "%s%.5g", p->series[k].name ? " " : "", v);
+		buf_str(out,
+			!s->name && k ? ", dashed "
+				      : "&#10;"); /* beside the one that has their name in the legend */
+		if (s->name)
+			buf_xml_in(out, "", s->name, " ");
+		value_words(s, at, out);
 	}
 	buf_str(out, "</title>");
 }
@@ -406,6 +445,9 @@ void svg_plot(const struct svg_plot *p, const struct svg_size *z, struct buf *ou
 	}
 	y_axis(&x, &y, &ty, p->y_label ? p->y_label : y.log ? "log scale" : NULL, out);
 	x_axis(&x, &y, &tx, p->x_tick ? p->x_name : NULL, p->x_label, out);
+	for (unsigned k = 0; k < p->nseries; k++)
+		if (p->series[k].low)
+			area(&p->series[k], &x, &y, out);
 	for (unsigned k = 0; k < p->nseries; k++)
 		p->series[k].points ? dots(p, &p->series[k], &x, &y, out) : curve(&p->series[k], &x, &y, out);
 	if (p->mark && isfinite(p->mark_x))

@@ -17,6 +17,7 @@ struct svg_size { double width, height; bool alone; };   /* px; alone: with its 
 struct svg_series {
 	const char *name;            /* in the legend; NULL: none */
 	const double *x, *y; size_t n;
+	const double *low, *high; /* (n) a band behind the line; NULL: none */
 	unsigned colour;
 	bool dashed, points;         /* points: dots instead of a line */
 };

@@ -112,6 +112,41 @@ tap_exit 0 "one metric" "$QCNN" runs --dir=many summary -m sign_accuracy
 tap_is "$(sed -n '1s/  */ /gp' out)" "runs sign_accuracy val_sign_accuracy train.optimizer.adam.learning_rate" "no other"
 tap_exit 0 "one run" "$QCNN" runs summary one
 tap_is "$(grep -c ± out)" 0 "has no deviation"
+# Mean curves, with their band; matrices of classes.
+tap_exit 0 "summary as SVG" "$QCNN" runs --dir=many summary --svg=mean.svg
+tap_is "$(grep -c '<path class="p-line' mean.svg) $(grep -c 'fill-opacity=".15"' mean.svg)" "4 4" "curves of training and validation of both, each with a band"
+tap_has mean.svg ">learning_rate=0.05, 3 runs<" "each has its name"
+"$QCNN" runs --dir=many summary -m sign_accuracy --svg=mean.svg
+grep -h '"epoch": 2,' $(grep -l 'learning_rate=0.05' many/*/run.json | sed 's/run.json/metrics.jsonl/') | sed 's/.*"sign_accuracy": \([^,]*\), "val_loss.*/\1/' |
+	awk '{ s += $1; t += $1 * $1 } END { m = s / NR; printf "learning_rate=0.05, 3 runs %.5g ± %.2g, dashed\n", m, sqrt((t - NR * m * m) / (NR - 1)) }' >want
+grep '<title>epoch 2&#10;' mean.svg | sed 's/&#10;/\n/g' | grep -o '^learning_rate=0.05, .* dashed' >got
+tap_same got want "mean and deviation of an epoch in a tooltip"
+tap_exit 0 "another metric, of one configuration" "$QCNN" runs summary --metric=sign_accuracy --svg=- one
+tap_has out "sign_accuracy: training, and dashed validation; mean and deviation of 1 run<" "is drawn"
+tap_exit 2 "one that no run has" "$QCNN" runs --dir=many summary --metric=confusion --svg=-
+tap_has err 'none of the runs has `confusion`' "it says so"
+for seed in 1 2 3; do
+	"$QCNN" train -q --set log.dir=matrices --set run.seed=$seed --set "train.metrics=[sign_accuracy, confusion]" --set train.restarts=2 \
+		--set data.label_map=null config.yaml 2>/dev/null
+done
+tap_exit 0 "confusion matrices" "$QCNN" runs --dir=matrices summary
+tap_has out "confusion, validation, sum of 3 runs; rows: labels, columns: predictions" "follow the table"
+sed 's/.*"val_confusion": \[\[\([0-9.]*\), \([0-9.]*\)\], \[\([0-9.]*\), \([0-9.]*\)\]\].*/\1 \2 \3 \4/' matrices/*-*/run.json |
+	awk '{ for (i = 1; i <= 4; i++) s[i] += $i } END { printf "-1 1\n-1 %d %d\n1 %d %d\n", s[1], s[2], s[3], s[4] }' >want
+tail -3 out | sed 's/^ *//; s/  */ /g' >got
+tap_same got want "as sums"
+tap_exit 0 "all parts" "$QCNN" runs --dir=matrices summary -m confusion
+tap_is "$(sed -n 's/^confusion, \([a-z]*\),.*/\1/p' out | tr '\n' ' ')" "validation training " "with the metric's name"
+tap_exit 0 "as JSON" "$QCNN" runs --dir=matrices summary --json
+tap_has out '"confusion": {"confusion": [[' "sums too"
+tap_exit 0 "as SVG" "$QCNN" runs --dir=matrices summary -m confusion --svg=-
+tap_has out "<title>Confusion matrix, validation, sum of 3 runs</title>" "the validation's"
+"$QCNN" train -q --set log.dir=matrices --resume="$(ls matrices | grep -v latest | head -1)" --set train.epochs=5 2>/dev/null
+extended=$(grep -l '"epochs": 5' matrices/*-*/run.json | sed 's|/run.json||')
+tap_exit 0 "restarts that were extended" "$QCNN" runs compare --svg=c.svg "$extended" one
+grep '<path class="p-line p-c0"' c.svg | grep -o '[ML][0-9.]* ' | tr -d 'ML ' >places
+tap_is "$(wc -l <places | tr -d ' ')" 5 "the curve has the epochs of one of them"
+tap_ok "in order" sort -c -g places
 for split in '{folds: 2}' '{folds: 2, fold: 1}' '{folds: 2, fold: 2}'; do
 	"$QCNN" train -q --set log.dir=folds --set "data.split=$split" config.yaml 2>/dev/null
 done

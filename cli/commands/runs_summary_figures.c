@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Mean curves with their deviation, and sums of confusion matrices. */
+#include "cli/commands/runs_summary_figures.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands/runs_compare.h"
+#include "cli/job/classes.h"
+#include "cli/job/run_metrics.h"
+#include "cli/output/table.h"
+#include "runtime/base/arena.h"
+#include "runtime/log/svg.h"
+#include "runtime/train/weights/weights.h"
+
+enum { GROUPS_DRAWN = SVG_COLOURS };
+
+/* ---- mean curves ---- */
+
+/* Of each epoch: how many runs have it, and the mean and the sum of squared deviations of their values so far (Welford). */
+struct band {
+	size_t n, cap;
+	struct point {
+		double x, n, mean, squares;
+	} * at; /* by epochs, in order */
+	double *x, *y, *low, *high;
+};
+
+static struct point *point_of(struct band *b, double x)
+{
+	size_t at = 0, end = b->n;
+
+	while (at < end) {
+		size_t middle = at + (end - at) / 2;
+
+		if (b->at[middle].x < x)
+			at = middle + 1;
+		else
+			end = middle;
+	}
+	if (at < b->n && b->at[at].x == x)
+		return &b->at[at];
+	mem_reserve(b->at, b->n, b->cap);
+	memmove(b->at + at + 1, b->at + at, (b->n - at) * sizeof *b->at);
+	b->at[at] = (struct point){ .x = x };
+	b->n++;
+	return &b->at[at];
+}
+
+static void add_value(struct band *b, double x, double v)
+{
+	if (!isfinite(v))
+		return;
+	struct point *p = point_of(b, x);
+	double d = v - p->mean;
+
+	p->mean += d / ++p->n;
+	p->squares += d * (v - p->mean);
+}
+
+static void add_run(struct band *b, const struct run_folder *r, const struct history *h,
+	const char *column)
+{
+	size_t n, nvalue;
+	mem_auto double *epoch = runs_best_values(r, h, "epoch", &n);
+	mem_auto double *v = runs_best_values(r, h, column, &nvalue);
+
+	for (size_t i = 0; i < n && i < nvalue; i++)
+		add_value(b, epoch[i], v[i]);
+}
+
+/* As vectors: the mean, and it less and plus the deviation of a sample, where several runs have the epoch. */
+static void finish(struct band *b)
+{
+	size_t n = b->n ? b->n : 1;
+
+	b->x = mem_alloc(4 * n, sizeof *b->x);
+	b->y = b->x + n;
+	b->low = b->y + n;
+	b->high = b->low + n;
+	for (size_t i = 0; i < b->n; i++) {
+		const struct point *p = &b->at[i];
+		double deviation = p->n > 1 ? sqrt(p->squares / (p->n - 1)) : 0;
+
+		b->x[i] = p->x;
+		b->y[i] = p->mean;
+		b->low[i] = p->mean - deviation;
+		b->high[i] = p->mean + deviation;
+	}
+}
+
+static void band_release(struct band *b)
+{
+	free(b->at);
+	free(b->x);
+}
+
+/* Training and validation of a group. */
+static int read_group(struct cli *c, const struct summary_group *g, const char *metric,
+	struct band b[2])
+{
+	char other[128];
+	int status = 0;
+
+	snprintf(other, sizeof other, "val_%s", metric);
+	for (size_t i = 0; !status && i < g->n; i++) {
+		struct history h = { 0 };
+		struct err e;
+
+		if (history_read(g->run[i]->path, &h, &e)) {
+			status = cli_fail(c, &e);
+		} else {
+			add_run(&b[0], g->run[i], &h, metric);
+			add_run(&b[1], g->run[i], &h, other);
+		}
+		history_release(&h);
+	}
+	finish(&b[0]);
+	finish(&b[1]);
+	return status;
+}
+
+static void group_title(const struct summary_group *g, struct buf *out)
+{
+	buf_printf(out, "%s%s%zu run%s", g->name, *g->name ? ", " : "", g->n, g->n == 1 ? "" : "s");
+}
+
+static unsigned add_curves(const struct band b[2], const char *title, unsigned colour,
+	struct svg_series *s)
+{
+	unsigned n = 0;
+
+	for (unsigned k = 0; k < 2; k++)
+		if (b[k].n) {
+			s[n] = (struct svg_series){ .name = n ? NULL : title,
+				.x = b[k].x,
+				.y = b[k].y,
+				.low = b[k].low,
+				.high = b[k].high,
+				.n = b[k].n,
+				.colour = colour,
+				.dashed = k == 1 };
+			n++;
+		}
+	return n;
+}
+
+/* only: the title of the only group, which has no legend; else "". */
+static int draw_curves(struct cli *c, const struct svg_series *s, unsigned n, const char *metric,
+	const char *only)
+{
+	static const struct svg_size size = { 720, 440, true };
+	buf_auto out = BUF_INIT, title = BUF_INIT;
+
+	if (!n)
+		return cli_usage(c, "none of the runs has `%s`", metric);
+	buf_printf(&title, "%s: training, and dashed validation; mean and deviation%s%s", metric,
+		*only ? " of " : "", only);
+	svg_plot(&(struct svg_plot){ .title = title.data,
+			 .x_label = "epoch",
+			 .y_label = metric,
+			 .series = s,
+			 .nseries = n,
+			 .whole_x = true,
+			 .may_log_y = run_metrics_rise(metric) == 0,
+			 .hover = true },
+		&size, &out);
+	return cli_write(c, &out, c->options.value[OPT_SVG]);
+}
+
+static int curves(struct cli *c, const struct summary_group *g, size_t n, const char *metric)
+{
+	struct band b[GROUPS_DRAWN][2] = { 0 };
+	struct buf title[GROUPS_DRAWN] = { BUF_INIT };
+	struct svg_series s[2 * GROUPS_DRAWN];
+	unsigned drawn = n < GROUPS_DRAWN ? (unsigned)n : GROUPS_DRAWN, nseries = 0;
+	int status = 0;
+
+	if (n > drawn)
+		cli_note(c, "the first %u of %zu configurations are drawn; --sort puts the best first",
+			drawn, n);
+	for (unsigned i = 0; !status && i < drawn; i++) {
+		status = read_group(c, &g[i], metric, b[i]);
+		group_title(&g[i], &title[i]);
+		nseries += add_curves(b[i], title[i].data, i, s + nseries);
+	}
+	if (!status)
+		status = draw_curves(c, s, nseries, metric, n == 1 ? title[0].data : "");
+	for (unsigned i = 0; i < drawn; i++) {
+		band_release(&b[i][0]);
+		band_release(&b[i][1]);
+		buf_release(&title[i]);
+	}
+	return status;
+}
+
+/* ---- confusion matrices ---- */
+
+static const char *const confusions[] = { "test_confusion", "val_confusion", "confusion" };
+static const char *const part_name[] = { "test", "validation", "training" };
+enum { PARTS = sizeof confusions / sizeof *confusions, CELL = 46, FRAME = 150 };
+
+/* Adds m to *sum, if it is a square matrix of numbers as large. */
+static void add_matrix(json_t **sum, const json_t *m)
+{
+	size_t side = json_array_size(m);
+	json_auto_t *all = json_array();
+
+	for (size_t i = 0; i < side; i++) {
+		const json_t *row = json_array_get(m, i), *before = json_array_get(*sum, i);
+		json_t *added = json_array();
+
+		json_array_append_new(all, added);
+		if (json_array_size(row) != side || (*sum && json_array_size(before) != side))
+			return;
+		for (size_t k = 0; k < side; k++)
+			json_array_append_new(added,
+				json_integer((json_int_t)(json_number_value(json_array_get(row, k))
+					+ json_number_value(json_array_get(before, k)))));
+	}
+	if (!side || (*sum && json_array_size(*sum) != side))
+		return;
+	json_decref(*sum);
+	*sum = json_incref(all);
+}
+
+json_t *summary_confusion(const struct summary_group *g, const char *key)
+{
+	json_t *sum = NULL;
+
+	for (size_t i = 0; i < g->n; i++)
+		add_matrix(&sum, json_object_get(json_object_get(g->run[i]->record, "metrics"), key));
+	return sum;
+}
+
+/* The labels of the training, of a run's weights; none where they are as many as something else than the classes. */
+static struct label_set labels_of_group(const struct summary_group *g, size_t side)
+{
+	struct label_set s = { .n = 0 };
+	struct weights *w = NULL;
+	buf_auto path = BUF_INIT;
+
+	buf_printf(&path, "%s/weights.bin", g->run[0]->path);
+	if (!weights_open(path.data, &w, NULL))
+		s = classes_known(weights_meta(w, "labels"));
+	weights_free(w);
+	s.n = s.n == side ? s.n : 0;
+	return s;
+}
+
+/* The name of class i: as data.label_map has it, else its label, else its number. */
+static void class_name(const struct summary_group *g, const struct label_set *s, size_t i,
+	struct buf *out)
+{
+	const json_t *map = json_object_get(json_object_get(g->config, "data"), "label_map");
+	double label = s->n ? s->value[i] : (double)i;
+	bool found = false;
+	const char *key;
+	json_t *v;
+
+	json_object_foreach((json_t *)map, key, v)
+		if (json_is_number(v) && json_number_value(v) == label) {
+			buf_printf(out, "%s%s", found ? "|" : "", key);
+			found = true;
+		}
+	if (!found)
+		buf_real(out, label);
+}
+
+static void matrix_text(const struct summary_group *g, const json_t *sum, struct buf *out)
+{
+	size_t side = json_array_size(sum);
+	struct label_set labels = labels_of_group(g, side);
+	struct table t = { .ncolumn = (unsigned)side + 1 };
+
+	for (size_t i = 0; i <= side; i++) {
+		buf_auto name = BUF_INIT;
+
+		if (i)
+			class_name(g, &labels, i - 1, &name);
+		table_add(&t, i ? name.data : "");
+	}
+	for (size_t i = 0; i < side; i++) {
+		buf_auto name = BUF_INIT;
+
+		class_name(g, &labels, i, &name);
+		table_add(&t, name.data);
+		for (size_t k = 0; k < side; k++)
+			table_add_number(&t,
+				json_number_value(json_array_get(json_array_get(sum, i), k)), "%.0f");
+	}
+	table_print(&t, out);
+	table_release(&t);
+}
+
+void summary_confusion_text(const struct summary_group *g, bool all, struct buf *out)
+{
+	bool done = false;
+
+	for (unsigned k = 0; k < PARTS && (all || !done); k++) {
+		json_auto_t *sum = summary_confusion(g, confusions[k]);
+
+		if (!sum)
+			continue;
+		buf_str(out, out->len ? "\n" : "");
+		buf_printf(out,
+			"confusion, %s, sum of %zu run%s%s%s; rows: labels, columns: predictions\n",
+			part_name[k], g->n, g->n == 1 ? "" : "s", *g->name ? ": " : "", g->name);
+		matrix_text(g, sum, out);
+		done = true;
+	}
+}
+
+static int matrix_svg(struct cli *c, const struct summary_group *g, const json_t *sum, const char *part)
+{
+	size_t side = json_array_size(sum);
+	struct label_set labels = labels_of_group(g, side);
+	double width = FRAME + CELL * (double)side;
+	const struct svg_size size = { width > 420 ? width : 420, width > 320 ? width : 320, true };
+	mem_auto struct buf *text = mem_alloc(side, sizeof *text);
+	mem_auto const char **name = mem_alloc(side, sizeof *name);
+	mem_auto double *count = mem_alloc(side * side, sizeof *count);
+	buf_auto out = BUF_INIT, title = BUF_INIT;
+
+	for (size_t i = 0; i < side; i++) {
+		class_name(g, &labels, i, &text[i]);
+		name[i] = text[i].data;
+		for (size_t k = 0; k < side; k++)
+			count[i * side + k] =
+				json_number_value(json_array_get(json_array_get(sum, i), k));
+	}
+	buf_printf(&title, "Confusion matrix, %s, sum of %zu run%s", part, g->n, g->n == 1 ? "" : "s");
+	svg_matrix(&(struct svg_matrix){ title.data, "label", "prediction", (unsigned)side, name,
+			   count },
+		&size, &out);
+	for (size_t i = 0; i < side; i++)
+		buf_release(&text[i]);
+	return cli_write(c, &out, c->options.value[OPT_SVG]);
+}
+
+static int matrices(struct cli *c, const struct summary_group *g, size_t n)
+{
+	if (n > 1)
+		return cli_usage(c,
+			"there are %zu configurations, and --metric=confusion --svg draws the matrix of one: name its runs",
+			n);
+	for (unsigned k = 0; k < PARTS; k++) {
+		json_auto_t *sum = summary_confusion(g, confusions[k]);
+
+		if (sum)
+			return matrix_svg(c, g, sum, part_name[k]);
+	}
+	return cli_usage(c, "none of the runs has `confusion`");
+}
+
+int summary_svg(struct cli *c, const struct summary_group *g, size_t n, const char *metric)
+{
+	return !strcmp(metric, "confusion") ? matrices(c, g, n) : curves(c, g, n, metric);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Figures and confusion matrices of qcnn runs summary. */
+#pragma once
+
+#include "cli/command.h"
+#include "cli/job/run_folder.h"
+
+/* Runs that differ in run.seed and data.split.fold alone; borrowed. */
+struct summary_group {
+	const char *name;     /* what sets it apart from other groups; "": it is the only one */
+	const json_t *config; /* as config_json */
+	const struct run_folder **run;
+	size_t n;
+};
+
+/* The curves of a metric, as mean and deviation over the runs of each group, to --svg; of the metric confusion the sums of the only
+ * group.  0, or said and the exit status. */
+int summary_svg(struct cli *c, const struct summary_group *g, size_t n, const char *metric);
+/* The sum of the confusion matrices that the records of a group have under this key ("val_confusion"): rows of numbers; NULL: they
+ * have none. */
+json_t *summary_confusion(const struct summary_group *g, const char *key);
+/* The matrices of a group as tables: of the test part, else of the validation, else of the training; all: of each of them. */
+void summary_confusion_text(const struct summary_group *g, bool all, struct buf *out);

@@ -63,9 +63,9 @@ static struct node *body_of(struct parser *p, struct node *statement, struct spa
 %right "**"
 
 %nterm <struct node *> file_statement statement scope body value initial reference
-%nterm <struct node *> dims size formal wire initializer range subscript
+%nterm <struct node *> dims size formal wire block_wire initializer range subscript
 %nterm <struct node *> expr expr_opt primary arg instance dense callee
-%nterm <struct node_list> file_statements statements names wires formals formal_list untyped
+%nterm <struct node_list> file_statements statements names wires block_wires formals formal_list untyped
 %nterm <struct node_list> operands exprs subscripts arg_list instances instance_list denses
 %nterm <struct arguments> args
 %nterm <struct modifiers> modifiers
@@ -143,7 +143,7 @@ statement:
                               { $$ = NODE_OF(.kind = NODE_MATRIX_DEF, .name = $2, .name_span = @2, .text = $6,
                                 .callee_span = @6, .value.i = parser_text(p, $6, @6),
                                 .list = parser_joined(p, $3, $4), .span = @$); }
-| "block" ID formals wires scope
+| "block" ID formals block_wires scope
                               { $$ = NODE_OF(.kind = NODE_BLOCK_DEF, .name = $2, .name_span = @2, .c = $5,
                                 .list = parser_joined(p, $3, $4), .span = @$); }
 | callee ';'                  { $$ = call(p, (struct modifiers){ 0 }, $1, NULL, (struct node_list){ 0 }, @$); }
@@ -262,6 +262,14 @@ wires:
 wire:
   ID                          { $$ = NODE_OF(.kind = NODE_FORMAL, .op = AST_TYPE_QUBIT, .name = $1,
                                 .name_span = @1, .span = @1); }
+
+block_wires:
+  block_wire                  { $$ = (struct node_list){ 0 }; parser_list_add(p, &$$, $1); }
+| block_wires ',' block_wire  { LIST($$, $1, $3); }
+
+block_wire:
+  ID size                     { $$ = NODE_OF(.kind = NODE_FORMAL, .op = AST_TYPE_QUBIT, .a = $2, .name = $1,
+                                .name_span = @1, .span = @$); }
 
 /* Calls. */
 callee:

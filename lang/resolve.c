@@ -94,12 +94,26 @@ static void in_scope(struct resolver *r, struct node *n, enum context context)
 	scope_leave(r);
 }
 
+/* Lengths of lists of qubits: from constants, not from formals. */
+static void wire_sizes(struct resolver *r, struct node *n)
+{
+	for (uint32_t i = 0; i < n->list.n; i++) {
+		struct node *f = n->list.v[i];
+
+		if (f->op != AST_TYPE_QUBIT || !f->a)
+			continue;
+		kinds_expr(r, f->a);
+		kinds_require(r, f->a, KIND_BIT(KIND_INT), "the number of qubits", "an int");
+	}
+}
+
 static void formals(struct resolver *r, struct node *n)
 {
 	for (uint32_t i = 0; i < n->list.n; i++) {
 		struct node *f = n->list.v[i];
 
-		decl_dims(r, f->a);
+		if (f->op != AST_TYPE_QUBIT)
+			decl_dims(r, f->a);
 		decl_set_kind(f, f->op, true);
 		scope_declare(r, SPACE_VALUE, f);
 	}
@@ -113,6 +127,7 @@ static void do_define(struct resolver *r, struct node *n)
 	scope_enter(r);
 	r->def = n;
 	r->def_scope = r->scope;
+	wire_sizes(r, n);
 	formals(r, n);
 	inside(r, n->c, n->kind == NODE_GATE_DEF ? IN_GATE : IN_BLOCK);
 	r->def = outer;

@@ -138,7 +138,9 @@ void elab_reset(struct elab *e, const struct node *n);
 /* The outputs of the circuit: z of the qubit of each bit that was measured, in order of the bits. */
 void elab_observe_bits(struct elab *e, struct span at);
 /* elab_block.c */
-uint32_t elab_count_formals(const struct node *def, bool qubits);
+/* The qubits of a formal, and of all of a block or gate; 0: reported. */
+uint32_t elab_formal_width(struct elab *e, const struct node *formal);
+uint32_t elab_count_wires(struct elab *e, const struct node *def);
 const struct calls *elab_block(struct elab *e, const struct node *call, const struct node *def,
 	const struct value *arg, const struct node *const *arg_node);
 bool elab_bind_formals(struct elab *e, const struct node *def, const struct value *arg, const struct node *const *at);

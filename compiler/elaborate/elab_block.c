@@ -51,17 +51,27 @@ static struct memo_entry *memo_find(struct elab *e, const struct node *def, cons
 	return m;
 }
 
+static struct value wires_from(struct elab *e, uint32_t first, uint32_t n)
+{
+	mem_auto uint32_t *wire = mem_alloc((size_t)n + 1, sizeof *wire);
+
+	for (uint32_t k = 0; k < n; k++)
+		wire[k] = first + k;
+	return value_qubits(e->arena, wire, n);
+}
+
 /* Formals in order: numbers are converted and checked, sizes may use earlier ones. */
 bool elab_bind_formals(struct elab *e, const struct node *def, const struct value *arg, const struct node *const *at)
 {
-	uint32_t k = 0, wire = 0;
+	uint32_t k = 0, wire = 0, n;
 	bool fine = true;
 
 	for (uint32_t i = 0; i < def->list.n; i++) {
 		const struct node *f = def->list.v[i];
 		if (f->op == AST_TYPE_QUBIT) {
-			elab_bind(e, f, value_qubits(e->arena, &wire, 1));
-			wire++;
+			n = elab_formal_width(e, f);
+			elab_bind(e, f, wires_from(e, wire, n));
+			wire += n;
 			continue;
 		}
 		struct value v = elab_convert(e, arg[k], f->op == AST_TYPE_INT ? AST_TYPE_INT : AST_TYPE_FLOAT, f->a, at[k]->span, f);
@@ -72,12 +82,40 @@ bool elab_bind_formals(struct elab *e, const struct node *def, const struct valu
 	return fine;
 }
 
-uint32_t elab_count_formals(const struct node *def, bool qubits)
+static uint32_t count_arguments(const struct node *def)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < def->list.n; i++)
-		n += (def->list.v[i]->op == AST_TYPE_QUBIT) == qubits;
+		n += def->list.v[i]->op != AST_TYPE_QUBIT;
+	return n;
+}
+
+uint32_t elab_formal_width(struct elab *e, const struct node *formal)
+{
+	int64_t n = 1;
+
+	if (formal->a && !elab_int(e, formal->a, &n))
+		return 0;
+	if (n >= 1 && n <= PROGRAM_WIRES_MAX)
+		return (uint32_t)n;
+	elab_error(e, DIAG_BAD_SIZE, formal->a->span, "`%s` of %lld qubits, 1 to %d are possible",
+		formal->name, (long long)n, PROGRAM_WIRES_MAX);
+	return 0;
+}
+
+uint32_t elab_count_wires(struct elab *e, const struct node *def)
+{
+	uint32_t n = 0, width;
+
+	for (uint32_t i = 0; i < def->list.n; i++) {
+		if (def->list.v[i]->op != AST_TYPE_QUBIT)
+			continue;
+		width = elab_formal_width(e, def->list.v[i]);
+		if (!width || n + width > PROGRAM_WIRES_MAX)
+			return 0;
+		n += width;
+	}
 	return n;
 }
 
@@ -123,7 +161,7 @@ static void check_gates(struct elab *e, const struct node *call, const struct ca
 const struct calls *elab_block(struct elab *e, const struct node *call, const struct node *def,
 	const struct value *arg, const struct node *const *arg_node)
 {
-	uint32_t narg = elab_count_formals(def, false);
+	uint32_t narg = count_arguments(def);
 	struct memo_entry *m = memo_find(e, def, arg, narg);
 
 	if (m->calls.nwire || e->stop)
@@ -138,7 +176,7 @@ const struct calls *elab_block(struct elab *e, const struct node *call, const st
 	if (!elab_bind_formals(e, def, arg, arg_node)) {
 		return NULL;
 	}
-	calls_wires(&m->calls, elab_count_formals(def, true));
+	calls_wires(&m->calls, elab_count_wires(e, def));
 	run_block(e, call, def, &m->calls);
 	check_gates(e, call, &m->calls);
 	return &m->calls;

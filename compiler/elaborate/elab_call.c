@@ -237,7 +237,7 @@ static bool eval_args(struct elab *e, const struct node *call, uint32_t ntuple, 
 /* ---- what a call does, on its own operands ---- */
 
 /* "name(t, k) a, b", from the declaration. */
-static void declared_signature(const struct node *decl, struct buf *out)
+static void declared_signature(struct elab *e, const struct node *decl, struct buf *out)
 {
 	uint32_t nangle = 0, nqubit = 0;
 
@@ -250,6 +250,8 @@ static void declared_signature(const struct node *decl, struct buf *out)
 		else
 			buf_str(out, nangle++ ? ", " : "(");
 		buf_str(out, f->name);
+		if (f->op == AST_TYPE_QUBIT && f->a)
+			buf_printf(out, "[%u]", elab_formal_width(e, f));
 	}
 }
 
@@ -266,14 +268,14 @@ static void gate_signature(const struct node *call, struct buf *out)
 		buf_printf(out, "%s%c", k ? ", " : " ", 'a' + (int)k);
 }
 
-static void note_signature(struct diag *g, const struct node *call)
+static void note_signature(struct elab *e, struct diag *g, const struct node *call)
 {
 	buf_auto text = BUF_INIT;
 
 	if (call->builtin == CALL_CHANNEL)
 		return;
 	if (call->decl)
-		declared_signature(call->decl, &text);
+		declared_signature(e, call->decl, &text);
 	else
 		gate_signature(call, &text);
 	diag_note(g, "signature: %s", text.data);
@@ -295,13 +297,13 @@ static bool gate_angles(struct elab *e, const struct args *a, const struct value
 }
 
 /* width: operands of a tuple; a channel may act on several numbers of them. */
-static uint32_t callee_wires(const struct node *call, uint32_t width)
+static uint32_t callee_wires(struct elab *e, const struct node *call, uint32_t width)
 {
 	if (call->builtin == CALL_CHANNEL)
 		return width && width < channel_row((enum channel)call->word)->nqubit
 			? width
 			: channel_row((enum channel)call->word)->nqubit;
-	return call->decl ? elab_count_formals(call->decl, true)
+	return call->decl ? elab_count_wires(e, call->decl)
 			  : gate_row(call->gate)->ncontrol + gate_ntarget(call->gate, call->word);
 }
 
@@ -310,7 +312,7 @@ static bool callee_ops(struct elab *e, const struct node *call, const struct arg
 	uint32_t width, struct calls *out)
 {
 	mem_auto struct value *v = mem_alloc(a->n + 1, sizeof *v);
-	uint32_t angle[GATE_ANGLES_MAX], nwire = callee_wires(call, width);
+	uint32_t angle[GATE_ANGLES_MAX], nwire = callee_wires(e, call, width);
 	bool fine;
 
 	for (uint32_t i = 0; i < a->n; i++)
@@ -360,16 +362,16 @@ void elab_emit_on(struct elab *e, const struct node *call, const struct calls *o
 
 static bool right_width(struct elab *e, const struct node *call, const struct wire_list *w)
 {
-	uint32_t extra, want = callee_wires(call, w->width);
+	uint32_t extra, want = callee_wires(e, call, w->width);
 
-	if (!elab_count_controls(e, call, &extra))
+	if ((call->decl && !want) || !elab_count_controls(e, call, &extra))
 		return false;
 	if (w->width == want + extra || (call->a && w->n == 0))
 		return true;
 	struct diag *g = elab_error(e, call->a ? DIAG_TUPLE_WIDTH : DIAG_CALL_QUBITS, call->a ? call->a->span : call->span,
 		"`%s` acts on %u qubit%s%s, %u given", call->name, want + extra, want + extra == 1 ? "" : "s",
 		extra ? " with its controls" : "", w->width);
-	note_signature(g, call);
+	note_signature(e, g, call);
 	if (call->decl)
 		diag_second(g, call->decl->name_span, "declared here");
 	return false;

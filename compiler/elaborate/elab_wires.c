@@ -55,6 +55,45 @@ static bool operands_broadcast(struct elab *e, const struct node *call, const st
 	return true;
 }
 
+/* A formal that is a list takes an operand as long as it is: there is one use. */
+static bool operands_of_lists(struct elab *e, const struct node *call, const struct wire_list *w,
+	struct wire_list *out)
+{
+	uint32_t ncontrol, total = 0, want, *wire;
+
+	if (!elab_count_controls(e, call, &ncontrol))
+		return false;
+	for (uint32_t i = 0, f = 0; i < call->list.n; i++, total += want) {
+		const struct node *formal = NULL;
+
+		while (i >= ncontrol && f < call->decl->list.n
+			&& (!formal || formal->op != AST_TYPE_QUBIT))
+			formal = call->decl->list.v[f++];
+		want = formal ? elab_formal_width(e, formal) : 1;
+		if (!want)
+			return false;
+		if (w[i].n != want)
+			return elab_refuse(e, DIAG_CALL_QUBITS, call->list.v[i]->span,
+				"%u qubits for %s`%s`, which has %u", w[i].n,
+				formal ? "" : "a control of ", formal ? formal->name : call->name,
+				want);
+	}
+	wire = arena_alloc(e->arena, (size_t)total + 1, sizeof *wire);
+	*out = (struct wire_list){ 1, total, wire };
+	for (uint32_t i = 0; i < call->list.n; i++)
+		for (uint32_t k = 0; k < w[i].n; k++)
+			*wire++ = w[i].wire[k];
+	return true;
+}
+
+static bool has_lists(const struct node *decl)
+{
+	for (uint32_t i = 0; decl && i < decl->list.n; i++)
+		if (decl->list.v[i]->op == AST_TYPE_QUBIT && decl->list.v[i]->a)
+			return true;
+	return false;
+}
+
 bool elab_operands(struct elab *e, const struct node *call, struct wire_list *out)
 {
 	bool fine = true;
@@ -64,7 +103,9 @@ bool elab_operands(struct elab *e, const struct node *call, struct wire_list *ou
 	mem_auto struct wire_list *w = mem_alloc(call->list.n + 1, sizeof *w);
 	for (uint32_t i = 0; i < call->list.n; i++)
 		fine = elab_qubits(e, call->list.v[i], &w[i]) && fine;
-	return fine && operands_broadcast(e, call, w, out);
+	return fine
+		&& (has_lists(call->decl) ? operands_of_lists(e, call, w, out)
+					  : operands_broadcast(e, call, w, out));
 }
 
 /* ---- discard ---- */

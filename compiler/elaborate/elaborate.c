@@ -86,19 +86,25 @@ void elab_bind(struct elab *e, const struct node *decl, struct value v)
 	e->value[decl->number] = v;
 }
 
-static const char *operand_name(const struct node *block, uint32_t wire)
+static void operand_name(struct elab *e, const struct node *block, uint32_t wire, char *buf, size_t len)
 {
-	for (uint32_t i = 0; i < block->list.n; i++)
-		if (block->list.v[i]->op == AST_TYPE_QUBIT && wire-- == 0)
-			return block->list.v[i]->name;
-	return "?";
+	for (uint32_t i = 0; i < block->list.n; i++) {
+		const struct node *f = block->list.v[i];
+		uint32_t width = f->op == AST_TYPE_QUBIT ? elab_formal_width(e, f) : 0;
+
+		if (wire < width) {
+			snprintf(buf, len, f->a ? "%s[%u]" : "%s", f->name, wire);
+			return;
+		}
+		wire -= width;
+	}
 }
 
 const char *elab_wire_name(struct elab *e, uint32_t wire, char *buf, size_t len)
 {
 	snprintf(buf, len, "%u", wire);
 	if (e->frame && e->frame->block)
-		snprintf(buf, len, "%s", operand_name(e->frame->block, wire));
+		operand_name(e, e->frame->block, wire, buf, len);
 	else if (e->circuit)
 		for (uint32_t i = 0; i < e->circuit->nreg; i++) {
 			const struct wire_register *r = &e->circuit->reg[i];

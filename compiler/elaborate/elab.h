@@ -143,10 +143,12 @@ uint32_t elab_formal_width(struct elab *e, const struct node *formal);
 uint32_t elab_count_wires(struct elab *e, const struct node *def);
 const struct calls *elab_block(struct elab *e, const struct node *call, const struct node *def,
 	const struct value *arg, const struct node *const *arg_node);
+/* The same of a power of a gate given by its matrix. */
+const struct calls *elab_power(struct elab *e, const struct node *def, uint64_t power);
 bool elab_bind_formals(struct elab *e, const struct node *def, const struct value *arg, const struct node *const *at);
 void elab_memo_free(struct elab *e);
-/* elab_matrix.c: the operations of a gate given by its matrix; false: a message says why there are none. */
-bool elab_matrix(struct elab *e, const struct node *def, struct calls *out);
+/* elab_matrix.c: the operations of a power > 0 of a gate given by its matrix; false: a message says why there are none. */
+bool elab_matrix(struct elab *e, const struct node *def, uint64_t power, struct calls *out);
 /* The numbers of the matrix in the file that n reads, u[nrow * ncolumn], and where its rows are, row[nrow]; reports. */
 bool elab_matrix_file(struct elab *e, const struct node *n, uint32_t nrow, uint32_t ncolumn,
 	cplx *u, struct span *row);
@@ -154,6 +156,8 @@ bool elab_matrix_file(struct elab *e, const struct node *n, uint32_t nrow, uint3
 /* Rewrites the callee's applies under the call's modifiers; *nwire counts the operands. */
 bool elab_modify(struct elab *e, const struct node *call, struct calls *ops, uint32_t *nwire);
 bool elab_count_controls(struct elab *e, const struct node *call, uint32_t *n);
+/* The integer that all inv and pow of a call make; false: they make none. */
+bool elab_whole_power(struct elab *e, const struct node *call, int64_t *power);
 /* elab_circuit.c */
 void elab_file(struct elab *e);
 /* principal_power.c: *out = (matrix)^power of a constant gate: eigenphases in (-pi, pi], multiplied.  False when some angle

@@ -158,9 +158,19 @@ static void check_gates(struct elab *e, const struct node *call, const struct ca
 	e->stop = true;
 }
 
+const struct calls *elab_power(struct elab *e, const struct node *def, uint64_t power)
+{
+	struct value k = value_int((int64_t)power);
+	struct memo_entry *m = memo_find(e, def, &k, 1);
+
+	return m->calls.nwire || elab_matrix(e, def, power, &m->calls) ? &m->calls : NULL;
+}
+
 const struct calls *elab_block(struct elab *e, const struct node *call, const struct node *def,
 	const struct value *arg, const struct node *const *arg_node)
 {
+	if (def->kind == NODE_MATRIX_DEF)
+		return elab_power(e, def, 1);
 	uint32_t narg = count_arguments(def);
 	struct memo_entry *m = memo_find(e, def, arg, narg);
 
@@ -171,8 +181,6 @@ const struct calls *elab_block(struct elab *e, const struct node *call, const st
 		e->stop = true;
 		return &m->calls;
 	}
-	if (def->kind == NODE_MATRIX_DEF)
-		return elab_matrix(e, def, &m->calls) ? &m->calls : NULL;
 	if (!elab_bind_formals(e, def, arg, arg_node)) {
 		return NULL;
 	}

@@ -148,8 +148,9 @@ static void name_single(struct design *d, struct calls *ops, const char *name, u
 	p->matrix = design_matrix(d, name, n, &one, 1);
 }
 
-bool elab_matrix(struct elab *e, const struct node *def, struct calls *out)
+bool elab_matrix(struct elab *e, const struct node *def, uint64_t power, struct calls *out)
 {
+	const char *name = def->name;
 	uint32_t n = def->list.n, dim = 1u << (n <= UNITARY_QUBITS_MAX ? n : 0);
 	mem_auto cplx *u = mem_alloc((size_t)dim * dim, sizeof *u);
 	mem_auto struct span *row = mem_alloc(dim, sizeof *row);
@@ -162,10 +163,18 @@ bool elab_matrix(struct elab *e, const struct node *def, struct calls *out)
 		|| !(def->a ? from_rows(&m) : elab_matrix_file(e, def, dim, dim, u, row))
 		|| !is_unitary(&m))
 		return false;
+	if (power > 1) {
+		unsigned nproduct = 4 * (64 - (unsigned)__builtin_clzll(power));
+
+		if (!elab_work(e, nproduct * ((uint64_t)dim * dim * dim / 1024), def->span))
+			return false;
+		name = arena_printf(e->arena, "%s^%llu", name, (unsigned long long)power);
+		unitary_power(u, dim, power);
+	}
 	calls_wires(out, n);
 	unitary_build(&e->design, out, u, n);
 	if (out->n == 1 && n <= MATRIX_TARGETS_MAX && out->v[0].nwire)
-		name_single(&e->design, out, def->name, n);
-	calls_fold(&e->design, out, def->name, INDEX_NONE, INDEX_NONE);
+		name_single(&e->design, out, name, n);
+	calls_fold(&e->design, out, name, INDEX_NONE, INDEX_NONE);
 	return true;
 }

@@ -149,13 +149,55 @@ static bool no_marks(struct elab *e, const struct node *call, const struct calls
 	return true;
 }
 
+bool elab_whole_power(struct elab *e, const struct node *call, int64_t *power)
+{
+	*power = 1;
+	for (uint32_t i = 0; i < call->nmodifier; i++) {
+		const struct modifier *m = &call->modifier[i];
+		struct value v = value_int(-1);
+
+		if (m->kind != MODIFIER_POW && m->kind != MODIFIER_INV)
+			continue;
+		if (m->kind == MODIFIER_POW)
+			v = elab_eval(e, m->arg);
+		if (v.kind == KIND_FLOAT && v.f == nearbyint(v.f) && fabs(v.f) < 0x1p53)
+			v = value_int((int64_t)v.f);
+		if (v.kind != KIND_INT || __builtin_mul_overflow(*power, v.i, power))
+			return false;
+	}
+	return *power != INT64_MIN;
+}
+
+/* Powers of a matrix, which all controls are around, are computed. */
+static bool power_of_matrix(struct elab *e, const struct node *call, struct calls *ops, int64_t k)
+{
+	const struct calls *body = k ? elab_power(e, call->decl, (uint64_t)(k < 0 ? -k : k)) : NULL;
+
+	ops->n = 0;
+	for (uint32_t i = 0; body && i < body->n; i++)
+		calls_add(ops, &body->v[i]);
+	if (k < 0)
+		build_inverse(&e->design, ops);
+	return body || !k;
+}
+
 bool elab_modify(struct elab *e, const struct node *call, struct calls *ops, uint32_t *nwire)
 {
+	bool computed = false;
+	int64_t k;
+
 	if (call->nmodifier && !no_marks(e, call, ops))
 		return false;
+	if (call->decl && call->decl->kind == NODE_MATRIX_DEF && elab_whole_power(e, call, &k)) {
+		if (!power_of_matrix(e, call, ops, k))
+			return false;
+		computed = true;
+	}
 	for (uint32_t i = call->nmodifier; i-- > 0; ) {
 		const struct modifier *m = &call->modifier[i];
 		bool fine = true;
+		if (computed && (m->kind == MODIFIER_INV || m->kind == MODIFIER_POW))
+			continue;
 		if (m->kind == MODIFIER_INV)
 			build_inverse(&e->design, ops);
 		else if (m->kind == MODIFIER_POW)

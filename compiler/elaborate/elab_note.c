@@ -2,27 +2,26 @@
  * Elaboration: notes of calls that are several operations, so that drawings can show each as one box. */
 #include "compiler/elaborate/elab.h"
 
-/* The power that the modifiers make, 0 where it has no name; and their controls. */
-static int64_t modifiers(struct elab *e, const struct node *call, struct call_note *c)
+static void controls(struct elab *e, const struct node *call, struct call_note *c)
 {
-	int64_t power = 1;
-
 	for (uint32_t i = 0; i < call->nmodifier; i++) {
 		const struct modifier *m = &call->modifier[i];
-		struct value v =
-			m->arg ? elab_eval(e, m->arg) : value_int(m->kind == MODIFIER_INV ? -1 : 1);
+		bool one = m->kind == MODIFIER_CTRL;
+		int64_t n = 1;
 
-		if (v.kind != KIND_INT)
-			return 0;
-		if (m->kind == MODIFIER_POW || m->kind == MODIFIER_INV) {
-			if (__builtin_mul_overflow(power, v.i, &power))
-				return 0;
+		if (!one && m->kind != MODIFIER_NEGCTRL)
 			continue;
-		}
-		for (int64_t k = 0; k < v.i; k++)
-			c->control_ones |= (uint64_t)(m->kind == MODIFIER_CTRL) << c->ncontrol++;
+		if (m->arg)
+			elab_int(e, m->arg, &n);
+		for (int64_t k = 0; k < n; k++)
+			c->control_ones |= (uint64_t)one << c->ncontrol++;
 	}
-	return power;
+}
+
+/* It is one operation of another matrix (elab_modifier.c). */
+static bool is_power_of_matrix(const struct node *call, int64_t power)
+{
+	return call->decl && call->decl->kind == NODE_MATRIX_DEF && power != 1 && power != -1;
 }
 
 uint32_t elab_note(struct elab *e, const struct node *call, const struct calls *ops,
@@ -40,8 +39,10 @@ uint32_t elab_note(struct elab *e, const struct node *call, const struct calls *
 		if (ops->v[i].op != APPLY_UNITARY && ops->v[i].op != APPLY_DISCARD)
 			return 0;
 	}
-	if (c.noperation < 2 || !(c.power = modifiers(e, call, &c)))
+	if (!elab_whole_power(e, call, &c.power)
+		|| c.noperation < (is_power_of_matrix(call, c.power) ? 1 : 2))
 		return 0;
+	controls(e, call, &c);
 	c.wire = arena_copy(e->arena, wire, width, sizeof *wire);
 	*arena_push(d->arena, d->call, d->ncall) = c;
 	return d->ncall;

@@ -40,6 +40,55 @@ struct unitary_fault unitary_worst(const cplx *u, uint32_t dim)
 	return worst;
 }
 
+/* ---- powers ---- */
+
+/* out = a b; adjoint: of the conjugate transpose of a. */
+static void multiply(const cplx *a, bool adjoint, const cplx *b, uint32_t dim, cplx *out)
+{
+	memset(out, 0, (size_t)dim * dim * sizeof *out);
+	for (uint32_t i = 0; i < dim; i++)
+		for (uint32_t k = 0; k < dim; k++) {
+			cplx x = adjoint ? conj(a[(size_t)k * dim + i]) : a[(size_t)i * dim + k];
+
+			for (uint32_t j = 0; j < dim; j++)
+				out[(size_t)i * dim + j] += cplx_mul(x, b[(size_t)k * dim + j]);
+		}
+}
+
+/* One step of Newton's method to the nearest unitary matrix: u (3 - u' u)/2. room[2 * dim * dim] */
+static void restore(cplx *u, uint32_t dim, cplx *room)
+{
+	size_t n = (size_t)dim * dim;
+	cplx *left = room + n;
+
+	multiply(u, true, u, dim, left);
+	for (size_t k = 0; k < n; k++)
+		left[k] = ((k % (dim + 1) ? 0 : 3) - left[k]) / 2;
+	multiply(u, false, left, dim, room);
+	memcpy(u, room, n * sizeof *u);
+}
+
+void unitary_power(cplx *u, uint32_t dim, uint64_t k)
+{
+	size_t n = (size_t)dim * dim, bytes = n * sizeof *u;
+	mem_auto cplx *square = mem_alloc(n, sizeof *square), *room = mem_alloc(2 * n, sizeof *room);
+	bool some = k & 1;
+
+	memcpy(square, u, bytes);
+	while (k >>= 1) {
+		multiply(square, false, square, dim, room);
+		memcpy(square, room, bytes);
+		restore(square, dim, room);
+		if (!(k & 1))
+			continue;
+		if (some)
+			multiply(u, false, square, dim, room);
+		memcpy(u, some ? room : square, bytes);
+		some = true;
+	}
+	restore(u, dim, room);
+}
+
 /* ---- one qubit ---- */
 
 static void add_gate(struct design *d, struct calls *ops, enum gate g, uint8_t word,

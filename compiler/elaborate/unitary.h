@@ -17,6 +17,9 @@ struct unitary_fault {
 };
 struct unitary_fault unitary_worst(const cplx *u, uint32_t dim);
 
+/* u becomes its power, k > 0, and stays unitary to rounding; the errors of its eigenphases are k times as large. */
+void unitary_power(cplx *u, uint32_t dim, uint64_t k);
+
 /* Of two qubits: u = e^(i phase) (after[1] after[0]) R (before[1] before[0]), where before[k] and after[k], 2 x 2, are on
  * qubit k, and R is the product of exp(-i angle/2 P) for P = xx, yy, zz, of angles from -pi/2 to pi/2. */
 struct two_qubit_parts {

@@ -85,6 +85,37 @@ for n in 2 3 4 5 6; do
 		a = 2 * atan2(0, -1) * k / N; printf "%.17g ", (p ? sin(a) : cos(a)) / sqrt(N) } }')
 done
 
+# A power is one gate, whatever the exponent: half a turn in 2^20 steps, forth and back.
+cat >power.qcnn <<'END'
+qubit[2] q;
+gate u a = {{1, 0}, {0, (cos(pi/2**20), sin(pi/2**20))}};
+h q;
+pow(2**20) @ u q[0];
+ctrl @ pow(-3*2**18) @ u q[0], q[1];
+pow(2**19 + 2**18) @ ctrl @ u q[0], q[1];
+observe x(q[0]), x(q[1]);
+END
+"$QCNN" run -p double power.qcnn >out
+near "powers" -1 1
+tap_ok "of one operation each, of which two undo each other" sh -c '"$1" check power.qcnn | grep -q "2 qubits, 3 operations"' sh "$QCNN"
+"$QCNN" draw --ascii power.qcnn >out
+tap_ok "drawn with their exponents" sh -c 'for e in 1048576 -786432 786432; do grep -qF "u^$e " out || exit 1; done'
+tap_is "$("$QCNN" compile --emit=circuit power.qcnn | grep -c q)" 6 "as a circuit, too"
+# Of four qubits; controls between powers; an exponent that is a float.
+echo 'qubit[3] q; h q; gate v a, b = "v.txt"; pow(3) @ v q[0], q[1]; ctrl @ inv @ v q[2], q[0], q[1]; observe x(q[0]), y(q[1]), x(q[2]);' >once.qcnn
+"$QCNN" run -p double once.qcnn >one
+for same in 'pow(-3) @ inv' 'pow(3.0)' 'inv @ pow(-1) @ pow(3)' 'inv @ inv @ inv @ pow(-3.0)'; do
+	sed "s/pow(3)/$same/" once.qcnn >other.qcnn
+	"$QCNN" run -p double other.qcnn >out
+	near "$same" $(sed 's/"schema": 1//' one | grep -o '[-0-9.][-0-9.e]*')
+done
+sed 's/pow(3) @ v/pow(0) @ v/; s/ctrl @ inv @ v/ctrl @ pow(0) @ v/' once.qcnn >none.qcnn
+"$QCNN" run -p double none.qcnn >out
+near "power 0" 1 0 1
+sed 's/pow(3)/pow(0.5)/' once.qcnn >half.qcnn
+tap_exit 65 "half a gate on two qubits" "$QCNN" check half.qcnn
+tap_ok "says which gates have powers" grep -q 'has no exact form for the power 0.5' err
+
 # Observables: of a random Hermitian matrix on two qubits, also multiplied and under evolve.
 cat >a.txt <<'END'
  (-1.365355973104635801e-02+0.000000000000000000e+00j)  (2.664919515638978886e+00+2.914593212035333503e-01j)  (6.338359133404529722e-01+5.475970468494653076e-01j)  (-1.186812122526656577e+00-1.534655116653069751e-01j)

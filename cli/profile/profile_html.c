@@ -153,7 +153,8 @@ static void timeline(const struct profile *p, struct buf *out)
 	buf_str(out, "</svg></div>\n<p class=\"note\">");
 	for (size_t k = 0; k < sizeof legend / sizeof *legend; k++)
 		buf_printf(out,
-			"<svg class=\"qcnn-plot\" style=\"display:inline;width:12px;height:12px\" viewBox=\"0 0 12 12\" role=\"img\"><rect class=\"p-bar p-c%u\" width=\"12\" height=\"12\"/></svg> %s%s",
+			"<span style=\"white-space:nowrap\"><svg class=\"qcnn-plot\" style=\"display:inline;width:12px;height:12px\" viewBox=\"0 0 12 12\" "
+			"role=\"img\"><rect class=\"p-bar p-c%u\" width=\"12\" height=\"12\"/></svg> %s</span>%s",
 			colour_of(legend[k].phase), legend[k].text,
 			k + 1 < sizeof legend / sizeof *legend ? " &#160; " : "");
 	buf_printf(out, "</p>\n<p class=\"note\">%.4g ms; trace.json.gz has every event.</p>\n",
@@ -221,7 +222,7 @@ void profile_page_html(const struct profile *p, struct buf *out)
 	card(out, "steps", (double)p->steps, CELL_COUNT);
 	card(out, "a step", p->steps ? wall / (double)p->steps : (double)NAN, CELL_SECONDS);
 	card(out, "samples a second", wall > 0 ? (double)p->samples / wall : (double)NAN, CELL_NUMBER);
-	card(out, "processes", p->nprocess, CELL_COUNT);
+	card(out, p->nprocess == 1 ? "process" : "processes", p->nprocess, CELL_COUNT);
 	buf_str(out, "</div>\n");
 	advice_html(p, out);
 	timeline(p, out);

@@ -139,6 +139,7 @@ static void test_html(const struct profile *p)
 	tap_ok(strstr(out.data, "&lt;/script&gt;") && !has_foreign_markup(&out),
 		"names are text in the page");
 	tap_ok(strlen(out.data) == out.len, "which has no zero byte");
+	tap_ok(strstr(out.data, "</svg> validation</span>"), "a colour and its name are on one line");
 	buf_clear(&out);
 	profile_sections_make(p, &s);
 	for (unsigned k = 0; k < s.n; k++)

@@ -216,3 +216,16 @@ cli_manual_manual_SOURCES = \
 	cli/manual/manual_keys.c \
 	cli/manual/manual_language.c \
 	cli/manual/manual_mdoc.c
+
+# What Tab completes, in the folders where the shells look for it; empty where this program does not run here (a build for another
+# machine).
+bash_completiondir = $(datadir)/bash-completion/completions
+zsh_completiondir = $(datadir)/zsh/site-functions
+fish_completiondir = $(datadir)/fish/vendor_completions.d
+bash_completion_DATA = cli/completions/bash/qcnn
+zsh_completion_DATA = cli/completions/zsh/_qcnn
+fish_completion_DATA = cli/completions/fish/qcnn.fish
+completion_files = $(bash_completion_DATA) $(zsh_completion_DATA) $(fish_completion_DATA)
+CLEANFILES += $(completion_files)
+$(completion_files): qcnn$(EXEEXT)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && { ./qcnn$(EXEEXT) completions $(notdir $(@D)) >$@.tmp 2>/dev/null || : >$@.tmp; } && mv -f $@.tmp $@

@@ -14,9 +14,14 @@ for goals in config.h all-am check-am install-am; do
 	tap_ok "make $goals: in parallel" eval "! serial $goals"
 done
 
-# The examples alone, which need not be built.
-made() { make -C "$top_builddir" -s "$@" prefix=/usr DESTDIR="$PWD/there" >made.out 2>&1; }
+# Examples and completions alone; -o: nothing is built.
+made() { make -C "$top_builddir" -s -o qcnn "$@" prefix=/usr DESTDIR="$PWD/there" >made.out 2>&1; }
 tap_ok "the examples are installed" made install-nobase_dist_pkgdataDATA
+tap_ok "and what the shells complete" made install-bash_completionDATA install-zsh_completionDATA install-fish_completionDATA
+for name in bash-completion/completions/qcnn zsh/site-functions/_qcnn fish/vendor_completions.d/qcnn.fish; do
+	tap_ok "$name" grep -q learning_rate "there/usr/share/$name"
+	rm -f "there/usr/share/$name"
+done
 tap_ok "below the prefix" test -s there/usr/share/qcnn/examples/iris/iris.csv
 touch there/usr/share/qcnn/examples/iris/mine
 tap_ok "make uninstall removes them" made uninstall-nobase_dist_pkgdataDATA uninstall-hook

@@ -84,6 +84,16 @@ static int check_init(struct verifier *v, const struct weight_group *g)
 	return 0;
 }
 
+/* A group's place, which is behind the groups before, and its number of scalars. */
+static int check_place(struct verifier *v, uint32_t first, uint32_t count, uint64_t shape_first,
+	uint64_t shape_count)
+{
+	return first == shape_first && count == shape_count
+		? 0
+		: verify_fail(v, "scalars %u..+%u, its shape and place say %llu..+%llu", first,
+			count, (unsigned long long)shape_first, (unsigned long long)shape_count);
+}
+
 static int check_weights(struct verifier *v)
 {
 	const struct program *p = v->p;
@@ -92,12 +102,10 @@ static int check_weights(struct verifier *v)
 	for (uint32_t i = 0; !rc && i < p->nweight_group; i++) {
 		const struct weight_group *g = &p->weight_group[i];
 		verify_at(v, "weights: group %u: ", i);
-		if ((rc = verify_text(v, "path", g->path)) ||
-		    (rc = check_shape(v, g->ndim, g->dim, PROGRAM_WEIGHTS_MAX, &count)))
+		if ((rc = verify_text(v, "path", g->path))
+			|| (rc = check_shape(v, g->ndim, g->dim, PROGRAM_WEIGHTS_MAX, &count))
+			|| (rc = check_place(v, g->first, g->count, total, count)))
 			break;
-		if (g->first != total || g->count != count)
-			return verify_fail(v, "scalars %u..+%u, its shape and place say %llu..+%llu", g->first,
-				g->count, (unsigned long long)total, (unsigned long long)count);
 		total += count;
 		rc = check_init(v, g);
 		if (!rc)
@@ -130,11 +138,9 @@ static int check_inputs(struct verifier *v)
 		    (g->is_state && (rc = check_state_shape(v, g))))
 			break;
 		count *= g->is_state ? 2 : 1;
-		if (g->first != total || g->count != count)
-			return verify_fail(v, "scalars %u..+%u, its shape and place say %llu..+%llu", g->first,
-				g->count, (unsigned long long)total, (unsigned long long)count);
+		rc = check_place(v, g->first, g->count, total, count);
 		total += count;
-		rc = verify_count(v, "input scalars", total, PROGRAM_INPUTS_MAX);
+		rc = rc ? rc : verify_count(v, "input scalars", total, PROGRAM_INPUTS_MAX);
 	}
 	verify_at(v, "inputs: ");
 	if (!rc && p->ninput != total)

@@ -131,9 +131,10 @@ struct remote_worker {
 	struct remote_rows rows;
 	/* Of the units that are done now, for `cap` samples */
 	uint32_t cap;
+	struct mem_list memory;
 	double *number;              /* (nin) */
 	uint32_t *place, *unit;      /* (cap) of the samples in the step; the units */
-	double *input, *label, *sample_weight, *scale, *readout, *output, *value, *memory;
+	double *input, *label, *sample_weight, *scale, *readout, *output, *value, *head;
 	struct dataset data;
 	struct part part;
 	struct score score;
@@ -148,24 +149,10 @@ struct remote_worker *remote_worker_new(remote_group *group, void *ctx)
 	return w;
 }
 
-static void release_samples(struct remote_worker *w)
-{
-	double **all[] = { &w->number, &w->input, &w->label, &w->sample_weight, &w->scale, &w->readout, &w->output, &w->value, &w->memory };
-
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-		free(*all[i]);
-		*all[i] = NULL;
-	}
-	free(w->place);
-	free(w->unit);
-	w->place = w->unit = NULL;
-	w->cap = 0;
-}
-
 /* Nothing is left of a job. */
 static void clear(struct remote_worker *w)
 {
-	release_samples(w);
+	mem_list_free(&w->memory);
 	remote_rows_release(&w->rows);
 	free(w->weight);
 	if (w->pool)
@@ -316,9 +303,7 @@ static int take_data(void *ctx, const struct wire_data *d, struct err *e)
 	struct remote_worker *w = ctx;
 
 	return w->ev ? remote_rows_take(&w->rows, d, e)
-		     : err_set(e, -ERR_PROTOCOL,
-			     "the "
-			     "coordinator sent samples before a job");
+		     : err_set(e, -ERR_PROTOCOL, "the coordinator sent samples before a job");
 }
 
 static bool grow_buffers(struct remote_worker *w, uint32_t n)
@@ -328,22 +313,20 @@ static bool grow_buffers(struct remote_worker *w, uint32_t n)
 
 	if (n <= w->cap)
 		return true;
-	release_samples(w);
-	w->number = mem_try((size_t)p->ninput + w->need + 1, d);
-	w->input = mem_try(samples, (p->ninput + (size_t)1) * d);
-	w->label = mem_try(samples, (w->nlabel + (size_t)1) * d);
-	w->sample_weight = mem_try(samples, d);
-	w->scale = mem_try(samples, d);
-	w->readout = mem_try(samples, (p->nreadout + (size_t)1) * d);
-	w->output = mem_try(samples, (p->noutput + (size_t)1) * d);
-	w->value = mem_try(samples, d);
-	w->memory = mem_try(samples, score_stride(p) * d + d);
-	w->place = mem_try(samples, sizeof *w->place);
-	w->unit = mem_try(samples, sizeof *w->unit);
-	if (!w->place || !w->unit || !w->number || !w->input || !w->label || !w->sample_weight || !w->scale || !w->readout || !w->output || !w->value || !w->memory)
-		return false;
-	w->cap = (uint32_t)samples;
-	return true;
+	mem_list_free(&w->memory);
+	w->number = mem_list_try(&w->memory, (size_t)p->ninput + w->need + 1, d);
+	w->input = mem_list_try(&w->memory, samples, (p->ninput + (size_t)1) * d);
+	w->label = mem_list_try(&w->memory, samples, (w->nlabel + (size_t)1) * d);
+	w->sample_weight = mem_list_try(&w->memory, samples, d);
+	w->scale = mem_list_try(&w->memory, samples, d);
+	w->readout = mem_list_try(&w->memory, samples, (p->nreadout + (size_t)1) * d);
+	w->output = mem_list_try(&w->memory, samples, (p->noutput + (size_t)1) * d);
+	w->value = mem_list_try(&w->memory, samples, d);
+	w->head = mem_list_try(&w->memory, samples, score_stride(p) * d + d);
+	w->place = mem_list_try(&w->memory, samples, sizeof *w->place);
+	w->unit = mem_list_try(&w->memory, samples, sizeof *w->unit);
+	w->cap = w->memory.failed ? 0 : (uint32_t)samples;
+	return !w->memory.failed;
 }
 
 /* Where the samples are in the step. */
@@ -377,8 +360,14 @@ static int unpack(struct remote_worker *w, const struct wire_work *work, struct 
 	w->data = (struct dataset){ .nrow = work->nsample, .nx = nx, .ny = ny, .x = w->input, .y = w->label,
 		.weight = w->sample_weight };
 	w->part = (struct part){ &w->data, NULL, work->nsample };
-	w->score = (struct score){ .program = w->program, .weight = w->weight, .loss = &w->loss, .part = &w->part,
-		.output = w->output, .value = w->value, .memory = w->memory, .stride = score_stride(w->program) };
+	w->score = (struct score){ .program = w->program,
+		.weight = w->weight,
+		.loss = &w->loss,
+		.part = &w->part,
+		.output = w->output,
+		.value = w->value,
+		.memory = w->head,
+		.stride = score_stride(w->program) };
 	return code;
 }
 

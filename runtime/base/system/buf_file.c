@@ -139,20 +139,21 @@ int buf_open_file(const char *path, int *fd, struct err *e)
 	return 0;
 }
 
+/* The end of reading: *b becomes what is read, or stays as it was. */
+static int replace_by(struct buf *b, struct buf *read, int code)
+{
+	buf_release(code ? read : b);
+	if (!code)
+		*b = *read;
+	return code;
+}
+
 int buf_read_fd(struct buf *b, int fd, const char *path, size_t max_bytes, struct err *e)
 {
 	struct buf new = BUF_INIT;
 	int code = first_memory(&new, fd, path, &max_bytes, e);
 
-	if (!code)
-		code = read_all(&new, fd, path, max_bytes, e);
-	if (code) {
-		buf_release(&new);
-		return code;
-	}
-	buf_release(b);
-	*b = new;
-	return 0;
+	return replace_by(b, &new, code ? code : read_all(&new, fd, path, max_bytes, e));
 }
 
 int buf_read_file(struct buf *b, const char *path, size_t max_bytes, struct err *e)
@@ -200,13 +201,7 @@ int buf_read_part_fd(struct buf *b, int fd, const char *path, size_t len, bool t
 		if (read_at(&new, fd, tail && *size > len ? *size - len : 0, len))
 			code = cannot_read(path, e);
 	}
-	if (code) {
-		buf_release(&new);
-		return code;
-	}
-	buf_release(b);
-	*b = new;
-	return 0;
+	return replace_by(b, &new, code);
 }
 
 int buf_read_part(struct buf *b, const char *path, size_t len, bool tail, uint64_t *size, struct err *e)

@@ -3,13 +3,12 @@
 #include "runtime/base/system/file_parts.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/base/system/threads.h"
 
 /* Files below PARTED_MIN are gone before a thread has started; parts below TOGETHER wait for the next. */
 enum { PARTED_MIN = 1 << 18, TOGETHER = 1 << 16 };
@@ -97,7 +96,11 @@ static void begin_transfer(const struct file_parts *f, int fd)
 
 /* ---- the seal ---- */
 
-struct sealing { const struct file_parts *file; char seal[FILE_SEAL_MAX]; pthread_t thread; bool runs; };
+struct sealing {
+	const struct file_parts *file;
+	char seal[FILE_SEAL_MAX];
+	pthread_t thread;
+};
 
 static void *make_seal(void *ctx)
 {
@@ -107,35 +110,19 @@ static void *make_seal(void *ctx)
 	return NULL;
 }
 
-/* Signals are for the others; where there is no thread, it is made at the end. */
-static void begin_seal(struct sealing *s)
-{
-	sigset_t all, before;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	s->runs = !pthread_create(&s->thread, NULL, make_seal, s);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
-static void end_seal(struct sealing *s)
-{
-	if (s->runs)
-		pthread_join(s->thread, NULL);
-	else
-		make_seal(s);
-}
-
 static int put_and_seal(const struct file_parts *f, int fd)
 {
 	struct sealing s = { .file = f };
 
-	begin_seal(&s);
+	bool runs = thread_start(&s.thread, make_seal, &s);
 	int code = put_parts(f, fd);
 	int saved = errno;
 	if (!code)
 		begin_transfer(f, fd);
-	end_seal(&s);
+	if (runs)
+		pthread_join(s.thread, NULL);
+	else
+		make_seal(&s);
 	errno = saved;
 	if (code)
 		return code;

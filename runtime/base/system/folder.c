@@ -196,24 +196,24 @@ const char *folder_reason(int errnum)
 int folder_read(struct buf *b, int folder, const char *shown, const char *file, size_t max_bytes, struct err *e)
 {
 	buf_auto path = BUF_INIT;
-	int fd = folder_file(folder, file, O_RDONLY), code;
+	int fd = folder_file(folder, file, O_RDONLY);
 
 	buf_printf(&path, "%s/%s", shown, file);
 	if (fd < 0)
-		code = err_set(e, -ERR_NO_INPUT, "cannot read %s: %s", path.data, folder_reason(errno));
-	else
-		code = buf_read_fd(b, fd, path.data, max_bytes, e);
+		return err_set(e, -ERR_NO_INPUT, "cannot read %s: %s", path.data,
+			folder_reason(errno));
+	int code = buf_read_fd(b, fd, path.data, max_bytes, e);
 	drop(fd);
 	return code;
 }
 
 int folder_read_in(struct buf *b, const char *path, const char *file, size_t max_bytes, struct err *e)
 {
-	int folder = folder_open(path, true), code;
+	int folder = folder_open(path, true);
 
 	if (folder < 0)
 		return err_set(e, -ERR_NO_INPUT, "cannot read the folder %s: %s", path, strerror(errno));
-	code = folder_read(b, folder, path, file, max_bytes, e);
+	int code = folder_read(b, folder, path, file, max_bytes, e);
 	close(folder);
 	return code;
 }
@@ -223,13 +223,13 @@ int folder_replace(int folder, const char *shown, const char *file, int (*put)(c
 {
 	buf_auto path = BUF_INIT;
 	const char *base;
-	int at = open_parent(folder, file, false, &base), code;
+	int at = open_parent(folder, file, false, &base);
 
 	buf_printf(&path, "%s/%s", shown, file);
 	if (at < 0)
-		code = err_set(e, -ERR_CANT_CREATE, "cannot create %s: %s", path.data, folder_reason(errno));
-	else
-		code = file_replace_at(at, base, path.data, put, what, sync, e);
+		return err_set(e, -ERR_CANT_CREATE, "cannot create %s: %s", path.data,
+			folder_reason(errno));
+	int code = file_replace_at(at, base, path.data, put, what, sync, e);
 	drop(at);
 	return code;
 }

@@ -428,7 +428,7 @@ static void cpu_amplitudes(struct backend_state *b, unsigned worker, uint32_t c,
 	uint64_t first, uint64_t n, cplx *out)
 {
 	const struct plan_circuit *pc = &b->plan->circuit[c];
-	const void *psi = cpu_whole(b, &b->circuit[c], b->worker[worker].psi[b->nslot == 1 ? 0 : c]);
+	const void *psi = cpu_whole(b, &b->circuit[c], b->worker[worker].psi[cpu_slot(b, c)]);
 	unsigned rank_at = b->circuit[c].nbit - b->rank_bits;
 	for (uint64_t i = 0; i < n; i++) {
 		size_t at = plan_index(pc, first + i);

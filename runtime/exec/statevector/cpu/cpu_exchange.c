@@ -4,7 +4,6 @@
  * A thread exchanges pieces of a state one after the other. The others compute the chunks of the stage before in the order in which pieces
  * need them, and a chunk of the stage behind when its rows have arrived. Each chunk is computed as always, and sums are of
  * chunks: neither depends on when that is. */
-#include <signal.h>
 #include <stdlib.h>
 #include "runtime/exec/statevector/cpu/cpu_state.h"
 #include "runtime/base/system/threads.h"
@@ -232,7 +231,6 @@ struct cpu_overlap *cpu_overlap_begin(struct backend_state *b, const struct cpu_
 	const struct plan_segment *g = only_segment(x);
 	const struct cpu_blocks *blocks, *behind = blocks_of(x, true);
 	unsigned nplace;
-	sigset_t all, before;
 
 	if (!b->shared || !b->rank_bits || !g
 		|| (x->circuit->nrow >> b->rank_bits) * cpu_row_bytes(b) / PLAN_PARTS_LEAST
@@ -252,10 +250,7 @@ struct cpu_overlap *cpu_overlap_begin(struct backend_state *b, const struct cpu_
 		order_before(o, blocks_of(x, false));
 	order_behind(o, behind);
 	b->exchanging.begun++;
-	sigfillset(&all); /* signals are for the other threads */
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	o->alone = pthread_create(&o->thread, NULL, run, o);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	o->alone = !thread_start(&o->thread, run, o);
 	if (o->alone && done)
 		run(o);
 	return o;

@@ -323,6 +323,12 @@ void cpu_state_cache_free(struct cpu_state_cache *k);
 void *cpu_aligned(enum memory_use use, uint64_t nbytes);
 void cpu_release(enum memory_use use, void *p);
 
+/* Where a worker keeps the state of circuit c. */
+static inline uint32_t cpu_slot(const struct backend_state *b, uint32_t c)
+{
+	return b->nslot == 1 ? 0 : c;
+}
+
 /* Call fn(ctx, chunk, thread) for every one of these chunks: in order in this thread, or by
  * all threads where a state is shared. */
 typedef void (*cpu_chunk_fn)(void *ctx, unsigned chunk, struct cpu_worker *w);

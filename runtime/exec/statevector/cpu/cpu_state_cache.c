@@ -184,7 +184,7 @@ static void copy_state(struct backend_state *b, struct cpu_worker *w, const stru
 
 static void *psi_of(const struct backend_state *b, const struct cpu_worker *w, uint32_t c)
 {
-	return cpu_whole(b, &b->circuit[c], w->psi[b->nslot == 1 ? 0 : c]);
+	return cpu_whole(b, &b->circuit[c], w->psi[cpu_slot(b, c)]);
 }
 
 static void cache_keep(struct backend_state *b, unsigned worker, uint32_t c, uint32_t unit)
@@ -438,7 +438,7 @@ static void cache_backward(struct backend_state *b, unsigned worker, uint32_t nu
 	struct mixing x = { b, c, &b->state_cache->circuit[number], b->state_cache->state[number],
 		{ cpu_whole(b, c, w->lambda) }, 1, unit, nstate, a };
 	void *psi = psi_of(b, w, number), *own = w->lambda;
-	w->resident[b->nslot == 1 ? 0 : number] = INDEX_NONE;
+	w->resident[cpu_slot(b, number)] = INDEX_NONE;
 	copy_state(b, w, c, psi, x.state[unit]);
 	cpu_sample_matrices(b, w, c, in);
 	if (b->lane_bits)

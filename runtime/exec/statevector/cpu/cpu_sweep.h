@@ -186,9 +186,6 @@ make_lambda_fn cpu_z_lambda;
 
 /* ---- passes ---- */
 
-/* Where a worker keeps the state of circuit c. */
-static inline uint32_t cpu_slot(const struct backend_state *b, uint32_t c) { return b->nslot == 1 ? 0 : c; }
-
 /* Where backward follows: does the backward pass begin in the forward pass? */
 static inline bool cpu_fuses_last(const struct cpu_circuit *c, const struct unit_input *in)
 {

@@ -290,18 +290,20 @@ void buf_csv_str(struct buf *b, const char *s)
 	buf_char(b, '"');
 }
 
-void buf_shell_word(struct buf *b, const char *s)
+void buf_shell_quoted(struct buf *b, const char *s)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,+@%";
-
-	if (*s && !s[strspn(s, plain)]) {
-		buf_str(b, s);
-		return;
-	}
 	buf_char(b, '\'');
 	for (; *s; s++)
 		*s == '\'' ? buf_str(b, "'\\''") : buf_char(b, *s);
 	buf_char(b, '\'');
+}
+
+void buf_shell_word(struct buf *b, const char *s)
+{
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,+@%";
+
+	*s && !s[strspn(s, plain)] ? buf_str(b, s) : buf_shell_quoted(b, s);
 }
 
 char *buf_take(struct buf *b)

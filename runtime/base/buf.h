@@ -47,6 +47,7 @@ void buf_xml_in(struct buf *b, const char *before, const char *s,
 void buf_csv_str(struct buf *b, const char *s); /* between quotes, which are doubled (RFC 4180) */
 /* Bytes of the valid UTF-8 character at s (RFC 3629), or 0; reads no further than the first byte that is none of it. */
 size_t utf8_bytes(const unsigned char *s);
+void buf_shell_quoted(struct buf *b, const char *s); /* in single quotes, for any shell */
 void buf_shell_word(struct buf *b, const char *s);  /* one word for a POSIX shell, in single quotes where it needs them */
 char *buf_take(struct buf *b);                      /* hands over the memory (free()) */
 

@@ -240,6 +240,31 @@ uint32_t program_input_group(const struct program *p, uint32_t input)
 	return g ? (uint32_t)(g - p->input_group) : INDEX_NONE;
 }
 
+uint32_t *wires_mapped(struct arena *a, const uint32_t *wire, uint32_t n, const uint32_t *map)
+{
+	uint32_t *out = arena_alloc(a, n, sizeof *out);
+
+	for (uint32_t k = 0; k < n; k++)
+		out[k] = map[wire[k]];
+	return out;
+}
+
+struct output output_mapped(struct arena *a, const struct output *o, const uint32_t *map)
+{
+	struct output out = *o;
+
+	out.wire = wires_mapped(a, o->wire, o->nwire, map);
+	out.term = arena_copy(a, o->term, o->nterm, sizeof *o->term);
+	for (uint32_t t = 0; t < o->nterm; t++) {
+		struct pauli_term *term = &out.term[t];
+
+		term->factor = arena_copy(a, o->term[t].factor, term->nfactor, sizeof *term->factor);
+		for (uint32_t f = 0; f < term->nfactor; f++)
+			term->factor[f].wire = map[term->factor[f].wire];
+	}
+	return out;
+}
+
 /* ---- equal definitions ---- */
 
 static bool item_same(const struct item *a, const struct item *b)

@@ -226,6 +226,9 @@ static inline uint32_t apply_nentry(const struct apply *a)
 {
 	return a->op == APPLY_STATE ? UINT32_C(1) << a->nwire : a->nexpr;
 }
+/* Copies whose wire w is map[w]; factors of a product stay in the order that they had. */
+uint32_t *wires_mapped(struct arena *a, const uint32_t *wire, uint32_t n, const uint32_t *map);
+struct output output_mapped(struct arena *a, const struct output *o, const uint32_t *map);
 /* A Pauli product on an amplitude's index, wire 0 the lowest of at most 64 bits:
  * (P psi)[i] = (-i)^ny (-1)^popcount(i & sign) psi[i ^ flip]. */
 struct pauli_mask {

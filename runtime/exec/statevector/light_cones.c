@@ -47,12 +47,12 @@ static bool seen(const struct walk *w, const struct apply *a)
 	return false;
 }
 
-static void swap_tokens(struct walk *w, const struct apply *a)
+static void swap_wires(uint32_t *of_wire, const struct apply *a)
 {
-	uint32_t t = w->token[a->wire[0]];
+	uint32_t t = of_wire[a->wire[0]];
 
-	w->token[a->wire[0]] = w->token[a->wire[1]];
-	w->token[a->wire[1]] = t;
+	of_wire[a->wire[0]] = of_wire[a->wire[1]];
+	of_wire[a->wire[1]] = t;
 }
 
 /* From the outputs of g to the start: w->token is where each token begins, w->keep what is seen. */
@@ -73,7 +73,7 @@ static void walk_back(struct walk *w, struct group *g)
 		w->keep[i] = a->op != APPLY_DISCARD && a->op != APPLY_MEASURE && a->op != APPLY_SWAP
 			&& seen(w, a);
 		if (a->op == APPLY_SWAP)
-			swap_tokens(w, a);
+			swap_wires(w->token, a);
 		for (uint32_t k = 0; w->keep[i] && k < a->nwire; k++)
 			touch(w, a->wire[k]);
 		g->napply += w->keep[i];
@@ -134,31 +134,13 @@ static void begin_map(const struct walk *w, uint32_t *map)
 		map[k] = w->token[k] == INDEX_NONE ? INDEX_NONE : n++;
 }
 
-static uint32_t *mapped(struct arena *a, uint32_t n, const uint32_t *wire, const uint32_t *map)
+/* A term's factors in the order of their wires. */
+static void sort_factors(struct output *o)
 {
-	uint32_t *out = arena_alloc(a, n, sizeof *out);
-
-	for (uint32_t k = 0; k < n; k++)
-		out[k] = map[wire[k]];
-	return out;
-}
-
-static struct output mapped_output(struct arena *a, const struct output *o, const uint32_t *map)
-{
-	struct output out = *o;
-
-	out.wire = mapped(a, o->nwire, o->wire, map);
-	out.term = arena_copy(a, o->term, o->nterm, sizeof *o->term);
-	for (uint32_t t = 0; t < o->nterm; t++) {
-		struct pauli_term *term = &out.term[t];
-
-		term->factor = arena_copy(a, o->term[t].factor, term->nfactor, sizeof *term->factor);
-		for (uint32_t f = 0; f < term->nfactor; f++)
-			term->factor[f].wire = map[term->factor[f].wire];
-		if (term->nfactor)
-			qsort(term->factor, term->nfactor, sizeof *term->factor, order_u32);
-	}
-	return out;
+	for (uint32_t t = 0; t < o->nterm; t++)
+		if (o->term[t].nfactor)
+			qsort(o->term[t].factor, o->term[t].nfactor, sizeof *o->term->factor,
+				order_u32);
 }
 
 static struct circuit_code circuit_of(struct walk *w, struct group *g, struct arena *a, uint32_t *map)
@@ -173,21 +155,18 @@ static struct circuit_code circuit_of(struct walk *w, struct group *g, struct ar
 	for (uint32_t i = 0; i < c->napply; i++) {
 		const struct apply *p = &c->apply[i];
 
-		if (p->op == APPLY_SWAP) {
-			uint32_t t = map[p->wire[0]];
-
-			map[p->wire[0]] = map[p->wire[1]];
-			map[p->wire[1]] = t;
-		}
+		if (p->op == APPLY_SWAP)
+			swap_wires(map, p);
 		if (!w->keep[i])
 			continue;
 		out.apply[out.napply] = *p;
-		out.apply[out.napply++].wire = mapped(a, p->nwire, p->wire, map);
+		out.apply[out.napply++].wire = wires_mapped(a, p->wire, p->nwire, map);
 	}
 	out.noutput = g->last - g->first;
 	out.output = arena_alloc(a, out.noutput, sizeof *out.output);
 	for (uint32_t o = 0; o < out.noutput; o++) {
-		out.output[o] = mapped_output(a, &c->output[g->first + o], map);
+		out.output[o] = output_mapped(a, &c->output[g->first + o], map);
+		sort_factors(&out.output[o]);
 		out.nreadout += output_nreadout(&out.output[o]);
 	}
 	return out;

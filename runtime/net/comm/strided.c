@@ -25,61 +25,47 @@ static bool has_whole_stripes(const struct strided *p, size_t at)
 	return p->run_bytes % DIGEST_STRIPE == 0 && at % DIGEST_STRIPE == 0;
 }
 
-/* Copies bytes run by run, each to `to` or from `from`; d: NULL, or for runs of whole stripes. */
-static void pack_runs(const struct strided *p, size_t at, size_t len, uint8_t *to, struct digest *d)
+/* Copies bytes run by run, to `to` (NULL: to p->receive), from `from` (NULL: from p->send); d: NULL, or for runs of whole stripes. */
+static void copy_runs(const struct strided *p, size_t at, size_t len, uint8_t *to,
+	const uint8_t *from, struct digest *d)
 {
 	size_t left, offset = place(p, at, &left);
 
-	for (size_t n; len; len -= n, to += n) {
-		n = least(len, left);
+	for (size_t n, done = 0; done < len; done += n) {
+		uint8_t *there = to ? to + done : (uint8_t *)p->receive + offset;
+		const uint8_t *here = from ? from + done : (const uint8_t *)p->send + offset;
+
+		n = least(len - done, left);
 		if (d)
-			digest_copy(d, to, (const uint8_t *)p->send + offset, n);
+			digest_copy(d, there, here, n);
 		else
-			memcpy(to, (const uint8_t *)p->send + offset, n);
+			memcpy(there, here, n);
 		offset += n + (p->stride_bytes - p->run_bytes);
 		left = p->run_bytes;
 	}
 }
 
-static void unpack_runs(const struct strided *p, size_t at, size_t len, const uint8_t *from,
-	struct digest *d)
+static void copy_part(const struct strided *p, size_t at, size_t len, uint8_t *to,
+	const uint8_t *from, struct digest *d)
 {
-	size_t left, offset = place(p, at, &left);
-
-	for (size_t n; len; len -= n, from += n) {
-		n = least(len, left);
-		if (d)
-			digest_copy(d, (uint8_t *)p->receive + offset, from, n);
-		else
-			memcpy((uint8_t *)p->receive + offset, from, n);
-		offset += n + (p->stride_bytes - p->run_bytes);
-		left = p->run_bytes;
+	if (!d || has_whole_stripes(p, at)) {
+		copy_runs(p, at, len, to, from, d);
+		return;
+	}
+	for (size_t n, done = 0; done < len; done += n) {
+		n = least(len - done, BLOCK);
+		copy_runs(p, at + done, n, to ? to + done : NULL, from ? from + done : NULL, NULL);
+		digest_add(d, (to ? to : from) + done, n);
 	}
 }
 
 void strided_pack(const struct strided *p, size_t at, size_t len, uint8_t *to, struct digest *d)
 {
-	if (!d || has_whole_stripes(p, at)) {
-		pack_runs(p, at, len, to, d);
-		return;
-	}
-	for (size_t n; len; len -= n, at += n, to += n) {
-		n = least(len, BLOCK);
-		pack_runs(p, at, n, to, NULL);
-		digest_add(d, to, n);
-	}
+	copy_part(p, at, len, to, NULL, d);
 }
 
 void strided_unpack(const struct strided *p, size_t at, size_t len, const uint8_t *from,
 	struct digest *d)
 {
-	if (!d || has_whole_stripes(p, at)) {
-		unpack_runs(p, at, len, from, d);
-		return;
-	}
-	for (size_t n; len; len -= n, at += n, from += n) {
-		n = least(len, BLOCK);
-		digest_add(d, from, n);
-		unpack_runs(p, at, n, from, NULL);
-	}
+	copy_part(p, at, len, NULL, from, d);
 }

@@ -52,15 +52,6 @@ const char *launch_file(const struct launch_place *p)
 	return p->launcher == LAUNCHER_LOCAL && !p->program && !access(LAUNCH_SELF, X_OK) ? LAUNCH_SELF : NULL;
 }
 
-/* In single quotes, for any shell. */
-static void quote(struct buf *b, const char *word)
-{
-	buf_char(b, '\'');
-	for (; *word; word++)
-		*word == '\'' ? buf_str(b, "'\\''") : buf_char(b, *word);
-	buf_char(b, '\'');
-}
-
 /* Behind what is loaded there are names and lines for debuggers, five times as much. */
 long long launch_program_bytes(void)
 {
@@ -88,7 +79,7 @@ static void push_script(const struct launch_place *p, struct buf *b)
 
 	uname(&here);
 	buf_str(b, "v=\"qcnn " PACKAGE_VERSION "\"; for q in ");
-	quote(b, p->program ? p->program : own_program());
+	buf_shell_quoted(b, p->program ? p->program : own_program());
 	buf_str(b, p->program ? "" : " qcnn");
 	buf_str(b,
 		"; do if test \"$(\"$q\" --version 2>/dev/null)\" = \"$v\"; then printf \"\\001QCNN " LAUNCH_BOOT
@@ -121,11 +112,11 @@ static void worker_script(const struct launch_place *p, struct buf *b)
 	}
 	if (!p->program) {
 		buf_str(b, "if test -x ");
-		quote(b, own_program());
+		buf_shell_quoted(b, own_program());
 		buf_str(b, "; then ");
 	}
 	buf_str(b, "exec ");
-	quote(b, p->program ? p->program : own_program());
+	buf_shell_quoted(b, p->program ? p->program : own_program());
 	buf_str(b, worker_of(p));
 	if (!p->program)
 		buf_printf(b, "; else exec qcnn%s; fi", worker_of(p));
@@ -141,7 +132,7 @@ static void remote_command(const struct launch_place *p, struct buf *b)
 		buf_str(b, script.data);
 	} else {
 		buf_str(b, "exec sh -c ");
-		quote(b, script.data);
+		buf_shell_quoted(b, script.data);
 	}
 }
 

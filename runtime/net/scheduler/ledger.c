@@ -41,6 +41,16 @@ int ledger_begin(struct ledger *l, uint32_t nunit, size_t n, struct err *e)
 
 void ledger_close(struct ledger *l) { l->nunit = l->ndone = l->first_open = 0; }
 
+int ledger_end(struct ledger *l, const struct err *fault, struct fixed *sum, struct err *e)
+{
+	if (fault->code)
+		err_set(e, fault->code, "%s", fault->text);
+	else if (l->n)
+		memcpy(sum, l->sum, l->n * sizeof *sum);
+	ledger_close(l);
+	return fault->code;
+}
+
 void ledger_release(struct ledger *l)
 {
 	free(l->state);

@@ -30,6 +30,8 @@ struct ledger {
 int ledger_begin(struct ledger *l, uint32_t nunit, size_t n, struct err *e);
 /* End the step: later results are ignored. */
 void ledger_close(struct ledger *l);
+/* The step's end: its sums, or why it was given up; code 0: it was not. */
+int ledger_end(struct ledger *l, const struct err *fault, struct fixed *sum, struct err *e);
 void ledger_release(struct ledger *l);
 /* Assign the next open unit to `worker` and return it; -1: no unit is open. */
 int64_t ledger_take(struct ledger *l, unsigned worker);

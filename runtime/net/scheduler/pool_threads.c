@@ -3,7 +3,6 @@
 #include "runtime/net/scheduler/pool_threads.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "runtime/base/arena.h"
 #include "runtime/base/system/threads.h"
@@ -79,13 +78,7 @@ static int pool_threads_end(struct pool *p, struct fixed *sum, struct err *e)
 
 	while (!t->fault.code && t->ledger.ndone < t->ledger.nunit)
 		pthread_cond_wait(&t->over, &t->lock);
-	int code = t->fault.code;
-	if (code)
-		err_set(e, code, "%s", t->fault.text);
-	else if (t->ledger.n)
-		memcpy(sum, t->ledger.sum, t->ledger.n * sizeof *sum);
-	ledger_close(&t->ledger);
-	return code;
+	return ledger_end(&t->ledger, &t->fault, sum, e);
 }
 
 static void pool_threads_free(struct pool *p)

@@ -125,15 +125,8 @@ const struct err *scheduler_fault(const struct scheduler *s) { return &s->fault;
 
 int scheduler_end(struct scheduler *s, struct fixed *sum, struct err *e)
 {
-	int code = s->fault.code;
-
-	if (code)
-		err_set(e, code, "%s", s->fault.text);
-	else if (s->ledger.n)
-		memcpy(sum, s->ledger.sum, s->ledger.n * sizeof *sum);
-	ledger_close(&s->ledger);
 	assign_forget(s);
 	s->step = NULL;
 	s->nstep++;                  /* late results are of an earlier step */
-	return code;
+	return ledger_end(&s->ledger, &s->fault, sum, e);
 }

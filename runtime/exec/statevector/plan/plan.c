@@ -219,30 +219,16 @@ static void own_matrices(struct plan_build *b, struct plan_circuit *c)
 	}
 }
 
-static struct output output_on_bits(struct arena *a, const struct output *o, const uint8_t *bit_of_wire)
-{
-	struct output out = *o;
-
-	out.term = arena_copy(a, o->term, o->nterm, sizeof *o->term);
-	for (uint32_t t = 0; t < o->nterm; t++) {
-		struct pauli_term *term = &out.term[t];
-
-		term->factor = arena_copy(a, o->term[t].factor, term->nfactor, sizeof *term->factor);
-		for (uint32_t f = 0; f < term->nfactor; f++)
-			term->factor[f].wire = bit_of_wire[term->factor[f].wire];
-	}
-	out.wire = arena_copy(a, o->wire, o->nwire, sizeof *o->wire);
-	for (uint32_t w = 0; w < o->nwire; w++)
-		out.wire[w] = bit_of_wire[o->wire[w]];
-	return out;
-}
-
 static void make_outputs(struct plan *pl, struct plan_circuit *c)
 {
+	mem_auto uint32_t *bit = mem_alloc((size_t)c->nbit + 1, sizeof *bit);
+
+	for (uint32_t w = 0; w < c->nbit; w++)
+		bit[w] = c->bit_of_wire[w];
 	c->noutput = c->code->noutput;
 	c->output = arena_alloc(&pl->arena, c->noutput, sizeof *c->output);
 	for (uint32_t i = 0; i < c->noutput; i++)
-		c->output[i] = output_on_bits(&pl->arena, &c->code->output[i], c->bit_of_wire);
+		c->output[i] = output_mapped(&pl->arena, &c->code->output[i], bit);
 }
 
 static void make_circuit(struct plan_build *b, struct plan_circuit *c)

@@ -89,15 +89,6 @@ static void not_constant(struct resolver *r, struct node *n, struct node *source
 	diag_second(g, source->name_span, "`%s` is declared here", source->name);
 }
 
-static void not_known(struct resolver *r, const struct node *n)
-{
-	struct diag *g =
-		diag_at(r->diags, DIAG_QASM_PART, n->span, "nothing can depend on classical bits");
-
-	diag_label(g, "known only when the circuit runs");
-	diag_help(g, "a gate under a measurement is written in a model: `if (measure q[0]) x q[1];`");
-}
-
 bool kinds_require(struct resolver *r, struct node *n, unsigned kinds, const char *role, const char *wanted)
 {
 	enum kind k = n->rank;
@@ -105,7 +96,12 @@ bool kinds_require(struct resolver *r, struct node *n, unsigned kinds, const cha
 	if (k == KIND_UNKNOWN || kinds & KIND_BIT(k))
 		return true;
 	if (k == KIND_BITS) {
-		not_known(r, n);
+		struct diag *g = diag_at(r->diags, DIAG_QASM_PART, n->span,
+			"nothing can depend on classical bits");
+
+		diag_label(g, "known only when the circuit runs");
+		diag_help(g,
+			"a gate under a measurement is written in a model: `if (measure q[0]) x q[1];`");
 		return false;
 	}
 	if ((k == KIND_ANGLE && kinds & (KINDS_CONSTANT | KIND_BIT(KIND_BOOL)))

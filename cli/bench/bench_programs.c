@@ -149,24 +149,21 @@ static int file(struct bench_programs *j, const char *path)
 	return status;
 }
 
-/* Neither a file nor a name. */
-static int unknown_circuit(struct bench_programs *j, const char *word)
-{
-	buf_auto names = BUF_INIT;
-	const char *near;
-
-	bench_circuit_names(word, &names, &near);
-	return cli_error(j->cli, -ERR_NO_INPUT,
-		"there is no file %s, and no circuit of that name, but %s%s%s%s", word, names.data,
-		near ? ": did you mean `" : "", near ? near : "", near ? "`?" : "");
-}
-
 static int circuit(struct bench_programs *j, const char *word)
 {
 	const struct bench_circuit *bc = bench_circuit_find(word);
 
-	if (!bc && access(word, F_OK))
-		return unknown_circuit(j, word);
+	if (!bc && access(word, F_OK)) {
+		/* Neither a file nor a name. */
+		buf_auto names = BUF_INIT;
+		const char *near;
+
+		bench_circuit_names(word, &names, &near);
+		return cli_error(j->cli, -ERR_NO_INPUT,
+			"there is no file %s, and no circuit of that name, but %s%s%s%s", word,
+			names.data, near ? ": did you mean `" : "", near ? near : "",
+			near ? "`?" : "");
+	}
 	return bc ? named(j, bc) : file(j, word);
 }
 

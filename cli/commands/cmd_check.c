@@ -127,16 +127,6 @@ static void text_groups(const struct program *p, struct buf *out)
 	}
 }
 
-/* Of the largest circuit, so that a machine can be chosen before anything is run. */
-static void text_state(const struct program *p, struct buf *out)
-{
-	char single[MEMORY_TEXT_MAX], both[MEMORY_TEXT_MAX];
-	unsigned n = program_nwire(p);
-
-	buf_printf(out, "state     %s in single precision, %s in double; a gradient takes two\n",
-		memory_text(8, n, single), memory_text(16, n, both));
-}
-
 static void print_text(const struct program *p, const struct job *j, struct buf *out)
 {
 	double flops[2];
@@ -148,7 +138,12 @@ static void print_text(const struct program *p, const struct job *j, struct buf 
 		(unsigned long long)count_applies(p));
 	if (flops[0] == flops[0])
 		buf_printf(out, "work      %.4g flops a sample, %.4g with its gradient (nominal)\n", flops[0], flops[1]);
-	text_state(p, out);
+	/* Of the largest circuit, so that a machine can be chosen before anything is run. */
+	char single[MEMORY_TEXT_MAX], both[MEMORY_TEXT_MAX];
+	unsigned n = program_nwire(p);
+
+	buf_printf(out, "state     %s in single precision, %s in double; a gradient takes two\n",
+		memory_text(8, n, single), memory_text(16, n, both));
 	for (unsigned k = 0; j && k < PART_COUNT; k++)
 		if (j->samples.part[k].nrow)
 			buf_printf(out, "data      %u samples for %s\n", j->samples.part[k].nrow, sample_part_name(k));

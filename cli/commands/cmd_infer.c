@@ -164,14 +164,6 @@ static char *noted_folder(const char *weights_path)
 	return copy;
 }
 
-/* Results agree within the tolerances of the tests whatever the version: of interest for last digits alone. */
-static void say_version(const struct inference *f, int version)
-{
-	if (version != NUMERICAL_VERSION)
-		cli_detail(f->cli, "the weights have numerical version %d, this program has %d: last digits may differ from those of the training",
-			version, NUMERICAL_VERSION);
-}
-
 /* Those of --weights, in place of the run's, whose model, configuration and samples stay. */
 static int take_weights(struct inference *f)
 {
@@ -201,7 +193,12 @@ static int open_weights(struct inference *f)
 	if (weights_open(path, &f->weights, &e))
 		return cli_fail(f->cli, &e);
 	f->want = input_wants(f->weights->program);
-	say_version(f, numerical_version_of(weights_meta(f->weights, "numerical_version")));
+	/* Results agree within the tolerances of the tests whatever the version: of interest for last digits alone. */
+	int version = numerical_version_of(weights_meta(f->weights, "numerical_version"));
+	if (version != NUMERICAL_VERSION)
+		cli_detail(f->cli,
+			"the weights have numerical version %d, this program has %d: last digits may differ from those of the training",
+			version, NUMERICAL_VERSION);
 	f->run_folder = noted_folder(path);
 	int status = open_config(f);
 	return status ? status : take_weights(f);

@@ -37,27 +37,6 @@ int joined_find(struct cli *c, struct join *out)
 	return join_find(out, &e) ? cli_fail(c, &e) : 0;
 }
 
-/* Ranks of one job are started with the same words. */
-static void hash_words(const struct cli *c, uint8_t out[SHA256_BYTES])
-{
-	struct sha256 h;
-
-	sha256_init(&h);
-	for (int i = 1; i < c->argc; i++)
-		sha256_add(&h, c->argv[i], strlen(c->argv[i]) + 1);
-	sha256_end(&h, out);
-}
-
-/* What the environment says of the job alike to all of its processes. */
-static void hash_job(const struct join *a, uint8_t out[SHA256_BYTES])
-{
-	const char *name = join_row(a->mode)->name;
-	buf_auto b = BUF_INIT;
-
-	buf_printf(&b, "qcnn job\n%s\n%s\n%u\n%u\n", name, a->job, a->size, a->port);
-	sha256_of(b.data, b.len, out);
-}
-
 static const char *key_file_of(const struct options *o, const struct config *config)
 {
 	if (o->given[OPT_KEY_FILE])
@@ -72,8 +51,19 @@ int joined_open(struct cli *c, const struct join *a, const struct config *config
 
 	*out = (struct joined){ .join = *a,
 		.seconds = (double)wished_number(&c->options, OPT_WAIT, config, KEY_CLUSTER_WAIT) };
-	hash_words(c, out->words);
-	hash_job(a, out->job);
+	/* Ranks of one job are started with the same words. */
+	struct sha256 h;
+
+	sha256_init(&h);
+	for (int i = 1; i < c->argc; i++)
+		sha256_add(&h, c->argv[i], strlen(c->argv[i]) + 1);
+	sha256_end(&h, out->words);
+	/* What the environment says of the job alike to all of its processes. */
+	const char *name = join_row(a->mode)->name;
+	buf_auto b = BUF_INIT;
+
+	buf_printf(&b, "qcnn job\n%s\n%s\n%u\n%u\n", name, a->job, a->size, a->port);
+	sha256_of(b.data, b.len, out->job);
 	if (file)
 		out->key = crypto_start() ? crypto_secret_new(CRYPTO_KEY) : NULL;
 	if (file && (out->key ? key_file_read(file, out->key, &e) : err_set(&e, -ERR_CONFIG, "no memory for a key")))

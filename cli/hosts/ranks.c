@@ -240,18 +240,6 @@ static int start_all(struct ranks *r, union rank_start *s, struct err *e)
 	return code ? code : open_group(r, s, e);
 }
 
-/* Ranks without a place, all of them where `places` is NULL, are on this host. */
-static void set_places(struct ranks *r, const struct rank_places *places)
-{
-	if (places)
-		r->places = *places;
-	for (unsigned k = 0; k < r->nrank; k++)
-		if (r->places.place[k].launcher == LAUNCHER_NONE)
-			r->places.place[k] = (struct launch_place){
-				.launcher = LAUNCHER_LOCAL, .host = "local", .follow = true
-			};
-}
-
 int ranks_check(unsigned nrank, const struct evaluator_options *o, struct err *e)
 {
 	unsigned split = o->split ? o->split : 1;
@@ -286,7 +274,14 @@ int ranks_start(struct evaluator_options *o, unsigned nrank, const struct rank_p
 	r->nrank = nrank;
 	for (unsigned k = 0; k < nrank; k++)
 		r->process[k] = LAUNCHED_NONE;
-	set_places(r, places);
+	/* Ranks without a place, all of them where `places` is NULL, are on this host. */
+	if (places)
+		r->places = *places;
+	for (unsigned k = 0; k < r->nrank; k++)
+		if (r->places.place[k].launcher == LAUNCHER_NONE)
+			r->places.place[k] = (struct launch_place){
+				.launcher = LAUNCHER_LOCAL, .host = "local", .follow = true
+			};
 	r->rank.wish = r->places.link;
 	r->rank.one_host = !first_away(r);
 	unsigned here = r->rank.share = count_near(r, 0, nrank);

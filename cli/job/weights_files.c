@@ -49,19 +49,6 @@ int weights_model_open(struct cli *c, struct named_model *m)
 
 /* ---- the weights ---- */
 
-static int open_bin(struct cli *c, const char *path, struct weights_file *f)
-{
-	struct err e;
-
-	if (!weights_file_is_bin(path))
-		return cli_usage(c, "%s has weights without a model; name it with --model", path);
-	if (weights_open(path, &f->bin, &e))
-		return cli_fail(c, &e);
-	f->program = f->bin->program;
-	f->weight = f->bin->weight;
-	return 0;
-}
-
 /* Which weights the numbers of a circuit in an .h5 file are taken for, since names are not in it. */
 static void say_order(struct cli *c, const char *path, const struct program *p, uint32_t k, const struct keras_array *a)
 {
@@ -100,8 +87,16 @@ int weights_file_open(struct cli *c, const char *path, const struct program *p, 
 	struct err e;
 
 	*f = (struct weights_file){ .path = path };
-	if (!p)
-		return open_bin(c, path, f);
+	if (!p) {
+		if (!weights_file_is_bin(path))
+			return cli_usage(c, "%s has weights without a model; name it with --model",
+				path);
+		if (weights_open(path, &f->bin, &e))
+			return cli_fail(c, &e);
+		f->program = f->bin->program;
+		f->weight = f->bin->weight;
+		return 0;
+	}
 	f->own = mem_try((size_t)p->nweight + 1, sizeof *f->own);
 	int code = f->own ? weights_import(p, path, false, f->own, &e)
 			  : err_set(&e, -ERR_CONFIG, "no memory for %u weights", p->nweight);

@@ -54,18 +54,6 @@ static void print_cards(const struct cards *c, struct buf *out)
 	buf_str(out, "</div>\n");
 }
 
-/* The run's own name, else that of the model's file without folder and ending. */
-static void run_title(const struct train_report *p, struct buf *out)
-{
-	const char *name = config_text(p->job->config, KEY_LOG_NAME), *file = config_text(p->job->config, KEY_MODEL_FILE);
-	const char *base = path_base(file), *dot = strrchr(base, '.');
-
-	if (name)
-		buf_str(out, name);
-	else
-		buf_add(out, base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
-}
-
 /* The number of the last epoch of the best restart, which may have gone on after the one whose weights are kept. */
 static uint32_t last_epoch(const struct train_report *p)
 {
@@ -379,8 +367,15 @@ static void data(const struct train_report *p, struct buf *out)
 void report_page(const struct train_report *p, struct buf *out)
 {
 	buf_auto title = BUF_INIT;
+	/* The run's own name, else that of the model's file without folder and ending. */
+	const char *name = config_text(p->job->config, KEY_LOG_NAME),
+		   *file = config_text(p->job->config, KEY_MODEL_FILE);
+	const char *base = path_base(file), *dot = strrchr(base, '.');
 
-	run_title(p, &title);
+	if (name)
+		buf_str(&title, name);
+	else
+		buf_add(&title, base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
 	report_head(title.data, out);
 	buf_xml_in(out, "<h1>", title.data, "</h1>\n");
 	sentence(p, out);

@@ -81,7 +81,7 @@ struct value elab_join(struct elab *e, const struct value *a, const struct value
 struct value elab_apply(struct elab *e, const struct node *n);
 /* elab_observe.c */
 struct value elab_observable(struct elab *e, int op, struct span at, const struct value *a, const struct value *b);
-struct value elab_pauli(struct elab *e, const struct node *n, uint8_t letter);
+struct value elab_pauli(struct elab *e, const struct node *n);
 struct value elab_pauli_file(struct elab *e, const struct node *n);
 struct value elab_sum(struct elab *e, struct pauli_sum s);
 /* The qubits of a function that reads a file, each of them once; false: reported, there or in the parser. */

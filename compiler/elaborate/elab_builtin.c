@@ -8,6 +8,8 @@
 #include "compiler/elaborate/lists.h"
 
 typedef struct value (*builtin_fn)(struct elab *e, const struct node *n);
+/* v: the values of the arguments, at most two. */
+typedef struct value (*number_fn)(struct elab *e, const struct node *n, const struct value *v);
 
 /* ---- mathematics ---- */
 
@@ -17,15 +19,6 @@ static const enum expr_op maths[BUILTIN_COUNT] = {
 	[BUILTIN_EXP] = EXPR_EXP, [BUILTIN_LOG] = EXPR_LOG, [BUILTIN_SQRT] = EXPR_SQRT,
 	[BUILTIN_ABS] = EXPR_ABS, [BUILTIN_MIN] = EXPR_MIN, [BUILTIN_MAX] = EXPR_MAX,
 };
-
-static struct value of_ints(struct elab *e, const struct node *n, int64_t a, int64_t b)
-{
-	if (n->builtin == BUILTIN_ABS && a == INT64_MIN)
-		return elab_fail(e, DIAG_INT_OVERFLOW, n->span, "abs(%lld) does not fit into 64 bits", (long long)a);
-	if (n->builtin == BUILTIN_ABS)
-		return value_int(a < 0 ? -a : a);
-	return value_int((n->builtin == BUILTIN_MIN) == (a < b) ? a : b);
-}
 
 static struct value not_finite(struct elab *e, const struct node *n, double x, double f)
 {
@@ -59,19 +52,22 @@ static bool numbers(struct elab *e, const struct node *n, struct value v[2])
 	return true;
 }
 
-static struct value function(struct elab *e, const struct node *n)
+static struct value function(struct elab *e, const struct node *n, const struct value *v)
 {
 	enum expr_op op = maths[n->builtin];
-	struct value v[2];
 
-	if (!numbers(e, n, v))
-		return value_unknown();
 	if (v[0].kind == KIND_ANGLE || v[1].kind == KIND_ANGLE)
 		return value_angle(exprs_node(&e->design.exprs, op, value_expr(&e->design.exprs, &v[0]),
 			n->args.n > 1 ? value_expr(&e->design.exprs, &v[1]) : 0));
 	if (builtin_row(n->builtin)->result == KIND_UNKNOWN && v[0].kind == KIND_INT
-		&& v[1].kind == KIND_INT)
-		return of_ints(e, n, v[0].i, v[1].i);
+		&& v[1].kind == KIND_INT) {
+		if (n->builtin == BUILTIN_ABS && v[0].i == INT64_MIN)
+			return elab_fail(e, DIAG_INT_OVERFLOW, n->span,
+				"abs(%lld) does not fit into 64 bits", (long long)v[0].i);
+		if (n->builtin == BUILTIN_ABS)
+			return value_int(v[0].i < 0 ? -v[0].i : v[0].i);
+		return value_int((n->builtin == BUILTIN_MIN) == (v[0].i < v[1].i) ? v[0].i : v[1].i);
+	}
 	double f = expr_apply(op, value_number(&v[0]), value_number(&v[1]));
 	return isfinite(f) ? value_float(f) : not_finite(e, n, value_number(&v[0]), f);
 }
@@ -85,33 +81,23 @@ static struct value operator(struct elab *e, const struct node *n)
 	return elab_eval(e, &both);
 }
 
-static struct value rounded(struct elab *e, const struct node *n)
+static struct value rounded(struct elab *e, const struct node *n, const struct value *v)
 {
-	struct value v[2];
-
-	if (!numbers(e, n, v))
-		return value_unknown();
+	(void)e;
 	return value_float(n->builtin == BUILTIN_FLOOR ? floor(value_number(&v[0])) : ceil(value_number(&v[0])));
 }
 
-static struct value bits(struct elab *e, const struct node *n)
+static struct value bits(struct elab *e, const struct node *n, const struct value *v)
 {
-	struct value v[2];
-
-	if (!numbers(e, n, v))
-		return value_unknown();
+	(void)e;
 	uint64_t a = (uint64_t)v[0].i, k = (n->builtin == BUILTIN_ROTR ? -(uint64_t)v[1].i : (uint64_t)v[1].i) % 64;
 	if (n->builtin == BUILTIN_POPCOUNT)
 		return value_int(__builtin_popcountll(a));
 	return value_int((int64_t)(k ? a << k | a >> (64 - k) : a));
 }
 
-static struct value to_int(struct elab *e, const struct node *n)
+static struct value to_int(struct elab *e, const struct node *n, const struct value *v)
 {
-	struct value v[2];
-
-	if (!numbers(e, n, v))
-		return value_unknown();
 	if (v[0].kind == KIND_INT)
 		return v[0];
 	double f = trunc(v[0].f);
@@ -120,12 +106,10 @@ static struct value to_int(struct elab *e, const struct node *n)
 	return value_int((int64_t)f);
 }
 
-static struct value to_float(struct elab *e, const struct node *n)
+static struct value to_float(struct elab *e, const struct node *n, const struct value *v)
 {
-	struct value v[2];
-
-	if (!numbers(e, n, v))
-		return value_unknown();
+	(void)e;
+	(void)n;
 	return v[0].kind == KIND_INT ? value_float((double)v[0].i) : v[0];
 }
 
@@ -226,30 +210,23 @@ static struct value zip(struct elab *e, const struct node *n)
 {
 	mem_auto struct wire_list *w = mem_alloc(n->args.n, sizeof *w);
 	uint32_t least = UINT32_MAX, width = 0, k = 0;
-	struct value r = value_unknown();
 
 	for (uint32_t i = 0; i < n->args.n; i++) {
 		if (!elab_qubits(e, n->args.v[i], &w[i]))
-			goto out;
+			return value_unknown();
 		least = w[i].n < least ? w[i].n : least;
 		width += w[i].width;
 	}
 	if (!elab_work(e, (uint64_t)least * width / 4, n->span))
-		goto out;
+		return value_unknown();
 	uint32_t *wire = arena_alloc(e->arena, (size_t)least * width + 1, sizeof *wire);
 	for (uint32_t t = 0; t < least; t++)
 		for (uint32_t i = 0; i < n->args.n; i++)
 			wire[k++] = w[i].wire[t];
-	r = (struct value){ .kind = KIND_TUPLES, .list = { least, width, wire } };
-out:
-	return r;
+	return (struct value){ .kind = KIND_TUPLES, .list = { least, width, wire } };
 }
 
 /* ---- observables ---- */
-
-static struct value pauli_x(struct elab *e, const struct node *n) { return elab_pauli(e, n, 1); }
-static struct value pauli_y(struct elab *e, const struct node *n) { return elab_pauli(e, n, 2); }
-static struct value pauli_z(struct elab *e, const struct node *n) { return elab_pauli(e, n, 3); }
 
 static struct value probs(struct elab *e, const struct node *n)
 {
@@ -260,22 +237,7 @@ static struct value probs(struct elab *e, const struct node *n)
 	return (struct value){ .kind = KIND_PROBS, .list = w };
 }
 
-static const builtin_fn row[BUILTIN_COUNT] = {
-	[BUILTIN_SIN] = function,
-	[BUILTIN_COS] = function,
-	[BUILTIN_TAN] = function,
-	[BUILTIN_ARCSIN] = function,
-	[BUILTIN_ARCCOS] = function,
-	[BUILTIN_ARCTAN] = function,
-	[BUILTIN_EXP] = function,
-	[BUILTIN_LOG] = function,
-	[BUILTIN_SQRT] = function,
-	[BUILTIN_ABS] = function,
-	[BUILTIN_MIN] = function,
-	[BUILTIN_MAX] = function,
-	[BUILTIN_POW] = operator,
-	[BUILTIN_MOD] =
-	operator,
+static const number_fn of_numbers[BUILTIN_COUNT] = {
 	[BUILTIN_CEILING] = rounded,
 	[BUILTIN_FLOOR] = rounded,
 	[BUILTIN_POPCOUNT] = bits,
@@ -283,21 +245,30 @@ static const builtin_fn row[BUILTIN_COUNT] = {
 	[BUILTIN_ROTR] = bits,
 	[BUILTIN_INT] = to_int,
 	[BUILTIN_FLOAT] = to_float,
+};
+
+static const builtin_fn others[BUILTIN_COUNT] = {
+	[BUILTIN_POW] = operator,
+	[BUILTIN_MOD] =
+	operator,
 	[BUILTIN_LEN] = length,
-	[BUILTIN_EVEN] = pairs,
-	[BUILTIN_ODD] = pairs,
-	[BUILTIN_CHAIN] = pairs,
-	[BUILTIN_RING] = pairs,
-	[BUILTIN_ALL_PAIRS] = pairs,
 	[BUILTIN_CYCLE] = cycle,
 	[BUILTIN_WINDOWS] = windows,
 	[BUILTIN_ZIP] = zip,
-	[BUILTIN_X] = pauli_x,
-	[BUILTIN_Y] = pauli_y,
-	[BUILTIN_Z] = pauli_z,
+	[BUILTIN_X] = elab_pauli,
+	[BUILTIN_Y] = elab_pauli,
+	[BUILTIN_Z] = elab_pauli,
 	[BUILTIN_PROBS] = probs,
 	[BUILTIN_PAULI_SUM] = elab_pauli_file,
 	[BUILTIN_HERMITIAN] = elab_hermitian,
 };
 
-struct value elab_apply(struct elab *e, const struct node *n) { return row[n->builtin](e, n); }
+struct value elab_apply(struct elab *e, const struct node *n)
+{
+	number_fn number = maths[n->builtin] ? function : of_numbers[n->builtin];
+	struct value v[2];
+
+	if (number)
+		return numbers(e, n, v) ? number(e, n, v) : value_unknown();
+	return simple[n->builtin] ? pairs(e, n) : others[n->builtin](e, n);
+}

@@ -322,7 +322,6 @@ static struct value set_of_lists(struct elab *e, const struct node *n, const str
 
 static struct value set_of(struct elab *e, const struct node *n)
 {
-	struct value r = value_unknown();
 	mem_auto struct value *v = mem_alloc(n->list.n + 1, sizeof *v);
 	bool fine = elab_work(e, n->list.n / 4, n->span);
 
@@ -330,11 +329,11 @@ static struct value set_of(struct elab *e, const struct node *n)
 		v[i] = elab_eval(e, n->list.v[i]);
 		fine = fine && v[i].kind != KIND_UNKNOWN;
 	}
-	if (fine && n->list.n)
-		r = value_is_list(&v[0])        ? set_of_lists(e, n, v)
-			: value_is_array(&v[0]) ? set_of_arrays(e, n, v)
-						: set_of_numbers(e, n, v);
-	return r;
+	if (!fine || !n->list.n)
+		return value_unknown();
+	return value_is_list(&v[0])     ? set_of_lists(e, n, v)
+		: value_is_array(&v[0]) ? set_of_arrays(e, n, v)
+					: set_of_numbers(e, n, v);
 }
 
 static struct value tuple(struct elab *e, const struct node *n)

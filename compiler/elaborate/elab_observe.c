@@ -7,8 +7,10 @@
 
 #include "compiler/elaborate/pauli_text.h"
 
-struct value elab_pauli(struct elab *e, const struct node *n, uint8_t letter)
+/* x, y and z, which follow each other in the table. */
+struct value elab_pauli(struct elab *e, const struct node *n)
 {
+	uint8_t letter = (uint8_t)(PAULI_X + n->builtin - BUILTIN_X);
 	struct wire_list w;
 
 	if (!elab_qubits(e, n->args.v[0], &w) || !elab_work(e, w.n, n->span))

@@ -6,19 +6,6 @@
 
 /* ---- operands ---- */
 
-static bool operand_on(struct elab *e, const struct node *n, struct wire_list *out)
-{
-	struct value v = elab_eval(e, n);
-
-	if (v.kind == KIND_UNKNOWN)
-		return false;
-	*out = v.list;
-	if (value_is_list(&v))
-		return true;
-	return elab_refuse(e, DIAG_WRONG_KIND, n->span,
-		"`on` needs a list of qubits or tuples, not %s", value_kind_text(v.kind));
-}
-
 /* One length for all lists longer than 1; *n is set to it. */
 static bool broadcast_length(struct elab *e, const struct node *call, const struct wire_list *w, uint32_t *n)
 {
@@ -98,8 +85,17 @@ bool elab_operands(struct elab *e, const struct node *call, struct wire_list *ou
 {
 	bool fine = true;
 
-	if (call->a)
-		return operand_on(e, call->a, out);
+	if (call->a) {
+		struct value v = elab_eval(e, call->a);
+
+		if (v.kind == KIND_UNKNOWN)
+			return false;
+		*out = v.list;
+		if (value_is_list(&v))
+			return true;
+		return elab_refuse(e, DIAG_WRONG_KIND, call->a->span,
+			"`on` needs a list of qubits or tuples, not %s", value_kind_text(v.kind));
+	}
 	mem_auto struct wire_list *w = mem_alloc(call->list.n + 1, sizeof *w);
 	for (uint32_t i = 0; i < call->list.n; i++)
 		fine = elab_qubits(e, call->list.v[i], &w[i]) && fine;
@@ -112,23 +108,17 @@ bool elab_operands(struct elab *e, const struct node *call, struct wire_list *ou
 
 static bool all_operands(struct elab *e, const struct node *n, struct wire_list *out)
 {
-	uint32_t count = 0, *wire;
+	uint32_t count = 0, *wire = NULL;
 	bool fine = true;
 	struct wire_list w;
 
 	for (uint32_t i = 0; i < n->list.n; i++) {
 		fine = elab_qubits(e, n->list.v[i], &w) && fine;
-		count += fine ? w.n : 0;
+		for (uint32_t k = 0; fine && k < w.n; k++)
+			*arena_push(e->arena, wire, count) = w.wire[k];
 	}
-	if (!fine)
-		return false;
-	wire = arena_alloc(e->arena, count + 1, sizeof *wire);
-	count = 0;
-	for (uint32_t i = 0; i < n->list.n && elab_qubits(e, n->list.v[i], &w); i++)
-		for (uint32_t k = 0; k < w.n; k++)
-			wire[count++] = w.wire[k];
 	*out = (struct wire_list){ count, 1, wire };
-	return true;
+	return fine;
 }
 
 static void mark(struct elab *e, enum apply_op op, uint32_t wire, struct span at)

@@ -2,22 +2,15 @@
  * Pair lists by positions, as qcnn-lang(7) tabulates them. */
 #include "compiler/elaborate/lists.h"
 
-#include <stdlib.h>
-
-#include "runtime/base/arena.h"
-
 void tuples_release(struct tuples *t)
 {
-	free(t->pos);
+	arena_release(&t->arena);
 	*t = (struct tuples){ 0 };
 }
 
 static uint32_t *grow(struct tuples *t)
 {
-	if ((t->n + 1) * t->width > t->cap) {
-		t->cap = 2 * t->cap + 8 * t->width;
-		t->pos = mem_grow(t->pos, t->cap, sizeof *t->pos);
-	}
+	t->pos = arena_grow(&t->arena, t->pos, t->n, t->width * sizeof *t->pos);
 	return t->pos + t->width * t->n++;
 }
 

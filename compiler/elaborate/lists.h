@@ -6,8 +6,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A list under construction: n tuples of `width` positions.  pos is malloc'ed. */
-struct tuples { uint32_t *pos; size_t n, cap; unsigned width; };
+#include "runtime/base/arena.h"
+
+/* A list under construction: n tuples of `width` positions. */
+struct tuples {
+	struct arena arena;
+	uint32_t *pos;
+	size_t n;
+	unsigned width;
+};
 
 void tuples_release(struct tuples *t);
 

@@ -69,6 +69,11 @@ struct value array_at(const struct array *a, uint32_t k)
 	return value_angle(a->expr[k]);
 }
 
+static size_t element_size(enum kind element)
+{
+	return element == KIND_ANGLE ? sizeof(uint32_t) : sizeof(int64_t);
+}
+
 static void set_shape(struct array *a, uint32_t ndim, const uint32_t *dim)
 {
 	a->ndim = ndim;
@@ -99,12 +104,8 @@ const struct array *array_part(struct arena *m, const struct array *a, size_t fr
 	set_shape(r, ndim, dim);
 	if (a->leaves)
 		r->first += (uint32_t)from;
-	else if (a->element == KIND_INT)
-		r->i = a->i + from;
-	else if (a->element == KIND_FLOAT)
-		r->f = a->f + from;
 	else
-		r->expr = a->expr + from;
+		r->i = (void *)((char *)a->i + from * element_size(a->element));
 	return r;
 }
 
@@ -128,12 +129,7 @@ struct array *array_new(struct arena *m, enum kind element, uint32_t ndim, const
 
 	a->element = element;
 	set_shape(a, ndim, dim);
-	if (element == KIND_INT)
-		a->i = arena_alloc(m, a->count + 1, sizeof *a->i);
-	else if (element == KIND_FLOAT)
-		a->f = arena_alloc(m, a->count + 1, sizeof *a->f);
-	else
-		a->expr = arena_alloc(m, a->count + 1, sizeof *a->expr);
+	a->i = arena_alloc(m, a->count + 1, element_size(element));
 	return a;
 }
 
@@ -170,11 +166,6 @@ bool array_same_shape(const struct array *a, const struct array *b)
 uint32_t value_expr(struct exprs *x, const struct value *v)
 {
 	return v->kind == KIND_ANGLE ? v->expr : exprs_const(x, value_number(v));
-}
-
-static size_t element_size(enum kind element)
-{
-	return element == KIND_ANGLE ? sizeof(uint32_t) : sizeof(int64_t);
 }
 
 bool value_same(const struct value *a, const struct value *b)

@@ -42,14 +42,6 @@ static void add(struct meanings *m, const char *word, struct meaning of)
 	*arena_push(&m->a, m->of, m->n) = of;
 }
 
-static bool has_word(const struct meanings *m, const char *word)
-{
-	for (size_t i = 0; i < m->n; i++)
-		if (!strcmp(m->word[i], word))
-			return true;
-	return false;
-}
-
 /* The options of the rows that a key's value may name, each once: of its preset, if that has it. */
 static void add_row(struct meanings *m, const struct schema_row *key, const char *name)
 {
@@ -58,7 +50,8 @@ static void add_row(struct meanings *m, const struct schema_row *key, const char
 	if (!schema_table_row(key->type, name, &row))
 		return;
 	for (unsigned k = 0; k < row.noption; k++)
-		if (!has_word(m, with_dashes(&m->a, row.option[k].name, strlen(row.option[k].name))))
+		if (!text_among(with_dashes(&m->a, row.option[k].name, strlen(row.option[k].name)),
+			    m->word, m->n))
 			add(m, row.option[k].name, (struct meaning){ key, row.name, row.option[k].name });
 }
 

@@ -208,10 +208,7 @@ bool scope_dropped(const struct resolver *r, const char *name)
 	for (const char *p = name; *p && r->tree->dialect == DIALECT_MODEL; p++)
 		if ((unsigned char)*p >= 0x80)      /* reported by the scanner */
 			return true;
-	for (size_t i = 0; i < r->ndropped; i++)
-		if (!strcmp(r->dropped[i], name))
-			return true;
-	return false;
+	return text_among(name, r->dropped, r->ndropped);
 }
 
 static void not_visible(struct resolver *r, struct node *n, struct node *hidden)

@@ -22,10 +22,7 @@ static void add_symbol(struct buf *b, const char *name)
 
 static bool wants(const char *name, const char *const *want, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(want[i], name))
-			return true;
-	return false;
+	return text_among(name, want, n);
 }
 
 /* A group of tokens is named by one word when all of `proof` may stand there; then

@@ -267,10 +267,7 @@ static bool is_choice(const struct check *c, const char *word)
 	const char *name[SCHEMA_NAMES_MAX];
 	size_t n = schema_names(c->row, name);
 
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(name[i], word))
-			return true;
-	return false;
+	return text_among(word, name, n);
 }
 
 /* A flat map as it is to be written: {adam: {learning_rate: 0.1}}. */

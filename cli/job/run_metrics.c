@@ -28,10 +28,7 @@ static bool is_result(const char *column)
 {
 	static const char *const other[] = { "start", "epoch", "step", "learning_rate", "seconds", "samples_per_second" };
 
-	for (size_t k = 0; k < sizeof other / sizeof *other; k++)
-		if (!strcmp(column, other[k]))
-			return false;
-	return true;
+	return !text_among(column, other, sizeof other / sizeof *other);
 }
 
 static void set_count(json_t *metrics, const char *key, const struct history *h, const char *column)

@@ -22,10 +22,7 @@ static bool is_reserved(const char *s)
 #include "lang/tokens.def"
 	};
 
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (!strcmp(s, words[i]))
-			return true;
-	return false;
+	return text_among(s, words, sizeof words / sizeof *words);
 }
 
 bool model_is_name(const char *s)

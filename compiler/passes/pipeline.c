@@ -30,10 +30,7 @@ size_t compile_passes(const struct pass_row **out)
 
 static bool without(const struct compile_options *o, const char *name)
 {
-	for (unsigned i = 0; o && i < o->nwithout; i++)
-		if (!strcmp(o->without[i], name))
-			return true;
-	return false;
+	return o && text_among(name, o->without, o->nwithout);
 }
 
 static void dump(const struct design *d, const struct pass_row *r, const struct compile_options *o)
@@ -42,18 +39,6 @@ static void dump(const struct design *d, const struct pass_row *r, const struct 
 		return;
 	buf_printf(o->dump_out, "; after %s\n", r->name);
 	design_print(d, o->dump_out);
-}
-
-/* weight, input: used in the text, against what the passes have left. */
-static void warn_use(const struct design *d, const struct compile_options *o, const bool *weight,
-	const bool *input, struct diags *diags)
-{
-	bool all = without(o, rows[PASS_CONE].name);
-	mem_auto bool *left = used_scalars(d, EXPR_WEIGHT), *left_input = used_scalars(d, EXPR_INPUT);
-
-	warn_weights(d, weight, all ? weight : left, diags);
-	if (o && o->whole)
-		warn_inputs(d, input, all ? input : left_input, diags);
 }
 
 struct program *compile_design(struct design *d, struct diags *diags, const struct compile_options *o)
@@ -70,7 +55,13 @@ struct program *compile_design(struct design *d, struct diags *diags, const stru
 			run[k](d);
 		dump(d, &rows[k], o);
 	}
-	warn_use(d, o, weight, input, diags);
+	/* What is used in the text, against what the passes have left. */
+	bool all = without(o, rows[PASS_CONE].name);
+	mem_auto bool *left = used_scalars(d, EXPR_WEIGHT), *left_input = used_scalars(d, EXPR_INPUT);
+
+	warn_weights(d, weight, all ? weight : left, diags);
+	if (o && o->whole)
+		warn_inputs(d, input, all ? input : left_input, diags);
 	struct program *p = lower(d, diags_sources(diags));
 	if (program_verify(p, &e))
 		BUG("the compiled program is not valid: %s", e.text);

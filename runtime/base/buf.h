@@ -78,6 +78,8 @@ int buf_write_secret(const struct buf *b, const char *path, struct err *e);
 
 /* All of the bytes; -1 and errno when they do not get there. */
 int fd_write(int fd, const void *bytes, size_t len);
+/* Is it one of the n words? */
+bool text_among(const char *text, const char *const *words, size_t n);
 /* Does the path end so? */
 bool path_ends(const char *path, const char *ending);
 const char *path_base(const char *path); /* behind its last slash */

@@ -23,8 +23,5 @@ void event_folder_path(bool several, uint32_t restart, enum event_folder k, stru
 
 bool event_folder_is(const char *name)
 {
-	for (int k = 0; k < EVENT_FOLDERS; k++)
-		if (!strcmp(name, names[k]))
-			return true;
-	return !strncmp(name, START, strlen(START));
+	return text_among(name, names, EVENT_FOLDERS) || !strncmp(name, START, strlen(START));
 }

@@ -223,6 +223,13 @@ int buf_read_part(struct buf *b, const char *path, size_t len, bool tail, uint64
 	return code;
 }
 
+bool text_among(const char *text, const char *const *words, size_t n)
+{
+	while (n && strcmp(words[n - 1], text))
+		n--;
+	return n > 0;
+}
+
 bool path_ends(const char *path, const char *ending)
 {
 	size_t n = strlen(path), k = strlen(ending);

@@ -139,14 +139,6 @@ static void help_trained(const struct csv_table *t, struct diag *g)
 	diag_help(g, "%s", b.data);
 }
 
-static bool is_trained(const struct read_options *o, const char *name)
-{
-	for (uint32_t i = 0; i < o->ntrained; i++)
-		if (!strcmp(o->trained[i], name))
-			return true;
-	return false;
-}
-
 /* Fields that spaces part: the first row as a list of them. */
 static bool help_spaces(const struct csv_table *t, struct diag *g)
 {
@@ -166,10 +158,10 @@ static bool help_spaces(const struct csv_table *t, struct diag *g)
 
 static void unknown_column(struct csv_table *t, const char *name, const char *wanted_by)
 {
-	bool trained = is_trained(t->o, name);
+	bool trained = text_among(name, t->o->trained, t->o->ntrained);
 	const char *near = diag_nearest(name, (const char *const *)t->name, t->ncolumn);
 
-	if (trained && near && is_trained(t->o, near)) /* it is no misspelling */
+	if (trained && near && text_among(near, t->o->trained, t->o->ntrained)) /* it is no misspelling */
 		near = NULL;
 	if (trained && t->trained_listed && !near)           /* one list names all that are missing */
 		return;

@@ -159,9 +159,8 @@ static bool is_of_run(const char *path)
 		event_folder_name(EVENTS_VALIDATION) };
 
 	size_t n = strcspn(path, "/");
-	for (size_t i = 0; i < sizeof file / sizeof *file; i++)
-		if (!strcmp(path, file[i]))
-			return true;
+	if (text_among(path, file, sizeof file / sizeof *file))
+		return true;
 	for (size_t i = 0; path[n] && i < sizeof folder / sizeof *folder; i++)
 		if (strlen(folder[i]) == n && !strncmp(path, folder[i], n))
 			return true;

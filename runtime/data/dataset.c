@@ -11,8 +11,23 @@
 
 enum { CHUNK_ROWS = 256 };
 
-static int new(uint64_t nrow, uint64_t nx, uint32_t ny, const char *source, struct row_store *rows, struct dataset **out,
-	struct err *e)
+/* Looks at every number once. */
+static int check_rows(const struct dataset *d, struct err *e)
+{
+	mem_auto double *x = mem_try(CHUNK_ROWS, (size_t)d->nx * sizeof *x);
+	int code = x
+		? 0
+		: err_set(e, -ERR_CONFIG, "no memory for %d rows of %u numbers", CHUNK_ROWS, d->nx);
+
+	for (uint32_t at = 0, n; !code && at < d->nrow; at += n) {
+		n = d->nrow - at < CHUNK_ROWS ? d->nrow - at : CHUNK_ROWS;
+		code = row_store_read(d->rows, NULL, at, n, x, e);
+	}
+	return code;
+}
+
+int dataset_new_stored(uint64_t nrow, uint64_t nx, uint32_t ny, const char *source,
+	struct row_store *rows, struct dataset **out, struct err *e)
 {
 	if (nrow > DATASET_ROWS_MAX || nx > DATASET_COLUMNS_MAX || ny > DATASET_COLUMNS_MAX
 			|| nrow * ((rows ? 0 : nx) + ny) > DATASET_BYTES_MAX / sizeof(double))
@@ -32,43 +47,19 @@ static int new(uint64_t nrow, uint64_t nx, uint32_t ny, const char *source, stru
 			(unsigned long long)nrow, (unsigned long long)((rows ? 0 : nx) + ny), rows ? "" : "; data.streaming: on reads them bit by bit");
 	}
 	d->rows = rows;
+	int code = rows ? check_rows(d, e) : 0;
+	if (code) {
+		d->rows = NULL; /* it stays the caller's */
+		dataset_free(d);
+		return code;
+	}
 	*out = d;
 	return 0;
 }
 
 int dataset_new(uint64_t nrow, uint64_t nx, uint32_t ny, const char *source, struct dataset **out, struct err *e)
 {
-	return new(nrow, nx, ny, source, NULL, out, e);
-}
-
-/* Looks at every number once. */
-static int check_rows(const struct dataset *d, struct err *e)
-{
-	mem_auto double *x = mem_try(CHUNK_ROWS, (size_t)d->nx * sizeof *x);
-	int code = x ? 0 : err_set(e, -ERR_CONFIG, "no memory for %d rows of %u numbers", CHUNK_ROWS, d->nx);
-
-	for (uint32_t at = 0, n; !code && at < d->nrow; at += n) {
-		n = d->nrow - at < CHUNK_ROWS ? d->nrow - at : CHUNK_ROWS;
-		code = row_store_read(d->rows, NULL, at, n, x, e);
-	}
-	return code;
-}
-
-int dataset_new_stored(uint64_t nrow, uint64_t nx, uint32_t ny, const char *source, struct row_store *rows,
-	struct dataset **out, struct err *e)
-{
-	struct dataset *d = NULL;
-	int code = new(nrow, nx, ny, source, rows, &d, e);
-
-	if (!code)
-		code = check_rows(d, e);
-	if (code && d) {
-		d->rows = NULL;                  /* it stays the caller's */
-		dataset_free(d);
-	}
-	if (!code)
-		*out = d;
-	return code;
+	return dataset_new_stored(nrow, nx, ny, source, NULL, out, e);
 }
 
 int dataset_rows(const struct dataset *d, const uint32_t *row, uint32_t first, uint32_t n, double *x, struct err *e)

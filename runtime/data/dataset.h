@@ -29,7 +29,7 @@ struct dataset {
 /* A zeroed data set of checked size, with memory for x and y (y: ny > 0). */
 int dataset_new(uint64_t nrow, uint64_t nx, uint32_t ny, const char *source, struct dataset **out,
 	struct err *e);
-/* The same with x in files, every number of which is looked at; rows becomes the data set's, unless it fails. */
+/* The same with x in files (rows not NULL), every number of which is looked at; rows becomes the data set's, unless it fails. */
 int dataset_new_stored(uint64_t nrow, uint64_t nx, uint32_t ny, const char *source, struct row_store *rows,
 	struct dataset **out, struct err *e);
 /* SHA-256 over nrow, nx, ny, x and y, little-endian. */

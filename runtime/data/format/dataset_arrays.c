@@ -364,12 +364,9 @@ static int assemble(struct source *s, struct dataset **out, struct err *e)
 		code = load(s, weight, e);
 	if (!code && s->place)
 		code = store_inputs(s, x, nx, &rows, e);
-	if (!code) {
-		code = rows ? dataset_new_stored(s->nrow, nx, (uint32_t)ny, s->path, rows, &d, e)
-			: dataset_new(s->nrow, nx, (uint32_t)ny, s->path, &d, e);
-		if (code)
-			row_store_free(rows);
-	}
+	code = code ? code : dataset_new_stored(s->nrow, nx, (uint32_t)ny, s->path, rows, &d, e);
+	if (code)
+		row_store_free(rows);
 	if (!code && !rows)
 		code = feed_inputs(s, x, d, NULL, e);
 	if (!code && ny)

@@ -89,17 +89,13 @@ static void read_weight(struct csv_table *t, size_t field, double v)
 static bool read_named_label(struct csv_table *t, size_t field)
 {
 	const struct label_map *m = &t->o->label_map;
-	bool known = false;
+	double *label = &t->y[t->nrow];
 
 	if (!m->name || csv_number(&t->csv, field, &(double){ 0 }))
 		return false;
 	mem_auto char *text = csv_text(&t->csv, field);
-	for (unsigned i = 0; !known && i < m->n; i++)
-		if (!strcmp(m->name[i], text)) {
-			t->y[t->nrow] = m->to[i];
-			known = true;
-		}
-	return known || (!is_missing(text) && label_map_others(m, &t->y[t->nrow]));
+	return label_map_named(m, text, label)
+		|| (!is_missing(text) && label_map_named(m, LABEL_OTHERS, label));
 }
 
 static void read_row(struct csv_table *t)

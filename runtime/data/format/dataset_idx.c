@@ -296,9 +296,8 @@ static int assemble(struct idx_file *x, const struct idx_file *y, const struct r
 		code = err_set(e, -ERR_BAD_DATA, "%s: more than %d labels in each row", y->path, DATASET_COLUMNS_MAX);
 	if (!code && o->streamed)
 		rows = store_inputs(x, o, (uint32_t)nx);
-	if (!code)
-		code = rows ? dataset_new_stored(x->idx.dim[0], nx, (uint32_t)ny, x->path, rows, &d, e)
-			: dataset_new(x->idx.dim[0], nx, (uint32_t)ny, x->path, &d, e);
+	code = code ? code
+		    : dataset_new_stored(x->idx.dim[0], nx, (uint32_t)ny, x->path, rows, &d, e);
 	if (code)
 		row_store_free(rows);
 	if (!code && !rows)

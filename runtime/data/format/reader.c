@@ -86,13 +86,13 @@ bool label_map_apply(const struct label_map *m, double *v)
 			*v = m->to[i];
 			return true;
 		}
-	return !m->n || label_map_others(m, v);
+	return !m->n || label_map_named(m, LABEL_OTHERS, v);
 }
 
-bool label_map_others(const struct label_map *m, double *v)
+bool label_map_named(const struct label_map *m, const char *name, double *v)
 {
 	for (unsigned i = 0; m->name && i < m->n; i++)
-		if (!strcmp(m->name[i], LABEL_OTHERS)) {
+		if (!strcmp(m->name[i], name)) {
 			*v = m->to[i];
 			return true;
 		}

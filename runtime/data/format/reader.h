@@ -26,8 +26,8 @@ const struct read_options *reader_any_width(const struct read_options *o, uint64
 	struct input_want *want);
 /* The label's new value; false when a map is given and lacks it. */
 bool label_map_apply(const struct label_map *m, double *v);
-/* The value of a label that the map does not list; false when it has none. */
-bool label_map_others(const struct label_map *m, double *v);
+/* The value of a label with this name in the map, where LABEL_OTHERS stands for labels that it does not list; false: there is none. */
+bool label_map_named(const struct label_map *m, const char *name, double *v);
 
 /* A data file whose rows stay there; bytes: all of it is in memory, and fd -1. */
 struct data_file {

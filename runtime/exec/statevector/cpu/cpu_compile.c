@@ -3,7 +3,6 @@
  * index lies inside a block. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include "runtime/exec/statevector/cpu/cpu_sweep.h"
 #include "runtime/exec/statevector/plan/plan_stage.h"
 
@@ -72,21 +71,17 @@ static bool find_permutation(const struct backend_state *b, const struct plan_st
 	if (m->cls != VALUE_CONSTANT || !(m->flags & MATRIX_PERMUTATION))
 		return false;
 	const cplx *u = b->constant + set->offset[ps->matrix];
+	uint8_t *source = ps->adjoint ? s->target : s->source,
+		*target = ps->adjoint ? s->source : s->target;
 	for (unsigned r = 0; r < d; r++)
 		for (unsigned c = 0; c < d; c++) {
 			if (u[r * d + c] == 0)
 				continue;
 			if (u[r * d + c] != 1)
 				return false;
-			s->source[r] = (uint8_t)c;
-			s->target[c] = (uint8_t)r;
+			source[r] = (uint8_t)c;
+			target[c] = (uint8_t)r;
 		}
-	if (ps->adjoint) {
-		uint8_t t[8];
-		memcpy(t, s->source, sizeof t);
-		memcpy(s->source, s->target, sizeof t);
-		memcpy(s->target, t, sizeof t);
-	}
 	return true;
 }
 

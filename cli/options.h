@@ -38,7 +38,7 @@ enum option_id {
 	OPT_IDS
 };
 
-enum { OPTIONS_LIST_MAX = 64, OPTIONS_OPERANDS_MAX = 64 };
+enum { OPTIONS_LIST_MAX = 64, OPTIONS_OPERANDS_MAX = 4096 };
 
 struct option_row {
 	enum option_id id;

@@ -6,12 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/commands/runs_compare.h"
 #include "cli/commands/runs_summary.h"
 #include "cli/config/configuration.h"
 #include "cli/job/run_metrics.h"
 #include "cli/output/table.h"
+#include "runtime/base/arena.h"
 #include "runtime/base/visible.h"
 
 /* ---- list ---- */
@@ -29,6 +31,13 @@ static void add_time(struct table *t, const struct run_folder *r)
 	table_add(t, shown);
 }
 
+/* The state in the record is that of a training that runs. */
+static void note_cut_off(const struct run_folder *r, json_t *record)
+{
+	if (!strcmp(run_state(r), "cut off"))
+		json_object_set_new(record, "cut_off", json_true());
+}
+
 /* best: which runs have the best value of each metric, or NULL; taken over. */
 static void list_json(const struct run_list *l, json_t *best, struct buf *out)
 {
@@ -39,6 +48,7 @@ static void list_json(const struct run_list *l, json_t *best, struct buf *out)
 
 		json_object_set_new(one, "name", json_string(l->run[i].name));
 		json_object_set_new(one, "path", json_string(l->run[i].path));
+		note_cut_off(&l->run[i], one);
 		json_array_append_new(runs, one);
 	}
 	json_object_set_new(all, "schema", json_integer(1));
@@ -202,11 +212,13 @@ static int show(struct cli *c, struct run_list *l)
 
 	complete(l);
 	if (c->options.given[OPT_JSON]) {
+		note_cut_off(&l->run[0], l->run[0].record);
 		json_print(l->run[0].record, &c->out);
 		buf_char(&c->out, '\n');
 		return 0;
 	}
 	json_flatten(l->run[0].record, "", flat);
+	json_object_set_new(flat, "state", json_string(run_state(&l->run[0])));
 	json_object_foreach(flat, key, v)
 		columns = strlen(key) > columns ? strlen(key) : columns;
 	add_key("run", columns, &c->out);
@@ -277,13 +289,40 @@ static const struct {
 
 enum { ACTIONS = sizeof actions / sizeof *actions };
 
-/* Is run `at` one of those before it? */
-static bool has_run(const struct run_list *l, size_t at)
+static int by_folder(const void *x, const void *y)
 {
-	for (size_t i = 0; i < at; i++)
-		if (run_is_same(&l->run[i], &l->run[at]))
-			return true;
-	return false;
+	const struct stat *a = x, *b = y;
+
+	if (a->st_dev != b->st_dev)
+		return a->st_dev < b->st_dev ? -1 : 1;
+	return a->st_ino != b->st_ino ? (a->st_ino < b->st_ino ? -1 : 1) : 0;
+}
+
+/* Is a folder named twice? */
+static bool has_twice(const struct run_list *l)
+{
+	mem_auto struct stat *folder = mem_alloc(l->n + 1, sizeof *folder);
+	size_t n = 0;
+	bool twice = false;
+
+	for (size_t i = 0; i < l->n; i++)
+		n += !stat(l->run[i].path, &folder[n]);
+	qsort(folder, n, sizeof *folder, by_folder);
+	for (size_t i = 1; i < n; i++)
+		twice |= !by_folder(&folder[i - 1], &folder[i]);
+	return twice;
+}
+
+/* The word that names a run again. */
+static const char *named_again(const struct options *o, const struct run_list *l)
+{
+	bool twice = has_twice(l);
+
+	for (size_t i = 1; twice && i < l->n; i++)
+		for (size_t k = 0; k < i; k++)
+			if (run_is_same(&l->run[k], &l->run[i]))
+				return o->operand[i + 1];
+	return NULL;
 }
 
 static int read_runs(struct cli *c, struct run_list *l)
@@ -294,13 +333,11 @@ static int read_runs(struct cli *c, struct run_list *l)
 	memset(l, 0, sizeof *l);
 	if (o->noperand < 2)
 		return run_list_read(folder(c), false, l, &e) ? cli_fail(c, &e) : 0;
-	for (unsigned i = 1; i < o->noperand; i++) {
+	for (unsigned i = 1; i < o->noperand; i++)
 		if (run_list_find(folder(c), o->operand[i], l, &e))
 			return cli_fail(c, &e);
-		if (has_run(l, l->n - 1))
-			return cli_usage(c, "the run %s is named twice", o->operand[i]);
-	}
-	return 0;
+	const char *word = named_again(o, l);
+	return word ? cli_usage(c, "the run %s is named twice", word) : 0;
 }
 
 static int runs(struct cli *c)

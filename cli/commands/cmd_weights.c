@@ -93,12 +93,12 @@ static const struct { const char *word; unsigned noperand; const char *operands;
 	{ "diff", 3, "diff FILE FILE", weights_diff },
 };
 
-enum { ACTIONS = sizeof actions / sizeof *actions };
+enum { ACTIONS = sizeof actions / sizeof *actions, WEIGHTS_OPERANDS = 3 };
 
 static int weights(struct cli *c)
 {
 	struct options *o = &c->options;
-	struct buf own[OPTIONS_OPERANDS_MAX] = { BUF_INIT };
+	struct buf own[WEIGHTS_OPERANDS] = { BUF_INIT };
 	int i = 0, status = 0;
 
 	while (i < ACTIONS && strcmp(actions[i].word, o->operand[0]))
@@ -124,7 +124,7 @@ const struct command command_weights = {
 	.summary = "show, convert or compare files of weights",
 	.operands = "show FILE | convert FILE TARGET | diff FILE FILE",
 	.min_operands = 1,
-	.max_operands = 3,
+	.max_operands = WEIGHTS_OPERANDS,
 	.text = "Shows the weights and metadata of a file; converts weights to .npz (one array per path), .json (an object from "
 		"path to nested lists), .h5 (the format of Keras and TensorFlow Quantum), or .bin or .safetensors (with model and "
 		"metadata); or prints, by path, how two files differ. `qcnn run --weights` and train.init read all these formats, "

@@ -147,6 +147,35 @@ static bool name_run(const char *real, struct buf *path)
 	return away;
 }
 
+static bool same_owner(const char *a, const char *b)
+{
+	struct stat sa, sb;
+
+	return !lstat(a, &sa) && !lstat(b, &sb) && sa.st_uid == sb.st_uid;
+}
+
+/* `latest` whose links lead nowhere, since their run was renamed: the real path of the newest finished run beside it that belongs
+ * to the same user. NULL: it is something else, or there is none. */
+static char *beside_latest(const char *path)
+{
+	buf_auto dir = BUF_INIT;
+	struct run_list all;
+	char *real = NULL;
+
+	if (strcmp(path_base(path), "latest") || !latest_is(path) || (real = latest_run(path))) {
+		free(real);
+		return NULL;
+	}
+	path_folder(path, &dir);
+	if (run_list_read(dir.data, false, &all, NULL))
+		return NULL;
+	for (size_t i = 0; !real && i < all.n; i++)
+		if (!strcmp(run_state(&all.run[i]), "finished") && same_owner(path, all.run[i].path))
+			real = realpath(all.run[i].path, NULL);
+	run_list_release(&all);
+	return real;
+}
+
 int run_list_find(const char *dir, const char *word, struct run_list *l, struct err *e)
 {
 	buf_auto path = BUF_INIT;
@@ -163,6 +192,8 @@ int run_list_find(const char *dir, const char *word, struct run_list *l, struct 
 	if (code)
 		return code;
 	char *real = latest_run(path.data);
+	if (!real)
+		real = beside_latest(path.data);
 	if (!real && was_begun(path.data))
 		real = realpath(path.data, NULL);
 	if (real && latest_is(path.data))
@@ -307,7 +338,7 @@ static int no_weights(const struct run_folder *r, struct err *e)
 		buf_printf(&text, " after epoch %.0f", epoch);
 	buf_printf(&text, ") has no weights.bin, since its training %s", running ? "has not finished" : "did not finish");
 	if (!running)
-		buf_printf(&text, "; the command that started it (`qcnn runs show %s`) continues it", r->path);
+		buf_printf(&text, "; `qcnn train --resume=%s` continues it", r->path);
 	if (newest_checkpoint(r->path, &checkpoint))
 		buf_printf(&text, "; the weights of its last checkpoint are in %s", checkpoint.data);
 	return err_set(e, -ERR_NO_INPUT, "%s", text.data);
@@ -326,6 +357,11 @@ static int weights_of(const char *path, struct buf *own, const char **out, struc
 	*out = own->data;
 	if (!stat(own->data, &st))
 		return 0;
+	mem_auto char *other = beside_latest(path);
+	if (other) {
+		buf_clear(own);
+		return weights_of(other, own, out, e);
+	}
 	if (!add_run(&l, path, path))
 		return err_set(e, -ERR_NO_INPUT, "%s is a folder without weights.bin, and not that of a run (it has no run.json); name a file "
 			"of weights or a run (`qcnn runs` lists those in runs)", path);
@@ -342,7 +378,7 @@ static int no_such(const char *dir, const char *word, const struct run_list *all
 		name[i] = all->run[i].name;
 	name[all->n] = "latest";
 	const char *near = diag_nearest(word, name, all->n + (all->n > 0));
-	if (near)
+	if (near && strcmp(near, word))
 		return err_set(e, -ERR_NO_INPUT,
 			"there is no file `%s` and no run of this name in %s; did you mean `%s`?",
 			word, dir, near);

@@ -147,6 +147,30 @@ tap_exit 0 "restarts that were extended" "$QCNN" runs compare --svg=c.svg "$exte
 grep '<path class="p-line p-c0"' c.svg | grep -o '[ML][0-9.]* ' | tr -d 'ML ' >places
 tap_is "$(wc -l <places | tr -d ' ')" 5 "the curve has the epochs of one of them"
 tap_ok "in order" sort -c -g places
+# A run that is renamed: latest, whose links lead nowhere then, is the newest run that has finished.
+"$QCNN" train -q --set log.dir=renamed --set run.seed=1 config.yaml 2>/dev/null
+sed -i 's/"written": "20/"written": "19/' "$(tap_run renamed)/run.json"
+"$QCNN" train -q --set log.dir=renamed --set run.seed=2 config.yaml 2>/dev/null
+mv "$(tap_run renamed)" renamed/best
+tap_exit 0 "latest, after its run was renamed" "$QCNN" runs --dir=renamed show latest
+tap_is "$(sed -n '1s/run *//p' out)" renamed/best "is found"
+tap_exit 0 "by its path" "$QCNN" infer -q renamed/latest
+tap_exit 0 "and extended" "$QCNN" train -q --resume=renamed/latest --set train.epochs=4
+tap_is "$(tap_run renamed)" renamed/best "then latest leads to it"
+mkdir empty && mv renamed/best empty && mv renamed/latest empty && mv empty/best empty/latest.old && rm -r empty/latest.old
+tap_exit 66 "latest, without any run" "$QCNN" infer --set log.dir=empty empty/latest
+tap_exit 66 "by its name" sh -c 'mv runs runs.off && mv empty runs; "$QCNN" infer latest; code=$?; mv runs empty && mv runs.off runs; exit $code'
+tap_is "$(grep -c 'did you mean' err)" 0 "itself is not suggested"
+
+# More runs than a line of 64 words.
+one=$(ls -d runs/one-* | head -1)
+for k in $(seq 80); do mkdir -p "lots/run-$k" && cp "$one/run.json" "$one/config.yaml" "$one/model.qcnn" "lots/run-$k"; done
+tap_exit 0 "summary of 80 runs" "$QCNN" runs summary lots/run-*
+tap_is "$(sed -n '2s/ .*//p' out)" 1 "which are the same training"
+tap_exit 2 "one of them again" "$QCNN" runs remove lots/run-* lots/run-7
+tap_has err "the run lots/run-7 is named twice" "is named"
+tap_exit 0 "80 runs are removed" "$QCNN" runs remove lots/run-*
+tap_is "$(ls lots | wc -l | tr -d ' ')" 0 "all of them"
 for split in '{folds: 2}' '{folds: 2, fold: 1}' '{folds: 2, fold: 2}'; do
 	"$QCNN" train -q --set log.dir=folds --set "data.split=$split" config.yaml 2>/dev/null
 done
@@ -187,8 +211,12 @@ kill -9 $long
 wait $long 2>/dev/null
 tap_exit 0 "it is killed" "$QCNN" runs
 tap_ok "and cut off" grep -q '^long-[-0-9]*  *cut off ' out
+tap_exit 0 "show" "$QCNN" runs show long
+tap_ok "says so, too" grep -q "^state  *cut off" out
+tap_exit 0 "show, as JSON" "$QCNN" runs show --json long
+tap_ok "with a key of its own" grep -q '"state": "running".*"cut_off": true' out
 tap_exit 66 "infer on it" "$QCNN" infer "$(ls -d runs/long-*)"
-tap_ok "names the state and what to do" grep -Eq 'error: the run runs/long-[-0-9]* \(cut off after epoch [0-9]*\) has no weights\.bin, since its training did not finish; the command that started it' err
+tap_ok "names the state and what to do" grep -Eq 'error: the run runs/long-[-0-9]* \(cut off after epoch [0-9]*\) has no weights\.bin, since its training did not finish; `qcnn train --resume=runs/long-[-0-9]*` continues it' err
 tap_exit 66 "weights show on it" "$QCNN" weights show "$(ls -d runs/long-*)"
 tap_has err "has no weights.bin" "likewise"
 "$QCNN" train -q --fresh --set log.name=halted --set log.checkpoint_steps=1 --set "train.callbacks={command: {run: [sh, -c, 'test \$QCNN_EPOCH = 2 && kill -s TERM \$PPID'], on: epoch}}" --set train.epochs=9 config.yaml 2>/dev/null

@@ -225,6 +225,25 @@ const char *run_state(const struct run_folder *r)
 	return s ? s : "unknown";
 }
 
+bool run_newest_unfinished(const char *dir, const struct run_folder *r, struct buf *path)
+{
+	struct run_list all;
+	bool found = false;
+
+	if (run_list_read(dir, true, &all, NULL))
+		return false;
+	for (size_t i = 0; !found && i < all.n; i++) {
+		const char *state = run_state(&all.run[i]);
+
+		found = (!strcmp(state, "interrupted") || !strcmp(state, "cut off"))
+			&& (!r || strcmp(written(&all.run[i]), written(r)) >= 0);
+		if (found)
+			buf_str(path, all.run[i].path);
+	}
+	run_list_release(&all);
+	return found;
+}
+
 double run_number(const struct run_folder *r, const char *section, const char *key)
 {
 	const json_t *v = json_object_get(section ? json_object_get(r->record, section) : r->record, key);

@@ -25,6 +25,8 @@ int run_list_read(const char *dir, bool unfinished, struct run_list *l, struct e
 int run_list_find(const char *dir, const char *word, struct run_list *l, struct err *e);
 void run_list_release(struct run_list *l);
 #define run_list_auto __attribute__((cleanup(run_list_release))) struct run_list
+/* The path of the newest run of dir that was interrupted or cut off, and is newer than r, if that is not NULL; false: none is. */
+bool run_newest_unfinished(const char *dir, const struct run_folder *r, struct buf *path);
 
 /* The state in its record; "cut off" if that is running but no process holds the lock of the run. */
 const char *run_state(const struct run_folder *r);

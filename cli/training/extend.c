@@ -74,15 +74,19 @@ int extend_more(struct cli *c, const struct job *j, const struct run_folder *f)
 	json_auto_t *config = run_config(f, "", "");
 	uint32_t epochs = epochs_of(config);
 	uint64_t max_steps = max_steps_of(config);
-	buf_auto length = BUF_INIT;
+	buf_auto length = BUF_INIT, newer = BUF_INIT;
 
 	if (!epochs || is_more(j->train.epochs, epochs) || is_more(j->train.max_steps, max_steps))
 		return 0;
 	say_length(f, epochs, max_steps, &length);
-	return cli_error(c, -ERR_USAGE,
+	int status = cli_error(c, -ERR_USAGE,
 		"%s has finished its %s, it goes on, and in place of --resume, `--set train.init.from=%s` begins a new run with its "
 		"weights",
 		f->path, length.data, f->name);
+	if (run_newest_unfinished(config_text(j->config, KEY_LOG_DIR), f, &newer))
+		cli_note(c, "%s is newer, and has not finished: --resume=%s goes on with it",
+			newer.data, newer.data);
+	return status;
 }
 
 int extend_no_state(struct cli *c, const struct run_folder *f)

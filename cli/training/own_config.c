@@ -193,6 +193,20 @@ static void complete(struct cli *c, struct own_config *o, const struct run_folde
 	c->config_folder = o->base;
 }
 
+/* `latest` is a run that has finished. */
+static int not_found(struct cli *c, const struct err *e)
+{
+	const char *dir = folder_of_runs(&c->options);
+	buf_auto other = BUF_INIT;
+	int status = cli_fail(c, e);
+
+	if (!strcmp(c->options.value[OPT_RESUME], "latest")
+		&& run_newest_unfinished(dir, NULL, &other))
+		cli_note(c, "%s has not finished: --resume=%s goes on with it", other.data,
+			other.data);
+	return status;
+}
+
 int own_config_find(struct cli *c, struct own_config *o)
 {
 	const struct options *given = &c->options;
@@ -207,7 +221,7 @@ int own_config_find(struct cli *c, struct own_config *o)
 	if (given->nlist == OPTIONS_LIST_MAX)
 		return cli_usage(c, "with %d options such as --set, name a CONFIG", OPTIONS_LIST_MAX);
 	int status = run_list_find(folder_of_runs(given), given->value[OPT_RESUME], &l, &e)
-		? cli_fail(c, &e)
+		? not_found(c, &e)
 		: check_owner(c, l.run[0].path);
 	if (!status) {
 		name_run(l.run[0].path, &o->run);

@@ -72,6 +72,14 @@ PROGRAM
 chmod +x stop
 set -- "--set=train.callbacks.command={run: [./stop], on: epoch}" --set=train.epochs=6
 tap_exit 75 "a signal" "$QCNN" train -q "$@" --set=log.dir=stopped table.yaml
+stopped=$(ls -d stopped/*-*)
+tap_exit 66 "latest is a run that has finished" "$QCNN" train --no-progress --set=log.dir=stopped --resume=latest
+tap_has err "$stopped has not finished: --resume=$stopped goes on with it" "the other is named"
+cp -a "$(tap_run long)" stopped/long && sed -i 's/"written": "20/"written": "19/' stopped/long/run.json
+mkdir stopped/latest && ln -s ../long/run.json stopped/latest
+tap_exit 2 "also where one has" "$QCNN" train --no-progress --set=log.dir=stopped --resume=latest
+tap_has err "$stopped is newer, and has not finished: --resume=$stopped goes on with it" "it is named, too"
+rm -r stopped/long stopped/latest
 : >open
 tap_exit 0 "with workers" "$QCNN" train --no-progress --hosts local:2 --resume="$(ls -d stopped/*-*)"
 tap_has err "resuming stopped/" "it goes on"

@@ -62,9 +62,10 @@ static int other_configuration(struct search *s, const json_t *ours, const json_
 	if (!first_difference(ours, theirs, &path, &text))
 		buf_str(&text, "it has more keys");
 	return cli_error(s->cli, -ERR_CONFIG,
-		"%s has another configuration: %s; it is resumed with its own, or, in place of --resume, `--set train.init.from=%s/%s` begins a new run "
+		"%s has another configuration: %s; %s is resumed with its own, or, in place of --resume, `--set train.init.from=%s/%s` begins a new run "
 		"with its weights and with a new optimizer state",
-		run_path(s->r->run), text.data, run_path(s->r->run), weights);
+		run_path(s->r->run), text.data, s->cli->config_folder ? "it" : "without CONFIG it",
+		run_path(s->r->run), weights);
 }
 
 /* Which part of the data, and where it is from. */

@@ -61,6 +61,8 @@ done
 tap_exit 66 "no such run" "$QCNN" train --resume=nothing
 tap_has err 'there is no run `nothing` in runs' "is said"
 cp table.yaml changed.yaml
+tap_exit 78 "a configuration of another training" "$QCNN" train -q --resume=latest --set train.epochs=10 changed.yaml
+tap_has err "; without CONFIG it is resumed with its own" "says what would do"
 tap_exit 0 "a configuration counts where it is named" "$QCNN" train -q $changes --resume=latest --set train.epochs=10 changed.yaml
 tap_has "$run/config.yaml" "# changed.yaml:" "it was read"
 

@@ -17,7 +17,7 @@ static bool fail(struct reader *r, const char *begin, const char *end, const cha
 {
 	snprintf(r->fault->why, sizeof r->fault->why, "%s", why);
 	r->fault->begin = (size_t)(begin - r->text);
-	r->fault->end = (size_t)(end - r->text);
+	r->fault->end = (size_t)((end < r->end ? end : r->end) - r->text);
 	return false;
 }
 

@@ -542,6 +542,74 @@ static int measure(struct writer *q)
 	return code;
 }
 
+/* ---- vectors of amplitudes ---- */
+
+enum { VECTOR_WIRES_MAX = 24 };
+
+static bool is_constant(const struct program *p, const struct apply *a)
+{
+	for (uint32_t k = 0; k < a->nexpr; k++)
+		if (p->expr[a->expr[k]].cls == VALUE_SAMPLE)
+			return false;
+	return a->op == APPLY_AMPLITUDES && a->nwire <= VECTOR_WIRES_MAX;
+}
+
+/* ry(angle[p]) on the target where the controls, the first the lowest bit, are p: rotations between cx in the order of a
+ * Gray code (Mottonen et al., arXiv:quant-ph/0407010, section 2). angle is destroyed. */
+static int put_selected_ry(struct writer *q, double *angle, const uint32_t *control, unsigned k,
+	uint32_t target)
+{
+	uint32_t n = 1u << k;
+	int code = 0;
+
+	for (uint32_t half = 1; half < n; half *= 2)
+		for (uint32_t i = 0; i < n; i++) {
+			double x = angle[i], y = angle[i ^ half];
+
+			if (i & half)
+				continue;
+			angle[i] = (x + y) / 2;
+			angle[i ^ half] = (x - y) / 2;
+		}
+	for (uint32_t i = 0; !code && i < n; i++) {
+		const struct angle a = { .number = angle[i ^ i >> 1] };
+		unsigned bit = i + 1 < n ? (unsigned)__builtin_ctz(i + 1) : k - 1;
+
+		code = call_one(q, "ry", &a, target);
+		if (!code && k)
+			code = call(q, "cx", NULL, &(struct wires){ 2, { control[bit], target } });
+	}
+	return code;
+}
+
+/* One qubit after the other, the highest bit first: part[p] is the norm, or at the end the number, of the amplitudes
+ * whose index begins with p. */
+static int put_amplitudes(struct writer *q, const struct apply *a)
+{
+	uint32_t n = 1u << a->nwire;
+	mem_auto double *part = mem_try(2 * (size_t)n, sizeof *part),
+			*angle = mem_try(n, sizeof *angle);
+	int code = part && angle ? 0 : err_set(q->w.e, -ERR_CONFIG, "no memory for %u amplitudes", n);
+
+	for (uint32_t k = 0; !code && k < a->nexpr; k++)
+		part[n + k] = q->w.value[a->expr[k]];
+	for (uint32_t k = n - 1; !code && k; k--)
+		part[k] = hypot(part[2 * k], part[2 * k + 1]);
+	for (uint32_t level = 1, bit = a->nwire; !code && level < n; level *= 2) {
+		bool some = false;
+
+		bit--;
+		for (uint32_t k = 0; k < level; k++) {
+			angle[k] = 2 * atan2(part[2 * (level + k) + 1], part[2 * (level + k)]);
+			some |= angle[k] != 0;
+		}
+		if (some)
+			code = put_selected_ry(q, angle, a->wire + bit + 1, a->nwire - 1 - bit,
+				a->wire[bit]);
+	}
+	return code;
+}
+
 /* ---- the whole ---- */
 
 /* Names of bytecode may have any character, but none ends the comment. */
@@ -569,6 +637,8 @@ static int put_apply(struct writer *q, const struct apply *a)
 		return code;
 	case APPLY_AMPLITUDES:
 	case APPLY_STATE:
+		if (is_constant(q->w.p, a))
+			return put_amplitudes(q, a);
 		buf_str(q->w.out, "// To be prepared: a vector of amplitudes on ");
 		model_put_wires(&q->w, a->wire, a->nwire, ", ");
 		buf_str(q->w.out, ", the first the lowest bit of an amplitude's number.\n");
@@ -639,8 +709,9 @@ bool openqasm_lacks_states(const struct program *p)
 {
 	for (uint32_t c = 0; c < p->ncircuit; c++)
 		for (uint32_t i = 0; i < p->circuit[c].napply; i++)
-			if (p->circuit[c].apply[i].op == APPLY_AMPLITUDES
-				|| p->circuit[c].apply[i].op == APPLY_STATE)
+			if ((p->circuit[c].apply[i].op == APPLY_AMPLITUDES
+				    || p->circuit[c].apply[i].op == APPLY_STATE)
+				&& !is_constant(p, &p->circuit[c].apply[i]))
 				return true;
 	return false;
 }

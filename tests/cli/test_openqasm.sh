@@ -147,6 +147,24 @@ sed 's/observe.*/observe x(a[1]), z(a[1]);/' bases.qcnn >two.qcnn
 tap_is "$(grep -c '= measure' out)" 0 'two bases are not'
 tap_has out 'need different bases' 'which the text says'
 
+# Vectors of amplitudes that are constant become gates, with their signs: the state read back is the same.
+cat >vector.qcnn <<'END'
+qubit[5] q;
+amplitudes({0.5, -2, 0, 1, 0.3, 0.7, -0.1, -1.5, 1, 1}) q[{4,0,2,1}];
+ry(0.3) q[3];
+observe z(q);
+END
+"$QCNN" run -p double -e state vector.qcnn >one
+for to in openqasm openqasm2; do
+	"$QCNN" compile --emit=$to -o vector.qasm vector.qcnn 2>err
+	tap_is "$(cat err)" "" "$to: nothing is left to be prepared"
+	tap_is "$(grep -c '^ry' vector.qasm)" 16 "as many rotations as amplitudes but one, and another"
+	sed '/^bit/d; /^creg/d; /measure/d' vector.qasm >state.qasm
+	"$QCNN" run -p double -e state state.qasm >two
+	for f in one two; do sed 's/"schema": 1//' $f | grep -o '[-0-9.][-0-9.e]*' >$f.numbers; done
+	tap_ok "the same state" sh -c '[ -s one.numbers ] && paste one.numbers two.numbers | awk "NF != 2 || (\$1 - \$2)^2 > 1e-28 { exit 1 }"'
+done
+
 # Inputs in angles, amplitudes, several circuits.
 cat >inputs.qcnn <<'END'
 QCNN 1;

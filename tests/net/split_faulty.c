@@ -87,15 +87,17 @@ static void for_connections(void (*function)(int fd))
 			function(fd);
 }
 
-/* Also what was freed before is taken. */
+/* Also what was freed before is taken. A compiler may leave out a malloc whose result is not used, and take it for successful. */
 static void exhaust(void)
 {
 	struct rlimit limit = { 0, 0 };
+	void *volatile taken;
 
 	setrlimit(RLIMIT_AS, &limit);
 	for (size_t n = 1 << 20; n >= 16; n /= 2)
-		while (malloc(n))
-			;
+		do
+			taken = malloc(n);
+		while (taken);
 }
 
 /* Asked for by another thread: the one that computes has memory of its own. */

@@ -223,7 +223,6 @@ static void test_far_rows(void)
 	char *device, *host;
 	const char *why = NULL, *call;
 
-	cuda_stream_enter(s);
 	device = cuda_malloc(s, NBYTE);
 	host = cuda_host_malloc(s, 2 * NBYTE);
 	for (unsigned k = 0; k < NBYTE; k++)

@@ -352,7 +352,7 @@ static void stop(void *trace)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Sets the number of its stream, once its device has been entered. */
+/* Sets the number of its stream. */
 static bool find_stream(struct cuda_trace *t)
 {
 	void *stream = cuda_stream_handle(t->of->stream);
@@ -371,7 +371,6 @@ static void start(struct cuda_trace *t)
 	t->open = (struct traced_unit){ 0 };
 	t->launches = t->copied = t->lost = 0;
 	b->nmark = 0;
-	cuda_stream_enter(b->stream);
 	cuda_stream_counts(b->stream);
 	t->on = true;
 	for (struct cuda_trace *other = traces; other && t->on; other = other->next)

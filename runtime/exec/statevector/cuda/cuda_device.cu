@@ -58,6 +58,16 @@ static void *taken(void *p)
 	return p;
 }
 
+/* The device that the thread's calls are for. */
+static cudaError_t set_device(int device)
+{
+	static thread_local int now = -1;
+	const cudaError_t e = now == device ? cudaSuccess : cudaSetDevice(device);
+
+	now = e == cudaSuccess ? device : -1;
+	return e;
+}
+
 /* Its first use of a device takes long: only what is asked for is asked. */
 static cudaError_t is_new_enough(int device, bool *well)
 {
@@ -151,7 +161,7 @@ uint64_t cuda_device_memory(unsigned device)
 {
 	size_t left = 0, all = 0;
 
-	return cudaSetDevice((int)device) == cudaSuccess
+	return set_device((int)device) == cudaSuccess
 			&& cudaMemGetInfo(&left, &all) == cudaSuccess
 		? left
 		: 0;
@@ -184,23 +194,21 @@ static bool keep(struct cuda_stream *s, const char *call, cudaError_t e)
 
 /* ---- life ---- */
 
-void *cuda_stream_handle(struct cuda_stream *s) { return s->call ? NULL : s->handle; }
+bool cuda_stream_enter(struct cuda_stream *s)
+{
+	return !s->call && keep(s, "cudaSetDevice", set_device(s->device));
+}
+
+void *cuda_stream_handle(struct cuda_stream *s) { return cuda_stream_enter(s) ? s->handle : NULL; }
 
 struct cuda_stream *cuda_stream_new(unsigned device)
 {
 	struct cuda_stream *s = (struct cuda_stream *)taken(calloc(1, sizeof *s));
 
 	s->device = (int)device;
-	cuda_stream_enter(s);
-	if (!s->call)
+	if (cuda_stream_enter(s))
 		keep(s, "cudaStreamCreate", cudaStreamCreate(&s->handle));
 	return s;
-}
-
-void cuda_stream_enter(struct cuda_stream *s)
-{
-	if (!s->call)
-		keep(s, "cudaSetDevice", cudaSetDevice(s->device));
 }
 
 void cuda_stream_free(struct cuda_stream *s)
@@ -299,7 +307,7 @@ static void capture(struct cuda_stream *s, const void *args, size_t nbyte)
 
 bool cuda_launch_begin(struct cuda_stream *s, cudaLaunchConfig_t *c, const void *kernel, const void *args, size_t nbyte)
 {
-	if (s->call)
+	if (!cuda_stream_enter(s))
 		return false;
 	c->stream = s->handle;
 	s->counts.launches++;
@@ -340,7 +348,7 @@ void cuda_graph_begin(struct cuda_stream *s, unsigned kind, uint64_t shape)
 	struct graph *g = find(&s->graphs[kind], shape);
 	const bool again = g->shape == shape;
 
-	if (s->call)
+	if (!cuda_stream_enter(s))
 		return;
 	if (!again)
 		release(s, g);
@@ -387,7 +395,7 @@ void *cuda_malloc(struct cuda_stream *s, size_t nbyte)
 {
 	void *p = NULL;
 
-	if (!s->call && !keep(s, "cudaMalloc", cudaMalloc(&p, nbyte ? nbyte : 1)))
+	if (cuda_stream_enter(s) && !keep(s, "cudaMalloc", cudaMalloc(&p, nbyte ? nbyte : 1)))
 		return NULL;
 	return p;
 }
@@ -402,7 +410,7 @@ void *cuda_host_malloc(struct cuda_stream *s, size_t nbyte)
 {
 	void *p = NULL;
 
-	if (!s->call && !keep(s, "cudaMallocHost", cudaMallocHost(&p, nbyte ? nbyte : 1)))
+	if (cuda_stream_enter(s) && !keep(s, "cudaMallocHost", cudaMallocHost(&p, nbyte ? nbyte : 1)))
 		return NULL;
 	return p;
 }
@@ -415,7 +423,7 @@ void cuda_host_free(void *p)
 
 static void copy(struct cuda_stream *s, void *to, const void *from, size_t nbyte, cudaMemcpyKind kind)
 {
-	if (s->call || !nbyte)
+	if (!nbyte || !cuda_stream_enter(s))
 		return;
 	asked(s, true);
 	s->counts.copied += nbyte;
@@ -436,7 +444,7 @@ void cuda_download(struct cuda_stream *s, void *host, const void *device, size_t
 void cuda_copy(struct cuda_stream *s, void *to, const struct cuda_stream *owner, const void *from,
 	size_t nbyte)
 {
-	if (s->call || !nbyte)
+	if (!nbyte || !cuda_stream_enter(s))
 		return;
 	assert(!s->graph);
 	if (owner->device == s->device) {
@@ -451,7 +459,7 @@ void cuda_copy(struct cuda_stream *s, void *to, const struct cuda_stream *owner,
 
 void cuda_clear(struct cuda_stream *s, void *device, size_t nbyte)
 {
-	if (s->call || !nbyte)
+	if (!nbyte || !cuda_stream_enter(s))
 		return;
 	asked(s, false);
 	if (!is_made(s))
@@ -460,7 +468,7 @@ void cuda_clear(struct cuda_stream *s, void *device, size_t nbyte)
 
 void cuda_call_host(struct cuda_stream *s, void (*fn)(void *arg), void *arg)
 {
-	if (!s->call && !is_made(s))
+	if (!is_made(s) && cuda_stream_enter(s))
 		keep(s, "cudaLaunchHostFunc", cudaLaunchHostFunc(s->handle, fn, arg));
 }
 
@@ -468,10 +476,12 @@ void cuda_copy_rows(struct cuda_stream *s, struct cuda_rows to, struct cuda_rows
 	size_t nbyte, size_t nrow)
 {
 	assert(!s->graph);
-	if (!s->call && nrow == 1) /* however far apart rows would be: CUDA allows less than 2^31 bytes */
+	if (!cuda_stream_enter(s))
+		return;
+	if (nrow == 1) /* however far apart rows would be: CUDA allows less than 2^31 bytes */
 		keep(s, "cudaMemcpyAsync",
 			cudaMemcpyAsync(to.first, from.first, nbyte, cudaMemcpyDefault, s->handle));
-	else if (!s->call)
+	else
 		keep(s, "cudaMemcpy2DAsync",
 			cudaMemcpy2DAsync(to.first, to.apart, from.first, from.apart, nbyte, nrow,
 				cudaMemcpyDefault, s->handle));
@@ -520,7 +530,7 @@ void cuda_range_end(const struct cuda_stream *s)
 
 void cuda_moment(struct cuda_stream *s, unsigned k)
 {
-	if (s->call || k >= CUDA_MOMENTS_MAX + 2)
+	if (k >= CUDA_MOMENTS_MAX + 2 || !cuda_stream_enter(s))
 		return;
 	if (!s->moment[k] && cudaEventCreate(&s->moment[k]) != cudaSuccess)
 		s->moment[k] = NULL;

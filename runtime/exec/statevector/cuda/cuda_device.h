@@ -32,8 +32,8 @@ uint64_t cuda_device_memory(unsigned device);
 
 /* The stream is there even where it could not be made: it has failed then. */
 struct cuda_stream *cuda_stream_new(unsigned device);
-/* By each thread that asks for work, before it does. */
-void cuda_stream_enter(struct cuda_stream *s);
+/* Its device becomes the one of the thread, as it does wherever the stream is asked for anything. False: it has failed. */
+bool cuda_stream_enter(struct cuda_stream *s);
 void cuda_stream_free(struct cuda_stream *s);
 /* The call that failed first, and why; NULL: none has. */
 const char *cuda_stream_failure(const struct cuda_stream *s, const char **why);
@@ -64,7 +64,7 @@ struct cuda_rows {
 void cuda_copy_rows(struct cuda_stream *s, struct cuda_rows to, struct cuda_rows from, size_t nbyte,
 	size_t nrow);
 void cuda_wait(struct cuda_stream *s);
-/* Its cudaStream_t; NULL: it has failed. */
+/* Its cudaStream_t, for calls of other libraries, once it has been entered; NULL: it has failed. */
 void *cuda_stream_handle(struct cuda_stream *s);
 
 /* What a stream is asked for between begin and end, as one launch of a CUDA graph where the same was asked for before: `shape`, not

@@ -468,7 +468,6 @@ void cuda_state_forward(struct cuda_state *b, uint32_t number, const struct unit
 	struct cuda_circuit *c = &b->circuit[number];
 	bool good;
 
-	cuda_stream_enter(b->stream);
 	cuda_trace_begin(b);
 	cuda_place(b, in->count, keep && b->gradient, in->whole);
 	cuda_range_begin(b->stream, "circuit, forward", number);
@@ -626,7 +625,6 @@ bool cuda_state_backward(struct cuda_state *b, uint32_t number, const struct uni
 	struct cuda_circuit *c = &b->circuit[number];
 	bool good;
 
-	cuda_stream_enter(b->stream);
 	cuda_trace_begin(b);
 	if (b->holds != number) { /* another circuit took the place: once more */
 		evolve(b, number, in, false);
@@ -743,7 +741,6 @@ void cuda_state_pass(struct cuda_state *b, const struct cuda_pass *pass,
 	bool back = pass->losses != NULL, good;
 
 	b->pass = *pass;
-	cuda_stream_enter(b->stream);
 	cuda_place(b, in->count, back, in->whole);
 	for (uint32_t k = 0; k < b->plan->ncircuit; k++)
 		put_inputs(b, k, in, back);
@@ -787,7 +784,6 @@ void cuda_state_amplitudes(struct cuda_state *b, uint32_t number, uint32_t s, ui
 
 	if (!b->shown) {
 		b->shown = mem_alloc(nbyte, 1);
-		cuda_stream_enter(b->stream);
 		cuda_download(b->stream, b->shown, (const char *)b->psi + s * nbyte, nbyte);
 		cuda_wait(b->stream);
 		cuda_goes_on(b);

@@ -134,7 +134,6 @@ static int cache_reserve(struct backend_state *b, uint32_t nstate, struct err *e
 	for (unsigned d = 0; d < b->ndevice && !code; d++) {
 		struct cuda_stream *s = b->device[d]->stream;
 
-		cuda_stream_enter(s);
 		k->memory[d].device = cuda_malloc(s, size.states + size.work);
 		k->memory[d].host = cuda_host_malloc(s, size.work);
 		code = cuda_state_failure(b->device[d], e);
@@ -165,7 +164,6 @@ static void cache_keep(struct backend_state *b, unsigned worker, uint32_t c, uin
 	struct cuda_state *s = b->device[worker];
 	uint32_t width = s->plan->width, n = s->nsample < width ? s->nsample : width;
 
-	cuda_stream_enter(s->stream);
 	cuda_copy(s->stream, state_at(b, worker, c, unit * width), s->stream, s->psi,
 		n * state_bytes(s->plan, c));
 	b->cache->circuit[c].device[unit] = worker;
@@ -213,7 +211,6 @@ static void sum_overlaps(struct backend_state *b, unsigned d, uint32_t c, uint32
 
 	for (uint32_t t = 0; t < n; t++)
 		a.term[t] = term_of(&b->cache->circuit[c].forms.term[first + t]);
-	cuda_stream_enter(s->stream);
 	cuda_mark(s, EVENT_PHASE, PHASE_NONE);
 	cuda_clear(s->stream, a.sum, nbyte);
 	cuda_launch_overlaps(s->stream, &a, s->twice);
@@ -254,21 +251,16 @@ static int cache_overlaps(struct backend_state *b, uint32_t c, uint32_t nstate, 
 	int code = 0;
 
 	memset(m, 0, (size_t)f->nform * nstate * nstate * sizeof *m);
-	for (unsigned d = 0; d < b->ndevice; d++) {
-		cuda_stream_enter(b->device[d]->stream);
+	for (unsigned d = 0; d < b->ndevice; d++)
 		cuda_wait(b->device[d]->stream); /* others read what it keeps */
-	}
-	for (unsigned d = 0; d < b->ndevice; d++) {
-		cuda_stream_enter(b->device[d]->stream);
+	for (unsigned d = 0; d < b->ndevice; d++)
 		gather(b, d, c, nstate);
-	}
 	for (uint32_t first = 0; first < f->nterm && !code; first += most) {
 		uint32_t n = f->nterm - first < most ? f->nterm - first : most;
 
 		for (unsigned d = 0; d < b->ndevice; d++)
 			sum_overlaps(b, d, c, nstate, first, n);
 		for (unsigned d = 0; d < b->ndevice; d++) {
-			cuda_stream_enter(b->device[d]->stream);
 			cuda_finish(b->device[d]);
 			code = code ? code : cuda_state_failure(b->device[d], e);
 		}
@@ -367,7 +359,6 @@ static void cache_backward(struct backend_state *b, unsigned worker, uint32_t nu
 	int exponent;
 	bool good;
 
-	cuda_stream_enter(s->stream);
 	cuda_store_matrices(s, &s->circuit[number], true, in->u[0]);
 	assert(in->count == x.nlambda);
 	cuda_begin_backward(s, number, in);

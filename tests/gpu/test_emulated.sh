@@ -94,6 +94,14 @@ for precision in single double; do
 	tap_is $different 0 "the same bits in other orders of blocks and threads"
 done
 
+# Tiles of four samples: three fill the last one up, computed as sample 0 is, and leave the flag alone that another block sets to 0.
+printf 'QCNN 1;\nqubit[10] q; input float x; ry(x * x) q; observe z(q[0]);\n' >fill.qcnn
+awk 'BEGIN { print "x"; print 1e200; for (k = 1; k < 13; k++) print k }' >fill.csv
+for seed in 1 2 3; do
+	EMU_SEED=$seed "$emu/qcnn-emu" run -q --device=cuda --threads=1 --data=fill.csv fill.qcnn 2>>filled >out
+done
+tap_is "$(sort -u filled)" "qcnn run: error: sample 0: readout 0 is not finite" "a sample that is not finite, and copies of it"
+
 # Trainings: batches, states that are encoded from inputs, weights that change; restarts, each with its own first weights;
 # several circuits whose outputs go through a head.
 examples=$top_srcdir/examples

@@ -50,9 +50,10 @@ static void add_power(const struct design *d, struct item *item, uint32_t *n, un
 			.angle = { exponent } };
 }
 
-static uint32_t add_items(struct design *d, const struct parts *p, unsigned nqubit, struct item *item)
+static uint32_t add_items(struct design *d, const struct parts *p, unsigned nqubit, uint32_t draw,
+	struct item *item)
 {
-	uint32_t n = 0, draw = exprs_leaf(&d->exprs, EXPR_DRAW, DRAW_LATER);
+	uint32_t n = 0;
 
 	for (unsigned q = 0; q < nqubit; q++) {
 		uint32_t x = bit_of_word(&d->exprs, draw, p, 2 * q);
@@ -82,7 +83,7 @@ static const char *name_of(struct design *d, enum channel c, const double *numbe
 }
 
 void build_channel(struct design *d, struct calls *ops, enum channel c, unsigned nqubit,
-	const double *number)
+	const double *number, uint32_t draw)
 {
 	struct apply p = {
 		.op = APPLY_UNITARY, .nwire = (uint16_t)nqubit, .layer = INDEX_NONE, .span = INDEX_NONE
@@ -94,7 +95,7 @@ void build_channel(struct design *d, struct calls *ops, enum channel c, unsigned
 	find_parts(c, nqubit, number, &parts);
 	if (!parts.n)
 		return;
-	uint32_t n = add_items(d, &parts, nqubit, item);
+	uint32_t n = add_items(d, &parts, nqubit, exprs_leaf(&d->exprs, EXPR_DRAW, draw), item);
 	p.matrix = design_matrix(d, name_of(d, c, number), nqubit, item, n);
 	p.wire = arena_copy(d->arena, wire, nqubit, sizeof *wire);
 	calls_add(ops, &p);

@@ -11,9 +11,9 @@
 
 enum { DRAW_LATER = PROGRAM_DRAWS_MAX };
 
-/* The channel on operands 0 .. nqubit-1 appended to ops; nothing where it does nothing. */
+/* The channel on operands 0 .. nqubit-1 appended to ops, for this number of its draw; nothing where it does nothing. */
 void build_channel(struct design *d, struct calls *ops, enum channel c, unsigned nqubit,
-	const double *number);
+	const double *number, uint32_t draw);
 bool design_is_channel(const struct design *d, uint32_t matrix);
 /* The matrix for one more use; other matrices are returned as they are. */
 uint32_t channel_use(struct design *d, uint32_t matrix);

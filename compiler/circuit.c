@@ -41,6 +41,24 @@ static void rehash(struct design *d)
 	}
 }
 
+void design_load(struct design *d, struct program *p)
+{
+	design_init(d, &p->arena);
+	exprs_load(&d->exprs, p->expr, p->nexpr);
+	for (uint32_t i = 0; i < p->nexpr; i++)
+		if (p->expr[i].op == EXPR_DRAW && p->expr[i].a >= d->ndraw)
+			d->ndraw = p->expr[i].a + 1;
+	for (uint32_t m = 0; m < p->nmatrix; m++) {
+		d->gates = arena_grow(d->arena, d->gates, m, sizeof *d->gates);
+		*arena_push(d->arena, d->matrix, d->nmatrix) = p->matrix[m];
+		d->gates[m] = matrix_gates(&p->matrix[m], d->gates);
+		d->nitem += p->matrix[m].nitem;
+	}
+	for (d->ntable = 32; d->ntable <= p->nmatrix;)
+		d->ntable *= 2;
+	rehash(d);
+}
+
 uint32_t design_matrix(struct design *d, const char *name, unsigned ntarget, const struct item *item, uint32_t n)
 {
 	if (2 * (uint64_t)d->nmatrix >= d->ntable)

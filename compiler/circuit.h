@@ -72,6 +72,8 @@ struct design {
 
 void design_init(struct design *d, struct arena *a);
 void design_release(struct design *d);
+/* Expressions and matrices of a program, under their numbers, in its arena. d is not initialised; no circuits. */
+void design_load(struct design *d, struct program *p);
 
 /* The matrix with this definition, made or found; items are copied. */
 uint32_t design_matrix(struct design *d, const char *name, unsigned ntarget, const struct item *item, uint32_t nitem);

@@ -38,6 +38,14 @@ struct program *compile_design(struct design *b, struct diags *d, const struct c
 /* The first part of compile_tree: the tree is run into *b, which is empty.  With errors *b is incomplete. */
 void elaborate(struct ast *t, struct diags *d, const struct compile_options *o, struct design *b);
 
+/* -ERR_BAD_DATA where the program has more gates, those in blocks counted for each use, than a model may have, or deeper blocks. */
+int model_check_size(const struct program *p, struct err *e);
+
+/* Depolarising channels behind all gates of the program, also those in blocks: behind one on one qubit, controls
+ * counted, with probability `one`, on two qubits with `two`. Gates on more have none. -ERR_BAD_DATA: too many gates;
+ * the program is then of no use. */
+int compile_noise(struct program *p, double one, double two, struct err *e);
+
 /* The program as text, and back to the same bytes (see qcnn-bytecode(5)). */
 void asm_print(const struct program *p, struct buf *out);
 struct program *asm_read(struct diags *d, uint32_t file);

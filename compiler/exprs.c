@@ -85,6 +85,22 @@ static uint32_t add(struct exprs *x, const struct expr *e)
 	return x->n++;
 }
 
+void exprs_load(struct exprs *x, const struct expr *v, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct expr e = { .op = v[i].op, .value = v[i].op == EXPR_CONST ? v[i].value : 0 };
+
+		if (e.op != EXPR_CONST)
+			e.a = v[i].a;
+		if (expr_noperand(e.op) > 1)
+			e.b = v[i].b;
+		add(x, &e);
+	}
+	for (x->ntable = 128; x->ntable <= n;)
+		x->ntable *= 2;
+	rehash(x);
+}
+
 static uint32_t intern(struct exprs *x, const struct expr *e)
 {
 	if (2 * (uint64_t)x->n >= x->ntable)

@@ -17,6 +17,8 @@ struct exprs {
 };
 
 void exprs_init(struct exprs *x);
+/* Expressions of a program, under their numbers; x was initialised. */
+void exprs_load(struct exprs *x, const struct expr *v, uint32_t n);
 void exprs_release(struct exprs *x);
 uint32_t exprs_const(struct exprs *x, double value);
 uint32_t exprs_leaf(struct exprs *x, enum expr_op op, uint32_t number); /* WEIGHT, INPUT, DRAW */

@@ -76,6 +76,7 @@ libcompiler_a_SOURCES = \
 	compiler/export/openqasm_parts.h \
 	compiler/exprs.c \
 	compiler/exprs.h \
+	compiler/gate_noise.c \
 	compiler/import/qsim.c \
 	compiler/import/qsim.h \
 	compiler/passes/design_print.c \

@@ -68,6 +68,7 @@ static int open_transform(struct inference *f)
 /* Keys that --set may change; of data_keys, those that say how a file names what is in it, also that of --data. */
 static const char *const data_keys[] = { "data.", "run.seed=", NULL },
 			 *const metrics_keys[] = { "train.metrics=", NULL },
+			 *const noise_keys[] = { "run.noise", NULL },
 			 *const name_keys[] = { "data.label=", "data.label_map", "data.inputs",
 				 "data.sample_weight=", NULL };
 
@@ -110,9 +111,10 @@ static int check_changes(struct cli *c)
 	unsigned n = options_list(&c->options, OPT_SET_INFER, text);
 
 	for (unsigned i = 0; i < n; i++)
-		if (!sets(text[i], data_keys) && !sets(text[i], metrics_keys))
+		if (!sets(text[i], data_keys) && !sets(text[i], metrics_keys)
+			&& !sets(text[i], noise_keys))
 			return cli_usage(c,
-				"--set changes data.KEY, run.seed or train.metrics here, not `%s`",
+				"--set changes data.KEY, run.seed, run.noise or train.metrics here, not `%s`",
 				text[i]);
 		else if (!strncmp(text[i], "data.transform", strlen("data.transform")))
 			return cli_usage(c, "the steps of data.transform belong to the weights");
@@ -164,6 +166,31 @@ static char *noted_folder(const char *weights_path)
 	return copy;
 }
 
+/* Does the model have the noise of run.noise since its training? */
+static bool trained_with_noise(const struct inference *f)
+{
+	const char *text = weights_meta(f->weights, "config");
+	json_auto_t *config = text ? json_read(text, strlen(text), NULL) : NULL;
+
+	return json_is_object(json_object_get(json_object_get(config, "run"), "noise"));
+}
+
+/* What --set says of it. */
+static int add_noise(struct inference *f)
+{
+	const char *text[OPTIONS_LIST_MAX];
+	unsigned n = options_list(&f->cli->options, OPT_SET_INFER, text), k = 0;
+
+	while (k < n && !sets(text[k], noise_keys))
+		k++;
+	if (k == n)
+		return 0;
+	if (trained_with_noise(f))
+		return cli_usage(f->cli,
+			"the weights were trained with run.noise, which is in their model; --trajectories=0 leaves it out");
+	return model_add_noise(f->cli, f->config, f->weights->program);
+}
+
 /* Those of --weights, in place of the run's, whose model, configuration and samples stay. */
 static int take_weights(struct inference *f)
 {
@@ -201,6 +228,8 @@ static int open_weights(struct inference *f)
 			version, NUMERICAL_VERSION);
 	f->run_folder = noted_folder(path);
 	int status = open_config(f);
+	if (!status)
+		status = add_noise(f);
 	return status ? status : take_weights(f);
 }
 
@@ -389,7 +418,7 @@ static int execution(struct inference *f, struct evaluator_options *out)
 	if (o->given[OPT_SHOTS])
 		w.shots = (uint32_t)options_count(o, OPT_SHOTS);
 	if (o->given[OPT_TRAJECTORIES])
-		w.trajectories = (uint32_t)options_count(o, OPT_TRAJECTORIES);
+		w.trajectories = execution_trajectories(options_count(o, OPT_TRAJECTORIES));
 	if (w.shots
 		|| !strcmp(w.gradient,
 			"adjoint")) /* the plans of other methods differ from that of outputs alone */
@@ -606,12 +635,13 @@ const struct command command_infer = {
 	.text = "Evaluates the test part of the data that the weights were trained with (or, where there was none, the "
 		"validation part), as the file of weights describes it, and prints the outputs, the classes that they choose with "
 		"their probabilities or scores, labels, loss and metrics. Data files that are missing or have changed are named, never replaced. --data and --set "
-		"give other data, --set train.metrics other metrics, and --weights other weights.",
+		"give other data, --set train.metrics other metrics, --set run.noise noise, and --weights other weights.",
 	.example = (const char *const[]){ "qcnn infer runs/latest/weights.bin",
 		"qcnn infer --hosts local:2 weights.bin", "qcnn infer --split=train --json weights.bin",
 		"qcnn infer --data new.csv --output=predictions.csv weights.bin",
 		"qcnn infer --set train.metrics=[accuracy,confusion] weights.bin",
 		"qcnn infer --weights=w.npz runs/latest",
+		"qcnn infer --set run.noise.two_qubit=0.01 --trajectories=1000 runs/latest",
 		"qcnn infer --set data.rounds=50 --set run.seed=8 runs/latest/weights.bin", NULL },
 	.exit_1 = "an output or the loss is not finite",
 	.run = infer,

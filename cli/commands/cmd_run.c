@@ -38,7 +38,11 @@ static uint32_t shots_of(const struct running *r)
 
 static uint32_t trajectories_given(const struct running *r)
 {
-	return (uint32_t)options_count_or(&r->cli->options, OPT_TRAJECTORIES, 0);
+	const struct options *o = &r->cli->options;
+
+	return o->given[OPT_TRAJECTORIES]
+		? execution_trajectories(options_count(o, OPT_TRAJECTORIES))
+		: 0;
 }
 
 /* Where shots and trajectories come from: step 0 of the seed. */
@@ -74,7 +78,9 @@ static int open_model(struct running *r, enum emit what)
 			r->m.model.program->weight_group[i].frozen = false;
 	}
 	r->program = r->m.model.program;
-	if (what == EMIT_STATE && program_is_noisy(r->program))
+	if (what == EMIT_STATE
+		&& trajectories_of(r->program,
+			&(struct evaluator_options){ .trajectories = trajectories_given(r) }))
 		return cli_usage(r->cli,
 			"a model with noise channels has no state vector; --emit=probabilities gives the probabilities of its mixed state");
 	if (!r->program->noutput && !needs_state(what))

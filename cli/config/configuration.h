@@ -48,6 +48,8 @@ void config_schedule(const struct config *c, struct schedule *out);
 void config_measures(const struct config *c, struct measures *out);
 unsigned config_constraints(const struct config *c, struct constraint *out);     /* how many */
 void config_callbacks(const struct config *c, struct callback_set *out);        /* texts in c's arena */
+/* run.noise: probabilities behind gates on one qubit and on two; false: no noise. */
+bool config_noise(const struct config *c, double *one, double *two);
 struct class_weights config_class_weights(const struct config *c);      /* in c's arena */
 /* The steps of data.transform; pca without a number of components makes ninput. How many steps. */
 unsigned config_transforms(const struct config *c, uint32_t ninput, struct transform_wish *wish);

@@ -360,7 +360,8 @@ json_t *config_json(const struct config *c, enum key_scope scope, const char *de
 		if (scope && row->scope != scope)
 			continue;
 		/* Younger than the others: without a value, files are as they were. */
-		if (scope && row->id == KEY_RUN_TRAJECTORIES && !config_has(c, row->id))
+		if (scope && (row->id == KEY_RUN_TRAJECTORIES || row->id == KEY_RUN_NOISE)
+			&& !config_has(c, row->id))
 			continue;
 		memcpy(section, path, (size_t)(name - 1 - path));
 		json_t *part = json_object_get(all, section);

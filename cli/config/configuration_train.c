@@ -160,6 +160,17 @@ void config_callbacks(const struct config *c, struct callback_set *out)
 	}
 }
 
+bool config_noise(const struct config *c, double *one, double *two)
+{
+	const struct ynode *v = config_node(c, KEY_RUN_NOISE);
+	const struct yentry *first = v ? ynode_find(v, "one_qubit") : NULL;
+	const struct yentry *second = v ? ynode_find(v, "two_qubit") : NULL;
+
+	*one = first ? first->value->f : 0;
+	*two = second ? second->value->f : 0;
+	return *one > 0 || *two > 0;
+}
+
 struct class_weights config_class_weights(const struct config *c)
 {
 	struct arena *arena = (struct arena *)&c->arena;

@@ -295,6 +295,27 @@ static bool check_consts(const struct check *c, const struct ynode *v)
 				    : check_wrong_kind(c, v, "a map from names to numbers");
 }
 
+static bool check_noise(const struct check *c, const struct ynode *v)
+{
+	static const char *const name[] = { "one_qubit", "two_qubit" };
+	bool well = true;
+
+	if (v->kind != YNODE_MAP)
+		return check_wrong_kind(c, v, "a map of one_qubit and two_qubit to probabilities");
+	for (uint32_t i = 0; i < v->n; i++) {
+		const char *key = v->entry[i].key;
+
+		if (!strcmp(key, name[0]) || !strcmp(key, name[1]))
+			continue;
+		struct diag *g = diag_at(c->d, DIAG_CONFIG_CHOICE, v->entry[i].key_at,
+			"`%s` has no `%s`", c->what, key);
+		diag_label(g, "one of: one_qubit, two_qubit");
+		help_name(g, key, name, 2);
+		well = false;
+	}
+	return well && check_numbers(c, v, 0, 1);
+}
+
 static bool impossible_split(const struct check *c, struct span at, const char *label)
 {
 	diag_label(diag_at(c->d, DIAG_CONFIG_SPLIT, at, "impossible split"), "%s", label);
@@ -519,6 +540,7 @@ static const struct {
 	[TYPE_INPUTS] = { check_inputs, "map of lists" },
 	[TYPE_LABEL_MAP] = { check_label_map, "map of numbers" },
 	[TYPE_CLASS_WEIGHTS] = { check_class_weights, "map of numbers" },
+	[TYPE_NOISE] = { check_noise, "map of numbers" },
 	[TYPE_GENERATOR] = { check_row, "word or map" },
 	[TYPE_LOSS] = { check_row, "word or map" },
 	[TYPE_OPTIMIZER] = { check_row, "word or map" },

@@ -30,6 +30,7 @@ enum key_type {
 	TYPE_INPUTS,
 	TYPE_LABEL_MAP,
 	TYPE_CLASS_WEIGHTS,
+	TYPE_NOISE /* map of the number of qubits of a gate: probability */,
 	TYPE_GENERATOR,
 	TYPE_LOSS,
 	TYPE_OPTIMIZER,

@@ -163,10 +163,17 @@ struct execution_words execution_of_config(const struct config *c, const struct 
 		.gradient = config_text(c, KEY_RUN_GRADIENT),
 		.threads = (uint32_t)config_int(c, KEY_RUN_THREADS),
 		.shots = (uint32_t)config_int(c, KEY_RUN_SHOTS),
-		.trajectories = (uint32_t)config_int(c, KEY_RUN_TRAJECTORIES),
+		.trajectories = config_has(c, KEY_RUN_TRAJECTORIES)
+			? execution_trajectories((uint64_t)config_int(c, KEY_RUN_TRAJECTORIES))
+			: 0,
 		.split = split_of(c, p),
 		.optimisations = optimisations_of(config_node(c, KEY_RUN_OPTIMIZATIONS)),
 	};
+}
+
+uint32_t execution_trajectories(uint64_t given)
+{
+	return given ? (uint32_t)given : TRAJECTORIES_NONE;
 }
 
 void execution_say_trajectories(const struct cli *c, const struct program *p,
@@ -178,7 +185,9 @@ void execution_say_trajectories(const struct cli *c, const struct program *p,
 		cli_note(c,
 			"the outputs are means over %u trajector%s of each sample, because the model has noise channels",
 			n, n == 1 ? "y" : "ies");
-	else if (o->trajectories)
+	else if (program_is_noisy(p))
+		cli_note(c, "the noise channels of the model are left out");
+	else if (o->trajectories && o->trajectories != TRAJECTORIES_NONE)
 		cli_note(c,
 			"the model has no noise channels, so the number of trajectories has no effect");
 }

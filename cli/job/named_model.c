@@ -68,6 +68,15 @@ static int find_config(struct cli *c, const struct model_wish *wish, struct name
 	return config_status(c, m);
 }
 
+int model_add_noise(struct cli *c, const struct config *config, struct program *p)
+{
+	double one, two;
+	struct err e;
+
+	return config_noise(config, &one, &two) && compile_noise(p, one, two, &e) ? cli_fail(c, &e)
+										  : 0;
+}
+
 int named_model_compile(struct cli *c, const struct model_wish *wish, struct named_model *m)
 {
 	const char *path = m->config ? config_path(m->config, config_text(m->config, KEY_MODEL_FILE)) : wish->path;
@@ -87,6 +96,8 @@ int named_model_compile(struct cli *c, const struct model_wish *wish, struct nam
 		status = cli_fail(c, &e);
 	}
 	compile_words_release(&w);
+	if (!status && !diags_errors(m->d) && m->config)
+		status = model_add_noise(c, m->config, m->model.program);
 	if (!status && diags_errors(m->d))
 		status = cli_diags_fail(c, m->d, model_fault_status(m->d, m->configured));
 	return status;

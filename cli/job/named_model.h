@@ -39,6 +39,9 @@ int named_model_read(struct cli *c, const struct model_wish *wish, struct named_
 int named_config_open(struct cli *c, const char *path, struct named_model *out);
 /* Read the model that m->config names, or, without one, that at wish->path, into m->model: 0, or the exit status after a
  * message. */
+/* Noise of run.noise behind the gates of the program. */
+int model_add_noise(struct cli *c, const struct config *config, struct program *p);
+
 int named_model_compile(struct cli *c, const struct model_wish *wish, struct named_model *m);
 void named_model_release(struct named_model *m);
 #define named_model_auto __attribute__((cleanup(named_model_release))) struct named_model

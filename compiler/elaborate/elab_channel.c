@@ -47,6 +47,6 @@ bool elab_channel(struct elab *e, const struct node *call, const struct value *v
 			return false;
 	if (!fit_together(e, call, p, n))
 		return false;
-	build_channel(&e->design, out, c, width, p);
+	build_channel(&e->design, out, c, width, p, DRAW_LATER);
 	return true;
 }

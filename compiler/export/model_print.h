@@ -56,7 +56,5 @@ void model_put_number(struct printer *w, double v);
 int model_put_angle(struct printer *w, uint32_t expr);
 int model_put_unitary(struct printer *w, const struct apply *a);
 void model_put_output(struct printer *w, const struct output *o);
-/* Gates of a matrix, those of matrices inside of it counted too; no deeper than blocks in a model are. */
-int model_check_size(const struct program *p, struct err *e);
 /* Whether a text can be the name of something in a model. */
 bool model_is_name(const char *s);

@@ -64,6 +64,7 @@ static void lower_exprs(struct lowering *l, const struct used *u)
 {
 	const struct exprs *x = &l->d->exprs;
 	struct program *p = l->p;
+	uint32_t ndraw = 0;
 
 	l->expr = arena_alloc(l->d->arena, x->n + 1, sizeof *l->expr);
 	for (uint32_t i = 0; i < x->n; i++)
@@ -76,6 +77,8 @@ static void lower_exprs(struct lowering *l, const struct used *u)
 		struct expr e = x->v[i];
 		if (e.op == EXPR_INPUT)
 			e.a = input_number(l, e.a);
+		if (e.op == EXPR_DRAW)
+			e.a = ndraw++; /* of the channels that are left, in their order */
 		if (expr_noperand(e.op) > 0)
 			e.a = l->expr[e.a];
 		if (expr_noperand(e.op) > 1)

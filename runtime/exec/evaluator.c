@@ -85,7 +85,7 @@ static int check_shots(const struct evaluator_options *o, struct err *e)
 {
 	if (o->shots > SHOTS_MAX)
 		return err_set(e, -ERR_CONFIG, "at most %d shots", SHOTS_MAX);
-	if (o->trajectories > TRAJECTORIES_MAX)
+	if (o->trajectories > TRAJECTORIES_MAX && o->trajectories != TRAJECTORIES_NONE)
 		return err_set(e, -ERR_CONFIG, "at most %d trajectories", TRAJECTORIES_MAX);
 	if (o->shots && o->gradient != GRADIENT_NONE && o->gradient != GRADIENT_SHIFT)
 		return err_set(e, -ERR_CONFIG, "gradients from shots are made by parameter shift: the gradient method has to be shift");
@@ -220,7 +220,7 @@ uint32_t trajectories_of(const struct program *p, const struct evaluator_options
 {
 	uint32_t n = o->trajectories ? o->trajectories : TRAJECTORIES_DEFAULT;
 
-	if (!program_is_noisy(p))
+	if (n == TRAJECTORIES_NONE || !program_is_noisy(p))
 		return 0;
 	return o->shots && o->shots < n ? o->shots : n;
 }

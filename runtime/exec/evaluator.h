@@ -30,6 +30,8 @@ enum { SPLIT_RANKS_MAX = 64 }; /* that hold a state together */
 
 enum { TRAJECTORIES_DEFAULT = 100, TRAJECTORIES_MAX = 1 << 20 }; /* of a sample */
 
+#define TRAJECTORIES_NONE UINT32_MAX /* noise channels do nothing */
+
 struct evaluator_options {
 	const struct target *target; /* NULL: the best of the processor that runs here */
 	enum precision precision;
@@ -44,7 +46,7 @@ struct evaluator_options {
 	bool no_fuse;
 	uint64_t random_plan;
 	uint32_t shots; /* number of shots of which readouts are frequencies (shots.h); 0: exact */
-	uint32_t trajectories; /* of a sample, of programs with noise channels; 0: TRAJECTORIES_DEFAULT */
+	uint32_t trajectories; /* of a sample, of programs with noise channels; 0: TRAJECTORIES_DEFAULT; or TRAJECTORIES_NONE */
 	unsigned optimisations; /* of enum optimisation: those that may be taken where they are worth it */
 	bool batch_again; /* the same batch comes again and again: what an optimisation learns of it is learnt once */
 	bool optimisations_always;   /* wherever they apply, worth it or not (tests) */

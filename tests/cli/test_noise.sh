@@ -61,7 +61,11 @@ for method in adjoint shift difference; do
 done
 tap_ok "derivatives of three methods agree" awk -F, 'FNR == 1 { f++; next } f == 1 { v[FNR] = $3; w[FNR] = $4; next }
 	{ d = $3 - v[FNR]; e = $4 - w[FNR]; n++; if (d * d + e * e > (f == 2 ? 1e-24 : 1e-12)) bad++ } END { exit !(n == 10 && !bad) }' adjoint.csv shift.csv difference.csv
-tap_exit 2 "no trajectory" "$QCNN" run --data=x.csv --trajectories=0 noisy.qcnn
+tap_exit 0 "no trajectory" "$QCNN" run --data=x.csv --trajectories=0 --format=csv noisy.qcnn
+tap_has err "the noise channels of the model are left out" "is no noise"
+tap_ok "as without channels, up to rounding" awk -F, 'NR == FNR { v[$1] = $2; next } FNR > 1 { d = $2 - v[$1]; n++; if (d * d > 1e-12) bad++ }
+	END { exit !(n == 5 && !bad) }' pure.csv out
+tap_exit 0 "and there is a state" "$QCNN" run -q --data=x.csv --trajectories=0 --emit=state noisy.qcnn
 tap_exit 2 "too many" "$QCNN" run --data=x.csv --trajectories=1048577 noisy.qcnn
 
 # ---- train and infer ----
@@ -86,6 +90,55 @@ tap_exit 0 "infer with others" "$QCNN" infer --json --data=five.csv --trajectori
 tap_has err "means over 1000 trajectories" "has those"
 tap_exit 0 "a dry run" "$QCNN" train --dry-run config.yaml
 tap_has out "of 20 trajectories" "counts the operations of all trajectories"
+
+# ---- noise behind all gates ----
+cat >gates.qcnn <<'END_MODEL'
+QCNN 1;
+qubit[4] q;
+input float x;
+param float[2] w = {0.3, 0.8};
+block turn(float[2] w) a, b { ry(w[0]) a; rx(w[1]) b; cx a, b; }
+ry(x) q[0];
+turn(w) q[0], q[1];
+ccx q[0], q[1], q[2];
+if (measure q[0]) ry(w[0]) q[1]; else cz q[1], q[2];
+swap q[1], q[3];
+observe z(q[3]), x(q[2]);
+head { dense(1); }
+END_MODEL
+sed -e 's/^block.*/block turn(float[2] w) a, b { ry(w[0]) a; depolarizing(0.02) a; rx(w[1]) b; depolarizing(0.02) b; cx a, b; depolarizing(0.1) a, b; }/
+	s/^ry(x) q\[0\];/&  depolarizing(0.02) q[0];/; s/^turn.*/&/; s/^swap.*/&  depolarizing(0.1) q[1], q[3];/
+	s/^if.*/if (measure q[0]) { ry(w[0]) q[1]; depolarizing(0.02) q[1]; } else { cz q[1], q[2]; depolarizing(0.1) q[1], q[2]; }/' gates.qcnn >written.qcnn
+sed -e 's/noisy.qcnn/gates.qcnn/' -e 's/, trajectories: 20//' config.yaml >gates.yaml
+tap_exit 0 "train without noise" "$QCNN" train -q --fresh -o gates.bin gates.yaml
+"$QCNN" infer -q --json --data=five.csv gates.bin >exact.json
+tap_exit 0 "evaluate under noise" "$QCNN" infer --json --data=five.csv --set run.noise.one_qubit=0.02 --set run.noise.two_qubit=0.1 --trajectories=50 gates.bin
+tap_has err "means over 50 trajectories" "has trajectories"
+numbers() { sed 's/.*"outputs": \[\[//; s/\]\].*//; s/\], *\[/\n/g' "$1"; }
+numbers out >got.txt
+numbers exact.json >exact.txt
+"$QCNN" run -q --data=x.csv --weights=gates.bin --seed=3 --isa=baseline --trajectories=50 written.qcnn >written.json
+numbers written.json >want.txt
+tap_ok "each gate has its channel, those in blocks and under a measurement too" sh -c 'paste want.txt got.txt exact.txt | awk "{ d = \$1 - \$2; e = \$3 - \$2
+	if (d * d > 1e-10) bad++; if (e * e > 1e-6) moved++; n++ } END { exit !(n == 5 && !bad && moved) }"'
+tap_exit 2 "another key of run" "$QCNN" infer --data=five.csv --set run.precision=double gates.bin
+tap_exit 78 "a wrong name" "$QCNN" infer --data=five.csv --set run.noise.two=0.1 gates.bin
+tap_has err "one of: one_qubit, two_qubit" "names the right ones"
+tap_exit 78 "no probability" "$QCNN" infer --data=five.csv --set run.noise.two_qubit=1.5 gates.bin
+tap_exit 78 "a number alone" "$QCNN" train --dry-run --set run.noise=0.1 gates.yaml
+tap_has err "a map of one_qubit and two_qubit" "is refused"
+sed 's/isa: baseline/&, trajectories: 10, noise: {one_qubit: 0.02, two_qubit: 0.1}/' gates.yaml >noise.yaml
+tap_exit 0 "train under noise" "$QCNN" train -q --fresh -o want.bin noise.yaml
+"$QCNN" train -q --fresh --hosts=local:2 --set run.threads=2 -o got.bin noise.yaml
+tap_ok "the same weights with two workers" cmp want.bin got.bin
+tap_exit 0 "infer" "$QCNN" infer --json --data=five.csv want.bin
+tap_has err "means over 10 trajectories" "has the noise of the training"
+tap_exit 2 "more noise" "$QCNN" infer --data=five.csv --set run.noise.two_qubit=0.2 want.bin
+tap_has err "the weights were trained with run.noise" "is refused"
+tap_exit 0 "no noise" "$QCNN" infer --json --data=five.csv --trajectories=0 want.bin
+tap_exit 0 "draw" "$QCNN" draw noise.yaml
+tap_is "$(grep -o 'depolarizing(0.02)' out | wc -l | tr -d ' ')" 4 "a channel behind each gate on one qubit"
+tap_is "$(grep -o 'depolarizing(0.1)' out | wc -l | tr -d ' ')" 4 "and on two, of which that of the swap is drawn in two parts; none on three"
 
 # Killed, and gone on with.
 set -- --no-progress --set log.checkpoint_steps=20 --set train.epochs=1500 --set log.dir=kept

@@ -64,6 +64,8 @@ void scratch_weights(struct statevector *sv)
 static double draw_number(const struct statevector *sv, const struct scratch *w, uint32_t s,
 	uint32_t number)
 {
+	if (!sv->ntrajectory)
+		return 1; /* as program_eval */
 	return rng_uniform(sv->batch.draws.key, RNG_NOISE, drawn_sample(sv, w, s),
 		(uint64_t)(w->trajectory + s) << 32 | number);
 }

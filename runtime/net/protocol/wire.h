@@ -97,7 +97,7 @@ struct wire_job {
 	uint32_t optimisations;      /* of single samples, as bits: see exec/exact_optimisation.h */
 	uint32_t split;              /* number of parts that plans split a state into; 0: 1 */
 	uint32_t shots;              /* number to estimate readouts from; 0: exact readouts */
-	uint32_t trajectories; /* of a sample of a program with noise channels; 0: the default */
+	uint32_t trajectories; /* of a sample of a program with noise channels; 0: the default, all bits: no noise */
 	uint32_t nrank; /* processes of this worker's group, which hold its states together; 0: it is alone */
 	const char *places; /* (nplaces) where it starts the others: a text of cli/hosts/worker_groups.h */
 	uint32_t nplaces;

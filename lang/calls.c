@@ -317,7 +317,7 @@ static void call_evolve(struct resolver *r, struct node *n, bool known, uint64_t
 
 #define NOISE \
 	"noise of a model is a mixture of Pauli gates: `depolarizing`, `bit_flip`, `phase_flip`, `bit_phase_flip`, " \
-	"`phase_damping` and `pauli_channel`; amplitude damping is none"
+	"`phase_damping` and `pauli_channel`; amplitude damping takes an unused qubit, see NOISE CHANNELS in qcnn-lang(7)"
 #define EVOLVE \
 	"write `evolve(z(a)*x(b)*y(c)*y(d), t/2);`, which is exp(-i t/2 zxyy); a sum gives the product over its terms"
 #define MATRIX \

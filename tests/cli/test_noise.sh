@@ -178,4 +178,12 @@ tap_ok "up to rounding" awk -F, 'FNR == 1 { next } NR == FNR { v[$1] = $2; next 
 tap_exit 0 "bench" "$QCNN" bench --circuit=noisy.qcnn --runs=2 --json
 tap_has out "trajectories 100" "names the trajectories"
 tap_exit 0 "check" "$QCNN" check noisy.qcnn
+# ---- amplitude damping, as the manual writes it ----
+{
+	echo 'QCNN 1; qubit[2] q;'
+	sed -n '/^block amplitude_damping/,/^}/p' "$top_srcdir/man/qcnn-lang.7.in"
+	echo 'x q[0]; amplitude_damping(0.3) q[0], q[1]; observe z(q[0]);'
+} >damped.qcnn
+"$QCNN" run -q --precision=double damped.qcnn >out
+tap_ok "of |1>, 0.7 are left" awk -F'[][]+' '{ exit !($2 + 0.4 < 1e-12 && $2 + 0.4 > -1e-12) }' out
 tap_done

@@ -127,6 +127,21 @@ static void text_groups(const struct program *p, struct buf *out)
 	}
 }
 
+static void text_noise(const struct program *p, struct buf *out)
+{
+	uint64_t n = 0;
+
+	for (uint32_t c = 0; c < p->ncircuit; c++)
+		for (uint32_t i = 0; i < p->circuit[c].napply; i++) {
+			const struct apply *a = &p->circuit[c].apply[i];
+
+			n += a->op == APPLY_UNITARY && matrix_is_channel(p, &p->matrix[a->matrix]);
+		}
+	if (n)
+		buf_printf(out, "noise     %llu channel%s; a sample is run once for each trajectory\n",
+			(unsigned long long)n, n == 1 ? "" : "s");
+}
+
 static void print_text(const struct program *p, const struct job *j, struct buf *out)
 {
 	double flops[2];
@@ -137,7 +152,9 @@ static void print_text(const struct program *p, const struct job *j, struct buf 
 	buf_printf(out, "weights   %u\noutputs   %u\nmatrices  %u, used %llu times\n", p->nweight, p->noutput, p->nmatrix,
 		(unsigned long long)count_applies(p));
 	if (flops[0] == flops[0])
-		buf_printf(out, "work      %.4g flops a sample, %.4g with its gradient (nominal)\n", flops[0], flops[1]);
+		buf_printf(out, "work      %.4g flops a %s, %.4g with its gradient (nominal)\n",
+			flops[0], program_is_noisy(p) ? "trajectory" : "sample", flops[1]);
+	text_noise(p, out);
 	/* Of the largest circuit, so that a machine can be chosen before anything is run. */
 	char single[MEMORY_TEXT_MAX], both[MEMORY_TEXT_MAX];
 	unsigned n = program_nwire(p);

@@ -178,6 +178,9 @@ tap_ok "up to rounding" awk -F, 'FNR == 1 { next } NR == FNR { v[$1] = $2; next 
 tap_exit 0 "bench" "$QCNN" bench --circuit=noisy.qcnn --runs=2 --json
 tap_has out "trajectories 100" "names the trajectories"
 tap_exit 0 "check" "$QCNN" check noisy.qcnn
+tap_has out "noise     3 channels" "counts the channels"
+tap_has out "flops a trajectory" "and the work of a trajectory"
+
 # ---- amplitude damping, as the manual writes it ----
 {
 	echo 'QCNN 1; qubit[2] q;'

@@ -36,6 +36,21 @@ END
 EMU_REPORT=report tap_exit 0 "a run" "$emu/qcnn-fast" run -q --device=cuda --seed=3 --emit=jacobian turns.qcnn
 tap_has report 'allocations left 0' "all memory is given back"
 
+# Noise channels: the processor's trajectories, more of them than a unit has places.
+cat >noisy.qcnn <<'END'
+QCNN 1;
+qubit[5] q;
+param float[5] w;
+for int k in [0:1] { ry(each w) on q; cx on ring(q); depolarizing(0.1) on ring(q); rx(w[k]) q; pauli_channel(0.1, 0.05, 0.2) q; }
+observe z(q[0])*z(q[4]), x(q[2]);
+END
+for device in cpu cuda; do
+	"$emu/qcnn-fast" run -q --device=$device --seed=3 --precision=double --trajectories=300 --emit=jacobian --format=csv noisy.qcnn |
+		tr , '\n' >$device.txt
+done
+paste cpu.txt cuda.txt | awk 'NR > 7 { d = $1 - $2; n++; if (d * d > 1e-24) bad++ } END { exit !(n == 14 && !bad) }'
+tap_result $? "derivatives of a model with noise channels"
+
 # Each call that fails, at each place, until the run succeeds.
 for call in $(sed -n 's/^call \(cuda[A-Za-z]*\) .*/\1/p' report); do
 	n=1 wrong=0

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Runs whose configuration differs in the target alone are found by the digests that ours has with each target. */
+ * Runs whose configuration differs in the target alone are found by the digests that ours has with each target; the record of one
+ * that is named says its target. */
 #include "cli/training/resume_target.h"
 
 #include <string.h>
@@ -58,13 +59,12 @@ static const struct target *target_with(const char *theirs, const struct digests
 }
 
 /* The target with which the configuration is that of the run; NULL: with none. */
-static const struct target *target_of_run(const struct run_folder *f, bool any,
-	const struct digests *d)
+static const struct target *target_of_run(const struct run_folder *f, const struct digests *d)
 {
 	const char *theirs = json_string_value(json_object_get(f->record, "config_sha256"));
 	char now[SHA256_HEX + 1];
 
-	if (!theirs || !strcmp(run_state(f), "finished") || !may_resume(f, any))
+	if (!theirs || !strcmp(run_state(f), "finished") || !may_resume(f, true))
 		return NULL;
 	const struct target *t = target_with(theirs, d);
 	if (t)
@@ -89,8 +89,29 @@ static void digests_make(struct job *j, struct digests *d)
 	j->train.exec.target = now;
 }
 
+/* The target of a run that was named, as its record has it: its configuration may be that of a shorter training. NULL: another
+ * one, or there is nothing to go on from. */
+static const struct target *target_recorded(const struct run_folder *f, struct job *j)
+{
+	const json_t *machine = json_object_get(f->record, "machine");
+	const char *device = json_string_value(json_object_get(machine, "device")),
+		   *isa = json_string_value(json_object_get(machine, "isa")), *name;
+	const struct target *now = j->train.exec.target, *found = NULL, *t;
+
+	for (unsigned i = 0; device && isa && may_resume(f, false) && (name = device_name(i)); i++)
+		for (unsigned k = 0; !found && (t = target_of(name, k)); k++) {
+			j->train.exec.target = t;
+			if (target_is_automatic(t)
+				&& !strcmp(device, execution_device(&j->train.exec))
+				&& !strcmp(isa, execution_isa(&j->train.exec)))
+				found = t;
+		}
+	j->train.exec.target = now;
+	return found;
+}
+
 /* The newest of the same configuration; one with our own set first where that was asked for. NULL: none. */
-static const struct run_folder *find(const struct run_list *l, struct job *j, bool given, bool any,
+static const struct run_folder *find(const struct run_list *l, struct job *j, bool given,
 	const struct target **target)
 {
 	struct digests d;
@@ -98,7 +119,7 @@ static const struct run_folder *find(const struct run_list *l, struct job *j, bo
 
 	digests_make(j, &d);
 	for (size_t i = 0; i < l->n; i++) {
-		const struct target *theirs = target_of_run(&l->run[i], any, &d);
+		const struct target *theirs = target_of_run(&l->run[i], &d);
 
 		if (!theirs || (found && !(given && theirs == j->train.exec.target)))
 			continue;
@@ -177,8 +198,10 @@ int resume_target(struct cli *c, struct job *j, bool *taken)
 		run_list_read(dir, true, &l, NULL);
 	else
 		run_list_find(dir, word, &l, NULL);
-	const struct run_folder *f = find(&l, j, given, any, &target);
-	if (f)
+	const struct run_folder *f = any ? find(&l, j, given, &target) : l.run;
+	if (f && !any)
+		target = target_recorded(f, j);
+	if (f && target)
 		status = act(c, j, f, target, any, taken);
 	run_list_release(&l);
 	return status;

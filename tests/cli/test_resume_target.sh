@@ -44,4 +44,20 @@ tap_exit 75 "workers compute with it, too" sh -c "'$QCNN' train $more --set=trai
 tap_has err "was begun with baseline" "said before they start"
 tap_exit 75 "--fresh looks at none" sh -c "'$QCNN' train $more --set=train.epochs=1000000 --fresh '$stopping' config.yaml"
 tap_ok "and says nothing of it" sh -c "! grep -q 'was begun with' err"
+
+# A run that is extended, too.
+rm -rf runs
+"$QCNN" train -q --set=train.epochs=3 --set=run.isa=baseline config.yaml
+for epochs in 4 5; do
+	[ $epochs = 4 ] && config=config.yaml || config=
+	[ $epochs = 4 ] || sed -i 's/^  isa: baseline /  isa: auto /' "$(tap_run runs)/config.yaml"
+	tap_exit 0 "extended to $epochs epochs" "$QCNN" train --no-progress --resume=latest --set=train.epochs=$epochs $config
+	tap_has err "was begun with baseline, which computes here too, in place of $best" "with the set of its beginning"
+done
+"$QCNN" train -q --set=train.epochs=5 --set=run.isa=baseline --set=log.dir=long config.yaml
+tap_same runs/latest/weights.bin long/latest/weights.bin "to the bits of a longer training"
+tap_exit 78 "not with another one that was asked for" "$QCNN" train -q --resume=latest --set=train.epochs=6 --set=run.isa=$best config.yaml
+sed -i.bak 's/"isa": "baseline"/"isa": "lost"/' "$(tap_run runs)/run.json"
+tap_exit 78 "a set that nobody knows" "$QCNN" train -q --resume=latest --set=train.epochs=6 config.yaml
+tap_has err "run.isa is \"$best\" here and \"baseline\" there" "is no help"
 tap_done

@@ -12,10 +12,10 @@ EXTRA_DIST += $(emu_sources) $(emu_headers) tests/gpu/emu/faults.cu tests/gpu/ch
 emulated_tests = evaluator optimisations positions shots split
 emulated_programs =
 if EMULATOR
-emulated_programs += tests/gpu/qcnn-fast tests/gpu/states-fast tests/gpu/traces-fast $(emulated_tests:%=tests/gpu/%-fast)
+emulated_programs += tests/gpu/qcnn-fast tests/gpu/states-fast $(emulated_tests:%=tests/gpu/%-fast)
 if !SANITIZERS
 emulated_programs += tests/gpu/qcnn-emu tests/gpu/states-checked tests/gpu/optimisations-checked tests/gpu/work-checked \
-	tests/gpu/faults-emu
+	tests/gpu/faults-emu tests/gpu/traces-fast
 endif
 CLEANFILES += $(emulated_programs) tests/gpu/traces.o tests/gpu/work.o $(emu_fast) $(emu_checked) tests/gpu/emu/faults.checked
 emu_fast = $(emu_sources:.cpp=.fast) $(emu_kernels:=.fast)

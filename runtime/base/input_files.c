@@ -155,8 +155,7 @@ int inputs_check(const char *path, struct err *e)
 		code = err_set(e, -ERR_USAGE, "the output %s is also an input, which would be lost; name another file for the output", path);
 	else if (same)
 		code = err_set(e, -ERR_USAGE,
-			"the output %s is the same file as the input %s, which would be lost; name another file "
-			"for the output",
+			"the output %s is the same file as the input %s, which would be lost; name another file for the output",
 			path, (*same)->path);
 	pthread_mutex_unlock(&inputs.lock);
 	return code;

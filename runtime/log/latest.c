@@ -185,17 +185,15 @@ static int take_name(int at, const char *made, const char *dir, struct err *e)
 		return 0;
 	if (!is_latest(at, latest))
 		return err_set(e, -ERR_CANT_CREATE,
-			"%s/%s was not made by qcnn: it is not "
-			"changed, and does not link to the newest run",
+			"%s/%s was not made by qcnn: it is not changed, and does not link to the newest run",
 			dir, latest);
 	if (exchange(at, made, latest))
 		return 0;
 	remove_links(at, latest);            /* this file system cannot exchange: for a moment there is none */
 	if (renameat(at, made, at, latest))
 		return err_set(e, -ERR_CANT_CREATE,
-			"%s/%s cannot be replaced (%s): it does not "
-			"link to the newest run",
-			dir, latest, strerror(errno));
+			"%s/%s cannot be replaced (%s): it does not link to the newest run", dir,
+			latest, strerror(errno));
 	return 0;
 }
 

@@ -208,8 +208,7 @@ static int options_of(const struct wire_job *job, struct evaluator_options *o, s
 			"the coordinator requested an unknown precision or gradient method");
 	if (!target)
 		return err_set(e, -ERR_PROTOCOL,
-			"the coordinator requested kernels `%s` of the "
-			"device `%s`, which are unknown here",
+			"the coordinator requested kernels `%s` of the device `%s`, which are unknown here",
 			job->kernels, job->device);
 	obstacle = target_obstacle(target);
 	if (obstacle && !target_of(target->device, 1))
@@ -291,8 +290,7 @@ static int take_weights(void *ctx, const struct wire_weights *m, struct err *e)
 
 	if (!w->ev || m->n != w->program->nweight)
 		return err_set(e, -ERR_PROTOCOL,
-			"the coordinator sent %u weights, which is not "
-			"the number of weights of the model",
+			"the coordinator sent %u weights, which is not the number of weights of the model",
 			m->n);
 	wire_doubles(m->value, m->n, w->weight);
 	return evaluator_weights(w->ev, w->weight, e);
@@ -390,8 +388,7 @@ static int check_work(const struct remote_worker *w, const struct wire_work *wor
 	nin = w->program->ninput + (work->gradient ? w->need : 0);
 	if (work->nin != nin || (work->nsample - 1) / width + 1 != nunit)
 		return err_set(e, -ERR_PROTOCOL,
-			"the coordinator sent %u samples of %u numbers "
-			"for %u units of %u samples of %u numbers",
+			"the coordinator sent %u samples of %u numbers for %u units of %u samples of %u numbers",
 			work->nsample, work->nin, nunit, width, nin);
 	if (!remote_rows_has(&w->rows, work))
 		return err_set(e, -ERR_PROTOCOL,

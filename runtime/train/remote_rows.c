@@ -35,8 +35,7 @@ int remote_rows_open(struct remote_rows *r, const struct wire_job *job, struct e
 	for (uint32_t i = 0; i < job->nfile && !code; i++) {
 		if (job->file[i].nx != r->nx)
 			return err_set(e, -ERR_PROTOCOL,
-				"the coordinator named a file with %u "
-				"inputs a sample for a model with %u",
+				"the coordinator named a file with %u inputs a sample for a model with %u",
 				job->file[i].nx, r->nx);
 		code = open_file(&job->file[i], most, &r->file[i], e);
 		r->nfile += !code;
@@ -81,8 +80,7 @@ int remote_rows_take(struct remote_rows *r, const struct wire_data *d, struct er
 
 	if (nx != r->nx || (k->nrow && k->nrow != d->nrow))
 		return err_set(e, -ERR_PROTOCOL,
-			"the coordinator sent a data set of %u inputs "
-			"a sample and %u rows, which does not fit the job",
+			"the coordinator sent a data set of %u inputs a sample and %u rows, which does not fit the job",
 			d->nx, d->nrow);
 	if (!k->place)
 		k->place = mem_try(d->nrow, sizeof *k->place);

@@ -86,8 +86,7 @@ static int rate_check(const struct train_job *j, struct err *e)
 	if (code || !row || row == schedule_find("constant") || optimizer_has_rate(j->optimizer))
 		return code;
 	return err_set(e, -ERR_CONFIG,
-		"schedule %s changes the learning rate, but the "
-		"optimizer %s controls its own",
+		"schedule %s changes the learning rate, but the optimizer %s controls its own",
 		row->name, j->optimizer->name);
 }
 
@@ -98,8 +97,7 @@ static int constraints_check(const struct train_job *j, struct err *e)
 	if (code || !j->nconstraint || !optimizer_takes_all(j->optimizer))
 		return code;
 	return err_set(e, -ERR_CONFIG,
-		"the optimizer %s does not support constraints: it "
-		"chooses the weights of each evaluation",
+		"the optimizer %s does not support constraints: it chooses the weights of each evaluation",
 		j->optimizer->name);
 }
 

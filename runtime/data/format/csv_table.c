@@ -416,8 +416,7 @@ static void warn_names(struct csv_table *t)
 	if (!t->o->ntrained || t->o->nmap || !t->has_header)
 		return;
 	struct diag *g = diag_at(t->diags, DIAG_DATA_NAMES, t->header,
-		"the columns have other names than those of the training; they are taken "
-		"in their order");
+		"the columns have other names than those of the training; they are taken in their order");
 	help_trained(t, g);
 }
 

@@ -49,8 +49,7 @@ static int misfit(const struct source *s, const char *key, const struct array *a
 
 	shape_text(a, &b);
 	return reader_misfit(s->diags, s->o, w, e,
-		"%s: array \"%s\" has shape %s%s, but the model's input `%s` takes "
-		"%u %snumbers in each row",
+		"%s: array \"%s\" has shape %s%s, but the model's input `%s` takes %u %snumbers in each row",
 		s->path, key, b.data, a->is_complex ? " (complex)" : "", w->name,
 		w->is_state ? w->count / 2 : w->count, w->is_state ? "complex " : "");
 }
@@ -153,8 +152,7 @@ static int check_shared(struct source *s, struct shared *x, struct err *e)
 	if (x->a->is_complex || width_of(x->a) != wanted) {
 		shape_text(x->a, &b);
 		code = reader_misfit(s->diags, s->o, NULL, e,
-			"%s: array \"x\" has shape %s%s, but the model's inputs take "
-			"%llu numbers in each row",
+			"%s: array \"x\" has shape %s%s, but the model's inputs take %llu numbers in each row",
 			s->path, b.data, x->a->is_complex ? " (complex)" : "",
 			(unsigned long long)wanted);
 	}

@@ -142,8 +142,7 @@ static int fill_vectors(const struct statevector *sv, struct scratch *w, uint32_
 				length, v);
 			if (!normalise(length, v))
 				return err_set(e, -ERR_BAD_DATA,
-					"sample %u: the vector of amplitudes is zero or not finite "
-					"and cannot be normalised",
+					"sample %u: the vector of amplitudes is zero or not finite and cannot be normalised",
 					batch_row(&sv->batch, sample));
 			w->vector[c][(size_t)k * width + s] = v;
 		}

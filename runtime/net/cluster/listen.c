@@ -190,8 +190,7 @@ static int listen_here(struct coordinator *c, struct err *e)
 		&& !is_loopback((struct sockaddr *)&own))
 		return listen_on(c, (struct sockaddr *)&own, port_for(c), e);
 	return err_set(e, -ERR_CONFIG,
-		"this machine, %s, has no address that other hosts can "
-		"reach; give the address to listen on with --iface",
+		"this machine, %s, has no address that other hosts can reach; give the address to listen on with --iface",
 		name);
 }
 
@@ -205,8 +204,7 @@ static int listen_for_external(struct coordinator *c, struct err *e)
 	if (!listen_name(c, g->host, true, &why))
 		return 0;
 	return err_set(e, -ERR_CONFIG,
-		"rank 0 cannot listen at %s, port %u, to which the "
-		"others connect: %s; give another address with --iface",
+		"rank 0 cannot listen at %s, port %u, to which the others connect: %s; give another address with --iface",
 		g->host, g->port, why.text);
 }
 

@@ -350,8 +350,7 @@ static int unexpected(const struct call *k, unsigned r, const struct chunk *f, c
 	if (f->kind >= CALL_KINDS || !has_right_digest(k->c, f, byte))
 		return damaged(r, e);
 	return err_set(e, -ERR_PROTOCOL,
-		"rank %u sends bytes %llu to %llu of %llu of its call %llu (%s); expected are those from "
-		"%llu of %llu",
+		"rank %u sends bytes %llu to %llu of %llu of its call %llu (%s); expected are those from %llu of %llu",
 		r, (unsigned long long)f->at, (unsigned long long)f->at + f->nbyte,
 		(unsigned long long)f->nbyte_call, (unsigned long long)f->call, call_name[f->kind],
 		(unsigned long long)k->in[r].done, (unsigned long long)k->in[r].total);

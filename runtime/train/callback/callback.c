@@ -203,13 +203,11 @@ static int check_plateau(const struct train_job *j, const struct callback_choice
 
 	if (!code && j->schedule.row && strcmp(j->schedule.row->name, "constant"))
 		code = err_set(e, -ERR_CONFIG,
-			"train.callbacks.reduce_lr_on_plateau and "
-			"train.schedule %s both set the learning rate; leave one out",
+			"train.callbacks.reduce_lr_on_plateau and train.schedule %s both set the learning rate; leave one out",
 			j->schedule.row->name);
 	if (!code && !optimizer_has_rate(j->optimizer))
 		code = err_set(e, -ERR_CONFIG,
-			"train.callbacks.reduce_lr_on_plateau changes "
-			"the learning rate, but the optimizer %s controls its own",
+			"train.callbacks.reduce_lr_on_plateau changes the learning rate, but the optimizer %s controls its own",
 			j->optimizer->name);
 	return code;
 }
@@ -234,8 +232,7 @@ static int check_command(const struct train_job *j, const struct callback_choice
 	if (!((unsigned)o->option[HOOK_ON] & ON_CHECKPOINT) || callback_next(j, CALLBACK_checkpoint, NULL))
 		return 0;
 	return err_set(e, -ERR_CONFIG,
-		"train.callbacks.command is to run at each checkpoint, "
-		"but train.callbacks.checkpoint is not given");
+		"train.callbacks.command is to run at each checkpoint, but train.callbacks.checkpoint is not given");
 }
 
 /* The path that a callback writes to, NULL: none. */

@@ -41,8 +41,7 @@ int check_rotosolve(const struct program *p, struct err *e)
 			continue;
 		if (w->first >= p->nweight_circuit)
 			return err_set(e, -ERR_CONFIG,
-				"rotosolve optimises angles of gates "
-				"only, and weight %s belongs to the head",
+				"rotosolve optimises angles of gates only, and weight %s belongs to the head",
 				w->path);
 		for (uint32_t i = w->first; !code && i < w->first + w->count; i++)
 			code = weight_spectrum(p, i, &s, e);

@@ -403,8 +403,7 @@ static int check_split(const struct program *p, const struct plan_options *o, st
 			o->split);
 	if ((unsigned)__builtin_ctz(o->split) > most)
 		return err_set(e, -ERR_CONFIG,
-			"a state of %u qubit%s is split over at most %u rank%s, not %u: each part "
-			"keeps %d qubits",
+			"a state of %u qubit%s is split over at most %u rank%s, not %u: each part keeps %d qubits",
 			n, n == 1 ? "" : "s", 1u << most, most ? "s" : "", o->split,
 			PLAN_SPLIT_LOCAL_MIN);
 	return 0;

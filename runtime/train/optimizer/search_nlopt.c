@@ -132,19 +132,25 @@ static void answer_nlopt(struct session *s, double loss)
 	pass_turn(s, TURN_NLOPT);
 }
 
+static void release(struct session *s)
+{
+	lib.nlopt_destroy(s->opt);
+	pthread_cond_destroy(&s->changed);
+	pthread_mutex_destroy(&s->lock);
+	free(s->x);
+	free(s);
+}
+
 void session_free_nlopt(void *session)
 {
-	mem_auto struct session *s = session;
+	struct session *s = session;
 
 	pthread_mutex_lock(&s->lock);
 	if (s->turn != TURN_ENDED)
 		pass_turn(s, TURN_CANCELLED);
 	pthread_mutex_unlock(&s->lock);
 	pthread_join(s->thread, NULL);
-	lib.nlopt_destroy(s->opt);
-	pthread_cond_destroy(&s->changed);
-	pthread_mutex_destroy(&s->lock);
-	free(s->x);
+	release(s);
 }
 
 /* ---- weights that may move ---- */
@@ -198,23 +204,16 @@ static int begin(const struct update *u, struct probe *p, nlopt_algorithm algori
 	s->n = n;
 	s->x = mem_try(2 * (size_t)n + 1, sizeof *s->x);
 	s->best = HUGE_VAL;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->changed, NULL);
 	if (!s->x || !set_up(s, u, algorithm)) {
-		if (s->opt)
-			lib.nlopt_destroy(s->opt);
-		free(s->x);
-		free(s);
+		release(s);
 		return err_set(e, -ERR_CONFIG, "NLopt has no memory for %u weights", n);
 	}
 	s->gradient = s->x + n;
 	gather(u, u->slot[0], s->x);
-	pthread_mutex_init(&s->lock, NULL);
-	pthread_cond_init(&s->changed, NULL);
 	if (pthread_create(&s->thread, NULL, optimise, s)) {
-		lib.nlopt_destroy(s->opt);
-		pthread_cond_destroy(&s->changed);
-		pthread_mutex_destroy(&s->lock);
-		free(s->x);
-		free(s);
+		release(s);
 		return err_set(e, -ERR_CONFIG, "cannot start a thread for the search by NLopt");
 	}
 	p->session = s;
@@ -283,9 +282,8 @@ static int ended(struct session *s, const struct search_record *r, struct err *e
 		return err_set(e, -ERR_CONFIG, "NLopt has no memory for %u weights", s->n);
 	if (!r->n)
 		return err_set(e, -ERR_CONFIG,
-			"NLopt evaluates no loss for %u trainable "
-			"weights (its code is %d)",
-			s->n, (int)s->result);
+			"NLopt evaluates no loss for %u trainable weights (its code is %d)", s->n,
+			(int)s->result);
 	return 0;
 }
 

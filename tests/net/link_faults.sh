@@ -100,7 +100,7 @@ fault_mend() {
 }
 
 # The first cause names host and rank: of a worker that was lost, or of a start that failed.
-fault_named() { grep -q "h$fault_k\[[0-9]\]" err; }
+fault_named() { grep -q "h$fault_k\[[0-9]\]\|without [0-9] workers* of h$fault_k" err; }
 
 fault_judge() {
 	case $fault_event:$fault_whom in KILL:coordinator | STOP:coordinator) fault_killed=1 ;; *) fault_killed= ;; esac

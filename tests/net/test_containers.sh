@@ -75,8 +75,8 @@ kill -TERM $of_rank0
 ended rank0 rank1
 tap_is "$statuses" " 75 75" "TERM for rank 0 ends both"
 
-# ---- the second INT ----
-contain twice "$QCNN" train --fresh $few --set "train.callbacks=[{command: {run: ': >began; sleep 1000', on: epoch}}]" config.yaml
+# ---- the second INT, while a command that ignores the first one runs ----
+contain twice "$QCNN" train --fresh $few --set "train.callbacks=[{command: {run: 'trap \"\" INT; : >began; sleep 1000', on: epoch}}]" config.yaml
 tap_until '[ -e began ]'
 kill -INT $of_twice
 tap_until "grep -q '^ShdPnd:.*0000000000000000' /proc/$of_twice/status"

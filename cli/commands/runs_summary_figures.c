@@ -202,7 +202,15 @@ static const char *const confusions[] = { "test_confusion", "val_confusion", "co
 static const char *const part_name[] = { "test", "validation", "training" };
 enum { PARTS = sizeof confusions / sizeof *confusions, CELL = 46, FRAME = 150 };
 
-/* Adds m to *sum, if it is a square matrix of numbers as large. */
+/* Of samples: 51.0 in run.json. */
+static bool is_count(const json_t *v)
+{
+	double n = json_number_value(v);
+
+	return json_is_number(v) && n >= 0 && n <= UINT32_MAX && floor(n) == n;
+}
+
+/* Adds m to *sum, if it is a square matrix of counts as large. */
 static void add_matrix(json_t **sum, const json_t *m)
 {
 	size_t side = json_array_size(m);
@@ -215,10 +223,15 @@ static void add_matrix(json_t **sum, const json_t *m)
 		json_array_append_new(all, added);
 		if (json_array_size(row) != side || (*sum && json_array_size(before) != side))
 			return;
-		for (size_t k = 0; k < side; k++)
+		for (size_t k = 0; k < side; k++) {
+			const json_t *v = json_array_get(row, k);
+
+			if (!is_count(v))
+				return;
 			json_array_append_new(added,
-				json_integer((json_int_t)(json_number_value(json_array_get(row, k))
+				json_integer((json_int_t)(json_number_value(v)
 					+ json_number_value(json_array_get(before, k)))));
+		}
 	}
 	if (!side || (*sum && json_array_size(*sum) != side))
 		return;

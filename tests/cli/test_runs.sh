@@ -141,6 +141,14 @@ tap_exit 0 "as JSON" "$QCNN" runs --dir=matrices summary --json
 tap_has out '"confusion": {"confusion": [[' "sums too"
 tap_exit 0 "as SVG" "$QCNN" runs --dir=matrices summary -m confusion --svg=-
 tap_has out "<title>Confusion matrix, validation, sum of 3 runs</title>" "the validation's"
+mkdir forged
+for cell in 1e300 -5.0 0.5 '"a"' null; do
+	rm -rf forged/one
+	cp -R "$(tap_run matrices)" forged/one
+	sed -i 's/"val_confusion": \[\[[0-9.]*/"val_confusion": [['"$cell/" forged/one/run.json
+	tap_exit 0 "a cell that is $cell" "$QCNN" runs --dir=forged summary -m confusion
+	tap_is "$(sed -n 's/^confusion, \([a-z]*\),.*/\1/p' out | tr '\n' ' ')" "training " "is no count of samples"
+done
 "$QCNN" train -q --set log.dir=matrices --resume="$(ls matrices | grep -v latest | head -1)" --set train.epochs=5 2>/dev/null
 extended=$(grep -l '"epochs": 5' matrices/*-*/run.json | sed 's|/run.json||')
 tap_exit 0 "restarts that were extended" "$QCNN" runs compare --svg=c.svg "$extended" one

@@ -14,7 +14,7 @@ void pass_cone(struct design *d);
 /* The wires of c that are in the light cone of an output somewhere; malloc'ed. */
 bool *pass_cone_wires(const struct design *d, const struct circuit *c);
 
-/* What the applies of a design use: flags by number, malloc'ed. */
+/* What the applies of a design use: flags by number, in its arena. */
 struct used { bool *matrix, *expr; };
 void used_mark(const struct design *d, struct used *u);
 /* Which scalars of EXPR_WEIGHT or EXPR_INPUT stand in used angles and amplitudes; malloc'ed. */

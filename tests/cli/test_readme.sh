@@ -41,7 +41,7 @@ tap_ok "qcnn infer runs/latest" "$QCNN" infer runs/latest
 mkdir clone
 ln -s "$QCNN" clone/qcnn
 block 'PATH=' 'eval' | sed 's/  *# .*//' >hour
-tap_is "$(wc -l <hour | tr -d ' ')" 14 "the first hour has fourteen lines"
+tap_is "$(wc -l <hour | tr -d ' ')" 15 "the first hour has fifteen lines"
 tap_has "$readme" '`./bootstrap` builds the program as `./qcnn`' "README says where the program is"
 before=$PATH
 PATH=/usr/bin:/bin

@@ -2,6 +2,7 @@
  * From probabilities to matrices that a random number chooses. */
 #include "compiler/channels.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* Words that can happen, and the bounds of their parts of [0, 1). */
@@ -19,7 +20,9 @@ static void find_parts(enum channel c, unsigned nqubit, const double *number, st
 	for (unsigned k = 1; k < CHANNEL_WORDS; k++)
 		if (q[k] > 0) {
 			p->word[p->n] = channel_word(k);
-			p->end[p->n++] = sum += q[k];
+			sum += q[k];
+			p->end[p->n++] =
+				fmin(sum, 1); /* 1 is what is drawn where no channel does anything */
 		}
 	p->word[p->n] = 0;
 }

@@ -66,6 +66,8 @@ tap_has err "the noise channels of the model are left out" "is no noise"
 tap_ok "as without channels, up to rounding" awk -F, 'NR == FNR { v[$1] = $2; next } FNR > 1 { d = $2 - v[$1]; n++; if (d * d > 1e-12) bad++ }
 	END { exit !(n == 5 && !bad) }' pure.csv out
 tap_exit 0 "and there is a state" "$QCNN" run -q --data=x.csv --trajectories=0 --emit=state noisy.qcnn
+echo 'QCNN 1; qubit[1] q; h q[0]; pauli_channel(0.33, 0.56, 0.11) q; observe x(q[0]);' >sum.qcnn
+tap_is "$("$QCNN" run -q --trajectories=0 --format=csv sum.qcnn | tail -n 1)" 0,1 "and none where probabilities add up to a little more than 1"
 tap_exit 2 "too many" "$QCNN" run --data=x.csv --trajectories=1048577 noisy.qcnn
 
 # ---- train and infer ----

@@ -122,6 +122,14 @@ static bool count_controls(struct resolver *r, struct node *n, uint64_t *ncontro
 	return known;
 }
 
+static bool takes_lists(const struct node *decl)
+{
+	for (uint32_t i = 0; decl && i < decl->list.n; i++)
+		if (decl->list.v[i]->op == AST_TYPE_QUBIT && decl->list.v[i]->a)
+			return true;
+	return false;
+}
+
 static void wrong_qubits(struct resolver *r, struct node *n, const struct gate_row *row, uint64_t own, uint64_t want)
 {
 	struct diag *g = diag_at(r->diags, DIAG_CALL_QUBITS, n->name_span, "wrong number of qubits for `%s`", n->name);
@@ -129,9 +137,13 @@ static void wrong_qubits(struct resolver *r, struct node *n, const struct gate_r
 	if (n->a)
 		diag_label(g, "acts on %llu qubits, but each element of this list is one qubit", (unsigned long long)want);
 	else
-		diag_label(g, "acts on %llu qubit%s, here %s %u", (unsigned long long)want, plural(want),
-			n->list.n == 1 ? "is" : "are", n->list.n);
-	if (n->a) {
+		diag_label(g, "%s %llu %s%s, here %s %u", takes_lists(n->decl) ? "takes" : "acts on",
+			(unsigned long long)want, takes_lists(n->decl) ? "operand" : "qubit",
+			plural(want), n->list.n == 1 ? "is" : "are", n->list.n);
+	if (takes_lists(n->decl) && !n->a) {
+		diag_help(g,
+			"several qubits are one operand where they are written `q[0:2]` or `q[{0,2}]`");
+	} else if (n->a) {
 		diag_second(g, n->a->span, "a list of qubits");
 		if (want == 2)
 			diag_help(g,

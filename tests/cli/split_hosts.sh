@@ -13,4 +13,5 @@ make_agent() {
 away="--launcher=exec:$PWD/agent --iface=lo"
 
 # train OPTION...: one that ends soon.
-train() { "$QCNN" train -q --fresh --set=train.epochs=2 --set=train.restarts=2 --set=data.rounds=1 --set=run.split=8 --set=run.threads=1 "$@" config.yaml; }
+train_aloud() { "$QCNN" train --no-progress --fresh --set=train.epochs=2 --set=train.restarts=2 --set=data.rounds=1 --set=run.split=8 --set=run.threads=1 "$@" config.yaml; }
+train() { train_aloud -q "$@"; }

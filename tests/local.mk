@@ -260,6 +260,7 @@ EXTRA_DIST += tests/cli/examples.sh
 EXTRA_DIST += tests/cli/examples.txt
 EXTRA_DIST += tests/cli/file_faults.sh
 EXTRA_DIST += tests/cli/files.sh
+EXTRA_DIST += tests/cli/near.sh
 EXTRA_DIST += tests/cli/make_idx.sh
 EXTRA_DIST += tests/cli/one_weight.sh
 EXTRA_DIST += tests/cli/resume.sh

@@ -3,15 +3,8 @@
 # numbers of PennyLane 0.45.1 (default.qubit).
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
-# near NAME WANTED...: the numbers in the file out, after "schema": 1, differ by less than 1e-7 from these.
-near() {
-	point=$1
-	shift
-	sed 's/"schema": 1//' out | grep -o '[-0-9.][-0-9.e]*' >got
-	printf '%s\n' "$@" >want
-	paste got want >both
-	tap_ok "$point" awk 'NF != 2 || ($1 - $2) ^ 2 > 1e-14 { print; exit 1 }' both
-}
+. "$top_srcdir/tests/cli/near.sh"
+within=1e-7
 
 # jacobians NAME MODEL WEIGHTS WANTED...: by each way to differentiate.
 jacobians() {

@@ -2,15 +2,8 @@
 # States, gates and observables given by the vector or matrix in a file, as numpy.savetxt writes it; states and gradients are those of NumPy and PennyLane 0.45.1.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
-# near NAME WANTED...: the numbers in the file out, after "schema": 1, differ by less than 1e-12 from these.
-near() {
-	point=$1
-	shift
-	sed 's/"schema": 1//' out | grep -o '[-0-9.][-0-9.e]*' >got
-	printf '%s\n' "$@" >want
-	paste got want >both
-	tap_ok "$point" awk 'NF != 2 || ($1 - $2) ^ 2 > 1e-24 { print; exit 1 }' both
-}
+. "$top_srcdir/tests/cli/near.sh"
+within=1e-12
 
 # A random unitary matrix on two qubits, by numpy.savetxt.
 cat >v.txt <<'END'

@@ -196,7 +196,8 @@ static double difference(const double *a, const double *b, uint32_t n)
 	double most = 0;
 
 	for (uint32_t k = 0; k < n; k++)
-		most = fmax(most, fabs(a[k] - b[k]));
+		if (!(fabs(a[k] - b[k]) <= most))
+			most = isnan(a[k]) || isnan(b[k]) ? HUGE_VAL : fabs(a[k] - b[k]);
 	return most;
 }
 
@@ -268,6 +269,33 @@ static void test_formulas(void)
 		tap_ok(near(r.readout[k], want[k], MANY),
 			"<Z> of qubit %u is %.4f, by the formula %.4f", k, r.readout[k], want[k]);
 	program_free(p);
+}
+
+/* Channels that flip by the same number would leave 1. */
+static void test_independence(void)
+{
+	static const char *const model[] = {
+		"qubit[2] q; h q; phase_flip(0.3) q; observe x(q[0])*x(q[1]);",
+		"qubit[2] q; h q; phase_flip(0.3) q[0]; phase_flip(0.3) q[1]; observe x(q[0])*x(q[1]);",
+		"qubit[1] q; bit_flip(0.3) q; h q; h q; bit_flip(0.3) q; observe z(q);",
+		"qubit[2] q; block flip a { h a; phase_flip(0.3) a; } flip q[0]; flip q[1]; observe x(q[0])*x(q[1]);",
+	};
+	const double want = (1 - 2 * 0.3) * (1 - 2 * 0.3);
+	struct setting s = {
+		.target = &target_ref, .precision = PRECISION_DOUBLE, .trajectories = MANY, .key = 8
+	};
+
+	for (size_t k = 0; k < sizeof model / sizeof *model; k++) {
+		char text[256];
+
+		snprintf(text, sizeof text, "QCNN 1; %s", model[k]);
+		struct program *p = compile_text(text, NULL);
+		struct result r = evaluate(p, &s, NULL, 1);
+
+		tap_ok(near(r.readout[0], want, MANY), "%s: %.4f, of independent channels %.4f",
+			model[k], r.readout[0], want);
+		program_free(p);
+	}
 }
 
 static void test_exact(void)
@@ -489,6 +517,7 @@ int main(void)
 	for (unsigned k = 0; k < sizeof single / sizeof *single; k++)
 		test_single(k);
 	test_formulas();
+	test_independence();
 	test_exact();
 	test_network(p, best);
 	test_targets(p);

@@ -38,6 +38,7 @@ check_PROGRAMS += tests/kernels/test_pairs tests/kernels/test_index_bits tests/k
 check_PROGRAMS += tests/kernels/test_exchanges
 check_PROGRAMS += tests/kernels/test_split
 check_PROGRAMS += tests/kernels/test_steps
+check_PROGRAMS += tests/kernels/test_tensor
 check_PROGRAMS += tests/kernels/test_threads
 check_PROGRAMS += tests/kernels/test_counted_bytes
 check_PROGRAMS += tests/kernels/test_plan_cost
@@ -110,6 +111,7 @@ endif
 # What some of them share or link.
 random_program = tests/kernels/build.h tests/kernels/random_program.c tests/kernels/random_program.h
 tests_kernels_test_optimisations_SOURCES = tests/kernels/test_optimisations.c $(random_program)
+tests_kernels_test_tensor_SOURCES = tests/kernels/test_tensor.c $(random_program)
 tests_kernels_test_wrong_basis_SOURCES = tests/kernels/test_wrong_basis.c $(random_program)
 tests_kernels_test_wrong_basis_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=rank_find
 tests_kernels_test_counted_bytes_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=kernels_find

@@ -103,6 +103,7 @@ static int add_case(struct bench_job *j, const struct bench_program *bp, uint64_
 	struct execution_words w = { .device = o->value[OPT_DEVICE],
 		.precision = o->value[OPT_PRECISION],
 		.isa = o->value[OPT_ISA],
+		.method = o->given[OPT_METHOD] ? o->value[OPT_METHOD] : "statevector",
 		.gradient = o->given[OPT_BENCH_GRADIENT] ? "adjoint" : NULL,
 		.threads = (uint32_t)threads,
 		.split = (uint32_t)options_count_or(o, OPT_RANKS, 1),

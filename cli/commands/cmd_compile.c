@@ -54,6 +54,7 @@ static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 	struct execution_words w = { .device = o->value[OPT_DEVICE],
 		.precision = o->value[OPT_PRECISION],
 		.isa = o->value[OPT_ISA],
+		.method = o->value[OPT_METHOD],
 		.optimisations = OPTIMISATION_ALL,
 		.split = (uint32_t)options_count_or(o, OPT_PLAN_RANKS, 1),
 		.plan_alone = true };

@@ -423,6 +423,8 @@ static int execution(struct inference *f, struct evaluator_options *out)
 		|| !strcmp(w.gradient,
 			"adjoint")) /* the plans of other methods differ from that of outputs alone */
 		w.gradient = NULL;
+	if (o->given[OPT_METHOD])
+		w.method = o->value[OPT_METHOD];
 	if (o->given[OPT_ISA]) {
 		w.isa = o->value[OPT_ISA];
 	} else if (trained && target_obstacle(trained)) {

@@ -95,6 +95,7 @@ static int check_options(struct cli *c)
 		{ OPT_OPTIMIZATIONS, "run.optimizations", false },
 		{ OPT_BENCH_THREADS, "run.threads", true },
 		{ OPT_ISA, "run.isa", true },
+		{ OPT_METHOD, "run.method", true },
 		{ OPT_DEVICE, "run.device", true },
 	};
 	bool model = o->noperand && is_model(o->operand[0]);

@@ -226,6 +226,7 @@ static int open_evaluator(struct running *r, enum emit what)
 		.device = o->value[OPT_DEVICE],
 		.precision = precision_of(r),
 		.isa = o->value[OPT_ISA],
+		.method = o->value[OPT_METHOD],
 		.gradient = needs_gradient(what) ? o->value[OPT_GRADIENT] : NULL,
 		.shots = needs_state(what) ? 0 : shots_of(r),
 		.trajectories = trajectories_given(r),

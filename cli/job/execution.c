@@ -23,6 +23,18 @@ static enum gradient_method gradient_of(const char *word)
 	BUG("no gradient method %s", word);
 }
 
+static enum method method_of(const char *word)
+{
+#define METHOD_WORD(id, word, text) [METHOD_##id] = word,
+	static const char *const name[METHOD_COUNT] = { "auto", METHODS(METHOD_WORD) };
+#undef METHOD_WORD
+
+	for (unsigned k = 0; word && k < METHOD_COUNT; k++)
+		if (!strcmp(word, name[k]))
+			return (enum method)k;
+	return METHOD_AUTO;
+}
+
 /* Is the device in this build, and on this machine? */
 static int check_target(const char *device, const struct target *t, bool plan_alone, struct err *e)
 {
@@ -66,6 +78,7 @@ int execution_options(const struct execution_words *w, struct evaluator_options 
 
 	o.precision = !strcmp(w->precision, "double") || !target_can(o.target, TARGET_SINGLE) ? PRECISION_DOUBLE : PRECISION_SINGLE;
 	o.gradient = w->gradient ? gradient_of(w->gradient) : GRADIENT_NONE;
+	o.method = method_of(w->method);
 	o.shots = w->shots;
 	o.trajectories = w->trajectories;
 	o.optimisations = w->optimisations;
@@ -161,6 +174,7 @@ struct execution_words execution_of_config(const struct config *c, const struct 
 		.precision = config_text(c, KEY_RUN_PRECISION),
 		.isa = config_text(c, KEY_RUN_ISA),
 		.gradient = config_text(c, KEY_RUN_GRADIENT),
+		.method = config_text(c, KEY_RUN_METHOD),
 		.threads = (uint32_t)config_int(c, KEY_RUN_THREADS),
 		.shots = (uint32_t)config_int(c, KEY_RUN_SHOTS),
 		.trajectories = config_has(c, KEY_RUN_TRAJECTORIES)

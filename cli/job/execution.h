@@ -6,7 +6,9 @@
 #include "cli/config/configuration.h"
 #include "runtime/exec/evaluator.h"
 
-struct execution_words { const char *device, *precision, *isa, *gradient; uint32_t threads /* 0: auto */, shots /* 0: exact */;
+struct execution_words {
+	const char *device, *precision, *isa, *gradient, *method /* NULL: auto */;
+	uint32_t threads /* 0: auto */, shots /* 0: exact */;
 	uint32_t trajectories;  /* of models with noise channels; 0: the default */
 	uint32_t split;         /* ranks that states are split over; 0: 1 */
 	unsigned optimisations; /* of enum optimisation */

@@ -22,7 +22,8 @@ enum rng_purpose {
 	RNG_SHOT_KEY, /* a = step, b = start << 32 | evaluation within the step */
 	RNG_BASIS,    /* a = entry of a functional, b = projection */
 	RNG_ROUND,    /* seed = 0; a = step of a plan, b = entry of its matrix */
-	RNG_NOISE /* seed = a key of RNG_SHOT_KEY; a = sample, b = trajectory << 32 | number of the draw */
+	RNG_NOISE, /* seed = a key of RNG_SHOT_KEY; a = sample, b = trajectory << 32 | number of the draw */
+	RNG_PROBE /* seed = 0; a = expression, b = set of values */
 };
 
 /* The bare function, for its published vectors. */

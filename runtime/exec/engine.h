@@ -150,6 +150,7 @@ static inline double norm_tolerance(enum precision p)
 /* The table of engines, those first that are offered a batch first: engine_NAME of each. */
 #define ENGINES(ENGINE) \
 	ENGINE(basis)       /* few states for a batch of many samples (basis/) */ \
+	ENGINE(tensor)      /* networks of small tensors (tensor/) */ \
 	ENGINE(statevector) /* 2^n amplitudes (statevector/) */
 
 #define ENGINE_DECLARE(name) extern const struct engine engine_##name;

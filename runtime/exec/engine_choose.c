@@ -6,24 +6,60 @@
 static const struct engine *const engines[ENGINES_MAX] = { ENGINES(ENGINE) };
 #undef ENGINE
 
+/* The least effort of state vectors, alone or as a basis; negative: they are too large. */
+static double statevector_effort(const struct engine_problem *p)
+{
+	struct engine_cost cost, basis;
+
+	if (engine_statevector.cost(p, &cost))
+		return -1;
+	if (!engine_basis.obstacle(p) && !engine_basis.cost(p, &basis) && basis.effort < cost.effort)
+		return basis.effort;
+	return cost.effort;
+}
+
+/* An operation on tensors takes about twice the time of one on a state vector, and by how much less they must be worth
+ * it: a change of the method changes the last digits of results. */
+static const double TENSOR_GAIN = 4;
+
+static bool tensors_pay(const struct engine_problem *p)
+{
+	struct engine_cost cost;
+	double other = statevector_effort(p);
+
+	if (engine_tensor.cost(p, &cost))
+		return false;
+	return other < 0 || cost.effort * TENSOR_GAIN < other;
+}
+
+/* The engine that accepts every batch of the problem. */
+static const struct engine *main_engine(const struct engine_problem *p)
+{
+	if (engine_tensor.obstacle(p))
+		return &engine_statevector;
+	return p->options->method == METHOD_TENSOR || tensors_pay(p) ? &engine_tensor
+								     : &engine_statevector;
+}
+
 unsigned engine_choose(const struct engine_problem *p, const struct engine *out[ENGINES_MAX])
 {
+	const struct engine *main = main_engine(p);
 	unsigned n = 0;
 
-	for (unsigned k = 0; k < ENGINES_MAX; k++)
-		if (!engines[k]->obstacle(p))
-			out[n++] = engines[k];
+	if (main == &engine_statevector && !engine_basis.obstacle(p))
+		out[n++] = &engine_basis;
+	out[n++] = main;
 	return n;
 }
 
 int engine_cost(const struct engine_problem *p, struct engine_cost *out)
 {
-	return engines[ENGINES_MAX - 1]->cost(p, out);
+	return main_engine(p)->cost(p, out);
 }
 
 unsigned engine_optimisations(const struct evaluator_options *o)
 {
-	return engines[ENGINES_MAX - 1]->optimisations(o);
+	return engine_statevector.optimisations(o);
 }
 
 static unsigned add_uses(bool of_program, const struct engine_optimisation **out)
@@ -47,23 +83,30 @@ unsigned engine_uses(const struct engine_optimisation *out[OPTIMISATIONS_COUNT])
 const struct program *evaluator_program(const struct program *p, const struct evaluator_options *o,
 	struct arena *a)
 {
-	return engines[ENGINES_MAX - 1]->program(p, o, a);
+	return main_engine(&(struct engine_problem){ .program = p, .options = o })->program(p, o, a);
 }
 
 void engine_reasons(const struct engine_problem *p, const char *before, const char *after,
 	struct buf *out)
 {
 	const struct engine_optimisation *used[OPTIMISATIONS_COUNT];
+	const struct engine *main = main_engine(p);
 	unsigned can = engine_optimisations(p->options), n = engine_uses(used);
 	bool any = false;
 
 	for (unsigned k = 0; k < ENGINES_MAX; k++) {
 		const char *why = engines[k]->obstacle(p);
 
+		if (!why && main == &engine_tensor && engines[k] != main)
+			why = p->options->method == METHOD_TENSOR
+				? "tensors are asked for"
+				: "the tensor engine needs fewer operations";
+		else if (!why && engines[k] == &engine_tensor && main != &engine_tensor)
+			why = "state vectors need not many more operations";
 		buf_printf(out, "%s%s: ", before, engines[k]->name);
 		if (why)
 			buf_printf(out, "not used: %s", why);
-		else if (k == ENGINES_MAX - 1)
+		else if (engines[k] == main)
 			buf_str(out, any ? "every other batch; " : "every batch; ");
 		if (!why)
 			engines[k]->describe(p, out);
@@ -71,7 +114,7 @@ void engine_reasons(const struct engine_problem *p, const char *before, const ch
 		buf_str(out, after);
 	}
 	for (unsigned k = 0; k < n; k++)
-		if (used[k]->describe && can >> used[k]->row & 1) {
+		if (used[k]->describe && main == &engine_statevector && can >> used[k]->row & 1) {
 			buf_str(out, before);
 			used[k]->describe(p, out);
 			buf_str(out, after);

@@ -18,6 +18,16 @@ struct engine;
 
 enum gradient_method { GRADIENT_NONE = 0, GRADIENT_ADJOINT, GRADIENT_SHIFT, GRADIENT_DIFFERENCE };
 
+/* How a program is evaluated: METHOD(id, word, text), and auto. */
+#define METHODS(METHOD) \
+	METHOD(STATEVECTOR, "statevector", "all 2^n amplitudes of n qubits. ") \
+	METHOD(TENSOR, "tensor", \
+		"contraction of the circuit as a network of small tensors, exactly and in double precision, whose cost depends on " \
+		"how the qubits are connected. ")
+#define METHOD_ENUM(id, word, text) METHOD_##id,
+enum method { METHOD_AUTO = 0, METHODS(METHOD_ENUM) METHOD_COUNT };
+#undef METHOD_ENUM
+
 /* How states are held. */
 enum shape {
 	SHAPE_AUTO = 0,
@@ -34,6 +44,7 @@ enum { TRAJECTORIES_DEFAULT = 100, TRAJECTORIES_MAX = 1 << 20 }; /* of a sample 
 
 struct evaluator_options {
 	const struct target *target; /* NULL: the best of the processor that runs here */
+	enum method method;
 	enum precision precision;
 	unsigned nthread;            /* at least 1 */
 	uint64_t devices; /* of the target's, those that may be used: bit k for number k; 0: all */

@@ -13,6 +13,7 @@ libexec_a_SOURCES = \
 	runtime/exec/basis/batch_rank_readouts.c \
 	runtime/exec/basis/row_basis.c \
 	runtime/exec/basis/row_basis.h \
+	runtime/exec/contraction.h \
 	runtime/exec/engine.h \
 	runtime/exec/engine_choose.c \
 	runtime/exec/engine_items.c \
@@ -79,4 +80,12 @@ libexec_a_SOURCES = \
 	runtime/exec/statevector/statevector_units.c \
 	runtime/exec/statevector/tail_observables.c \
 	runtime/exec/statevector/tail_observables.h \
-	runtime/exec/target.h
+	runtime/exec/target.h \
+	runtime/exec/tensor/contraction_tree.c \
+	runtime/exec/tensor/contraction_tree.h \
+	runtime/exec/tensor/network.c \
+	runtime/exec/tensor/network.h \
+	runtime/exec/tensor/tensor.c \
+	runtime/exec/tensor/tensor_plan.c \
+	runtime/exec/tensor/tensor_plan.h \
+	runtime/exec/tensor/transfer_matrix.c

@@ -28,6 +28,7 @@ enum target_capability {
 };
 
 struct backend;
+struct contraction;
 
 struct target {
 	const char *device; /* the backend's name (backends.h): "cpu", "ref" */
@@ -39,6 +40,7 @@ struct target {
 	unsigned block_bytes;  /* of one state's block of a stage, at most */
 	double usual_gflop_s; /* in single precision, of one core of a usual machine: predicts seconds where nothing was measured */
 	const struct backend *backend; /* what it is a target of (statevector/backend.h) */
+	const struct contraction *contraction; /* kernels for tensors (contraction.h); NULL: none */
 	unsigned unit_bits; /* a unit has samples until it has 2^unit_bits amplitudes; 0: it has one where lanes do not make it more */
 	/* GB/s of a device's memory, of a usual one, which has usual_gflop_s altogether; 0: states are in the processor's. */
 	double usual_stream_gb_s;

@@ -30,6 +30,7 @@ void remote_job(const struct program *p, const struct evaluator_options *o, cons
 
 	*out = (struct wire_job){ .precision = (uint8_t)o->precision,
 		.gradient = (uint8_t)o->gradient,
+		.method = (uint8_t)o->method,
 		.share = 1,
 		.again = o->start_again,
 		.forward = o->outputs_alone,
@@ -201,11 +202,12 @@ static int options_of(const struct wire_job *job, struct evaluator_options *o, s
 	const char *rule, *obstacle;
 	unsigned n = cpus_threads(&rule);
 
-	if (job->precision > PRECISION_DOUBLE || job->gradient > GRADIENT_DIFFERENCE || job->again > 1
-		|| job->forward > 1 || (job->forward && job->gradient != GRADIENT_NONE)
+	if (job->precision > PRECISION_DOUBLE || job->gradient > GRADIENT_DIFFERENCE
+		|| job->method >= METHOD_COUNT || job->again > 1 || job->forward > 1
+		|| (job->forward && job->gradient != GRADIENT_NONE)
 		|| job->optimisations & ~(unsigned)(OPTIMISATION_ALL & ~OPTIMISATION_BATCH_RANK))
 		return err_set(e, -ERR_PROTOCOL,
-			"the coordinator requested an unknown precision or gradient method");
+			"the coordinator requested an unknown precision or method");
 	if (!target)
 		return err_set(e, -ERR_PROTOCOL,
 			"the coordinator requested kernels `%s` of the device `%s`, which are unknown here",
@@ -221,6 +223,7 @@ static int options_of(const struct wire_job *job, struct evaluator_options *o, s
 		.devices = devices_of(target, job->share, job->place),
 		.precision = (enum precision)job->precision,
 		.gradient = (enum gradient_method)job->gradient,
+		.method = (enum method)job->method,
 		.shots = job->shots,
 		.trajectories = job->trajectories,
 		.split = job->split,

@@ -17,6 +17,7 @@ runtime/base:
 runtime/program: lang/gates.h lang/gates.def runtime/base
 runtime/exec/statevector: runtime/exec runtime/program lang/gates.h lang/gates.def runtime/base
 runtime/exec/basis:       runtime/exec runtime/exec/statevector runtime/program lang/gates.h lang/gates.def runtime/base
+runtime/exec/tensor:      runtime/exec runtime/program lang/gates.h lang/gates.def runtime/base
 runtime/exec:    runtime/program lang/gates.h lang/gates.def runtime/base
 runtime/train/option:
 runtime/train/optimizer:  runtime/train/option runtime/program runtime/base
@@ -52,7 +53,7 @@ sodium.h  runtime/base/crypto
 hdf5.h    runtime/train/keras/keras_h5
 nlopt.h   runtime/train/optimizer/search_nlopt
 mpi.h     runtime/net/comm/mpi_module
-omp.h     runtime/exec/statevector/cpu/ runtime/exec/statevector/cuda/cuda runtime/base/system/cpus
+omp.h     runtime/exec/tensor/contract_tmpl runtime/exec/statevector/cpu/ runtime/exec/statevector/cuda/cuda runtime/base/system/cpus
 END
 
 # check_tree FOLDER: prints one line per include that is not allowed.

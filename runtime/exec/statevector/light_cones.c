@@ -225,6 +225,7 @@ static double effort(const struct program *p, const struct evaluator_options *o)
 	struct engine_cost cost;
 
 	plain.optimisations = OPTIMISATION_NONE;
+	plain.method = METHOD_STATEVECTOR;
 	return engine_cost(&(struct engine_problem){ .program = p, .options = &plain }, &cost)
 		? HUGE_VAL
 		: cost.effort;

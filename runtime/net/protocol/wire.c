@@ -103,6 +103,7 @@ static void job_fields(struct fields *p, struct wire_job *m)
 	field_text(p, m->kernels, sizeof m->kernels);
 	field_u8(p, &m->precision);
 	field_u8(p, &m->gradient);
+	field_u8(p, &m->method);
 	field_u8(p, &m->again);
 	field_u8(p, &m->forward);
 	field_u32(p, &m->share);

@@ -16,7 +16,7 @@
 #include "runtime/base/fixed.h"
 
 enum {
-	WIRE_VERSION = 9,
+	WIRE_VERSION = 10,
 	WIRE_KERNELS_MAX = 256,
 	WIRE_HEADER = 4,       /* bytes before a body: its length */
 	WIRE_EARLY_MAX = 1024, /* bytes of a body before the sender has proved the key */
@@ -87,7 +87,7 @@ struct wire_file {
 /* The program and settings to compute with; train/remote.h makes it. */
 struct wire_job {
 	char device[32], kernels[32];        /* names of the backend and of its kernel set */
-	uint8_t precision, gradient; /* as the evaluator's enums */
+	uint8_t precision, gradient, method; /* as the evaluator's enums */
 	uint8_t again; /* 1: compute constant gates at the start of a circuit again for new weights; 0: once */
 	uint8_t forward;  /* 1: plan for outputs alone; 0: as for a gradient */
 	uint32_t share;   /* workers on its machine, which share the threads and the devices */

@@ -14,7 +14,21 @@ enum {
 		| TARGET_HEISENBERG_TAIL | TARGET_STATE_CACHE
 };
 
-#define ROW(isa, name, bytes, gflop_s) \
+extern const struct contraction contraction_base;
+#ifdef QCNN_X86_KERNELS
+extern const struct contraction contraction_avx2, contraction_avx512;
+#define CONTRACTION_X86(kernel) &contraction_##kernel
+#else
+#define CONTRACTION_X86(kernel) NULL
+#endif
+#ifdef QCNN_NEON_KERNELS
+extern const struct contraction contraction_neon;
+#define CONTRACTION_NEON &contraction_neon
+#else
+#define CONTRACTION_NEON NULL
+#endif
+
+#define ROW(isa, name, bytes, gflop_s, kernels_of_tensors) \
 	[isa] = { .device = "cpu", \
 		.kernels = name, \
 		.version = 2, \
@@ -22,13 +36,14 @@ enum {
 		.vector_bytes = bytes, \
 		.block_bytes = BLOCK_BYTES, \
 		.usual_gflop_s = gflop_s, \
-		.backend = &backend_cpu }
+		.backend = &backend_cpu, \
+		.contraction = kernels_of_tensors }
 
 const struct target cpu_target_row[ISA_COUNT] = {
-	ROW(ISA_BASELINE, "baseline", 16, 25),
-	ROW(ISA_AVX2, "avx2", 32, 80),
-	ROW(ISA_AVX512, "avx512", 64, 160),
-	ROW(ISA_NEON, "neon", 16, 50),
+	ROW(ISA_BASELINE, "baseline", 16, 25, &contraction_base),
+	ROW(ISA_AVX2, "avx2", 32, 80, CONTRACTION_X86(avx2)),
+	ROW(ISA_AVX512, "avx512", 64, 160, CONTRACTION_X86(avx512)),
+	ROW(ISA_NEON, "neon", 16, 50, CONTRACTION_NEON),
 };
 
 const struct target *const cpu_targets[CPU_TARGETS] = { &cpu_target_row[ISA_BASELINE],

@@ -1,0 +1,617 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The search for an order of contraction. */
+#include "runtime/exec/tensor/contraction_tree.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/rng.h"
+
+enum {
+	TREE_PART = 8,
+	GREEDY_TRIALS = 24,
+	IMPROVED = 3, /* of the trials */
+	ROUNDS = 40,
+	ENTRY_WORK = 4, /* multiplications that writing and reading an entry is worth */
+	NONE = -1
+};
+
+/* ---- a tree that changes ---- */
+
+struct node {
+	int32_t left, right, parent; /* NONE of leaves, of the root */
+	uint32_t nleg, *leg;         /* edges to other nodes, ascending */
+	double size;
+};
+
+struct forest {
+	const struct network *n;
+	struct arena arena;
+	uint32_t nnode; /* 2 nleaf - 1 at most */
+	struct node *node;
+	int32_t root;
+};
+
+static double edge_size(const struct forest *f, uint32_t e) { return f->n->edge[e].nvalue; }
+
+/* Multiplications of the contraction of two tensors into a third. */
+static double product_work(double left, double right, double out)
+{
+	return sqrt(left * right * out) + ENTRY_WORK * out;
+}
+
+static double node_work(const struct forest *f, int32_t k)
+{
+	const struct node *x = &f->node[k];
+
+	return product_work(f->node[x->left].size, f->node[x->right].size, x->size);
+}
+
+/* Legs of the contraction of two nodes: those that one of them has. */
+static void join_legs(struct forest *f, int32_t k)
+{
+	struct node *x = &f->node[k];
+	const struct node *a = &f->node[x->left], *b = &f->node[x->right];
+	uint32_t *leg = arena_alloc(&f->arena, a->nleg + b->nleg + 1, sizeof *leg), i = 0, j = 0;
+
+	x->leg = leg;
+	x->nleg = 0;
+	x->size = 1;
+	while (i < a->nleg || j < b->nleg) {
+		uint32_t e;
+
+		if (i < a->nleg && j < b->nleg && a->leg[i] == b->leg[j]) {
+			i++, j++;
+			continue;
+		}
+		e = j == b->nleg || (i < a->nleg && a->leg[i] < b->leg[j]) ? a->leg[i++]
+									   : b->leg[j++];
+		leg[x->nleg++] = e;
+		x->size *= edge_size(f, e);
+	}
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void start_forest(struct forest *f, const struct network *n)
+{
+	*f = (struct forest){ .n = n, .nnode = n->nleaf };
+	f->node = arena_alloc(&f->arena, 2 * (size_t)n->nleaf, sizeof *f->node);
+	for (uint32_t k = 0; k < n->nleaf; k++) {
+		struct node *x = &f->node[k];
+
+		*x = (struct node){ NONE, NONE, NONE, n->leaf[k].nleg, NULL, n->leaf[k].size };
+		x->leg = arena_copy(&f->arena, n->leaf[k].leg, x->nleg, sizeof *x->leg);
+		qsort(x->leg, x->nleg, sizeof *x->leg, by_number);
+	}
+}
+
+static int32_t join(struct forest *f, int32_t left, int32_t right)
+{
+	int32_t k = (int32_t)f->nnode++;
+
+	f->node[k] = (struct node){ .left = left, .right = right, .parent = NONE };
+	f->node[left].parent = f->node[right].parent = k;
+	join_legs(f, k);
+	return f->root = k;
+}
+
+static double forest_work(const struct forest *f)
+{
+	double work = 0;
+
+	for (uint32_t k = f->n->nleaf; k < f->nnode; k++)
+		work += node_work(f, (int32_t)k);
+	return work;
+}
+
+/* ---- greedy ---- */
+
+struct pair {
+	double score;
+	int32_t a, b;
+};
+
+struct heap {
+	struct pair *pair;
+	size_t n, cap;
+};
+
+static bool before(const struct pair *x, const struct pair *y)
+{
+	if (x->score != y->score)
+		return x->score < y->score;
+	return x->a != y->a ? x->a < y->a : x->b < y->b;
+}
+
+static void heap_push(struct heap *h, struct pair p)
+{
+	mem_reserve(h->pair, h->n, h->cap);
+	size_t k = h->n++;
+
+	for (; k && before(&p, &h->pair[(k - 1) / 2]); k = (k - 1) / 2)
+		h->pair[k] = h->pair[(k - 1) / 2];
+	h->pair[k] = p;
+}
+
+static struct pair heap_pop(struct heap *h)
+{
+	struct pair top = h->pair[0], last = h->pair[--h->n];
+	size_t k = 0;
+
+	for (size_t c; (c = 2 * k + 1) < h->n; k = c) {
+		c += c + 1 < h->n && before(&h->pair[c + 1], &h->pair[c]);
+		if (!before(&h->pair[c], &last))
+			break;
+		h->pair[k] = h->pair[c];
+	}
+	h->pair[k] = last;
+	return top;
+}
+
+struct greedy {
+	struct forest *f;
+	struct heap heap;
+	int32_t (*end)[2]; /* (nedge) the nodes that an edge joins now */
+	bool *gone;        /* (2 nleaf) contracted already */
+	double shrink, noise;
+	uint64_t trial, ndraw;
+};
+
+/* About log2(1 + |x|), with the sign of x: what libm's would give differs between machines. */
+static double scale_of(double x)
+{
+	int exponent;
+	double part = frexp(1 + fabs(x), &exponent);
+
+	return (x < 0 ? -1 : 1) * (exponent + 2 * part - 2);
+}
+
+static void offer(struct greedy *g, int32_t a, int32_t b)
+{
+	const struct forest *f = g->f;
+	const struct node *x = &f->node[a], *y = &f->node[b];
+	double out = x->size * y->size, noise = 0;
+
+	for (uint32_t i = 0, j = 0; i < x->nleg && j < y->nleg;) {
+		if (x->leg[i] == y->leg[j]) {
+			out /= edge_size(f, x->leg[i]) * edge_size(f, x->leg[i]);
+			i++, j++;
+		} else if (x->leg[i] < y->leg[j]) {
+			i++;
+		} else {
+			j++;
+		}
+	}
+	for (unsigned k = 0; k < 3 && g->noise > 0; k++)
+		noise += rng_uniform(g->trial, RNG_PROBE, UINT32_MAX, g->ndraw++) - 0.5;
+	heap_push(&g->heap,
+		(struct pair){ scale_of(out - g->shrink * (x->size + y->size)) + g->noise * noise,
+			a < b ? a : b, a < b ? b : a });
+}
+
+static void offer_neighbours(struct greedy *g, int32_t k)
+{
+	const struct node *x = &g->f->node[k];
+
+	for (uint32_t i = 0; i < x->nleg; i++) {
+		int32_t *end = g->end[x->leg[i]], other = end[0] == k ? end[1] : end[0];
+		bool again = false;
+
+		for (uint32_t j = 0; j < i && !again; j++) {
+			int32_t *e = g->end[x->leg[j]];
+
+			again = (e[0] == k ? e[1] : e[0]) == other;
+		}
+		if (!again)
+			offer(g, k, other);
+	}
+}
+
+static int32_t contract_pair(struct greedy *g, int32_t a, int32_t b)
+{
+	int32_t k = join(g->f, a, b);
+	const struct node *x = &g->f->node[k];
+
+	g->gone[a] = g->gone[b] = true;
+	for (uint32_t i = 0; i < x->nleg; i++) {
+		int32_t *end = g->end[x->leg[i]];
+
+		end[end[0] == a || end[0] == b ? 0 : 1] = k;
+	}
+	return k;
+}
+
+/* What is not connected: the smallest two, until one is left. */
+static void join_rest(struct greedy *g)
+{
+	struct forest *f = g->f;
+
+	for (;;) {
+		int32_t least[2] = { NONE, NONE };
+
+		for (int32_t k = 0; k < (int32_t)f->nnode; k++) {
+			if (g->gone[k])
+				continue;
+			if (least[0] == NONE || f->node[k].size < f->node[least[0]].size) {
+				least[1] = least[0];
+				least[0] = k;
+			} else if (least[1] == NONE || f->node[k].size < f->node[least[1]].size) {
+				least[1] = k;
+			}
+		}
+		if (least[1] == NONE)
+			return;
+		contract_pair(g, least[0], least[1]);
+	}
+}
+
+static void greedy(struct forest *f, double shrink, double noise, uint64_t trial)
+{
+	struct greedy g = { .f = f, .shrink = shrink, .noise = noise, .trial = trial };
+	mem_auto int32_t(*end)[2] = mem_alloc(f->n->nedge + 1, sizeof *end);
+	mem_auto bool *gone = mem_alloc(2 * (size_t)f->n->nleaf + 1, sizeof *gone);
+
+	g.end = end;
+	g.gone = gone;
+	for (uint32_t e = 0; e < f->n->nedge; e++) {
+		end[e][0] = (int32_t)f->n->edge[e].leaf[0];
+		end[e][1] = (int32_t)f->n->edge[e].leaf[1];
+	}
+	for (int32_t k = 0; k < (int32_t)f->n->nleaf; k++)
+		offer_neighbours(&g, k);
+	while (g.heap.n) {
+		struct pair p = heap_pop(&g.heap);
+
+		if (!gone[p.a] && !gone[p.b])
+			offer_neighbours(&g, contract_pair(&g, p.a, p.b));
+	}
+	join_rest(&g);
+	free(g.heap.pair);
+}
+
+/* ---- a sweep over the qubits ---- */
+
+struct place {
+	double wire, time;
+	int32_t leaf;
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->wire != y->wire)
+		return x->wire < y->wire ? -1 : 1;
+	return x->time < y->time ? -1 : x->time > y->time;
+}
+
+static void sweep(struct forest *f)
+{
+	mem_auto struct place *p = mem_alloc(f->n->nleaf, sizeof *p);
+	int32_t whole;
+
+	for (uint32_t k = 0; k < f->n->nleaf; k++)
+		p[k] = (struct place){ f->n->leaf[k].wire, f->n->leaf[k].time, (int32_t)k };
+	qsort(p, f->n->nleaf, sizeof *p, by_place);
+	whole = f->root = p[0].leaf;
+	for (uint32_t k = 1; k < f->n->nleaf; k++)
+		whole = join(f, whole, p[k].leaf);
+}
+
+/* ---- improving parts ---- */
+
+struct part {
+	unsigned n;               /* nodes below */
+	int32_t below[TREE_PART]; /* what the part contracts */
+	unsigned ninner;
+	int32_t inner[TREE_PART]; /* nodes of the tree that do it, the top first */
+	double size[1 << TREE_PART];
+	double best[1 << TREE_PART];
+	uint16_t with[1 << TREE_PART]; /* one half of the best contraction of a set */
+};
+
+/* The product of the edges between two nodes. */
+static double between(const struct forest *f, int32_t a, int32_t b)
+{
+	const struct node *x = &f->node[a], *y = &f->node[b];
+	double size = 1;
+
+	for (uint32_t i = 0, j = 0; i < x->nleg && j < y->nleg;) {
+		if (x->leg[i] == y->leg[j]) {
+			size *= edge_size(f, x->leg[i]);
+			i++, j++;
+		} else if (x->leg[i] < y->leg[j]) {
+			i++;
+		} else {
+			j++;
+		}
+	}
+	return size;
+}
+
+/* The top of the tree below `top`, always opening the largest node. */
+static void choose_part(const struct forest *f, int32_t top, struct part *p)
+{
+	p->n = 1;
+	p->ninner = 0;
+	p->below[0] = top;
+	while (p->n < TREE_PART) {
+		int best = NONE;
+
+		for (unsigned k = 0; k < p->n; k++)
+			if (f->node[p->below[k]].left != NONE
+				&& (best == NONE
+					|| f->node[p->below[k]].size > f->node[p->below[best]].size))
+				best = (int)k;
+		if (best == NONE)
+			return;
+		int32_t k = p->below[best];
+
+		p->inner[p->ninner++] = k;
+		p->below[best] = f->node[k].left;
+		p->below[p->n++] = f->node[k].right;
+	}
+}
+
+static void size_sets(const struct forest *f, struct part *p)
+{
+	double cut[TREE_PART][TREE_PART];
+
+	for (unsigned i = 0; i < p->n; i++)
+		for (unsigned j = 0; j < i; j++) {
+			double x = between(f, p->below[i], p->below[j]);
+
+			cut[i][j] = cut[j][i] = x * x;
+		}
+	p->size[0] = 1;
+	for (unsigned set = 1; set < 1u << p->n; set++) {
+		unsigned low = (unsigned)__builtin_ctz(set), rest = set & (set - 1);
+		double size = p->size[rest] * f->node[p->below[low]].size;
+
+		for (unsigned j = low + 1; j < p->n; j++)
+			if (rest >> j & 1)
+				size /= cut[low][j];
+		p->size[set] = size;
+	}
+}
+
+static void best_orders(struct part *p)
+{
+	for (unsigned set = 1; set < 1u << p->n; set++) {
+		unsigned low = set & -set;
+
+		p->best[set] = 0;
+		if (set == low)
+			continue;
+		p->best[set] = INFINITY;
+		for (unsigned half = (set - 1) & set; half; half = (half - 1) & set) {
+			unsigned other = set ^ half;
+
+			if (!(half & low))
+				continue;
+			double work = p->best[half] + p->best[other];
+
+			if (work >= p->best[set])
+				continue;
+			work += product_work(p->size[half], p->size[other], p->size[set]);
+			if (work < p->best[set]) {
+				p->best[set] = work;
+				p->with[set] = (uint16_t)half;
+			}
+		}
+	}
+}
+
+/* Node `k` or a free inner node becomes the contraction of the set. */
+static int32_t rebuild(struct forest *f, struct part *p, unsigned set, unsigned *used)
+{
+	if (!(set & (set - 1)))
+		return p->below[__builtin_ctz(set)];
+	int32_t k = p->inner[(*used)++];
+	int32_t left = rebuild(f, p, p->with[set], used);
+	int32_t right = rebuild(f, p, set ^ p->with[set], used);
+
+	f->node[k].left = left;
+	f->node[k].right = right;
+	f->node[left].parent = f->node[right].parent = k;
+	join_legs(f, k);
+	return k;
+}
+
+static bool improve_part(struct forest *f, int32_t top)
+{
+	struct part p;
+	unsigned used = 0, all;
+	double now = 0;
+
+	choose_part(f, top, &p);
+	if (p.n < 3)
+		return false;
+	for (unsigned k = 0; k < p.ninner; k++)
+		now += node_work(f, p.inner[k]);
+	size_sets(f, &p);
+	best_orders(&p);
+	all = (1u << p.n) - 1;
+	if (!(p.best[all] < now * (1 - 1e-9)))
+		return false;
+	rebuild(f, &p, all, &used);
+	return true;
+}
+
+/* The numbers of inner nodes, those below first. */
+static uint32_t list_inner(const struct forest *f, int32_t *out)
+{
+	mem_auto int32_t *stack = mem_alloc(f->nnode + 1, sizeof *stack);
+	uint32_t n = 0, depth = 0;
+
+	stack[depth++] = f->root;
+	while (depth) {
+		int32_t k = stack[--depth];
+
+		if (f->node[k].left == NONE)
+			continue;
+		out[n++] = k;
+		stack[depth++] = f->node[k].left;
+		stack[depth++] = f->node[k].right;
+	}
+	for (uint32_t i = 0; i < n / 2; i++) {
+		int32_t k = out[i];
+
+		out[i] = out[n - 1 - i];
+		out[n - 1 - i] = k;
+	}
+	return n;
+}
+
+static void improve(struct forest *f)
+{
+	mem_auto int32_t *inner = mem_alloc(f->nnode + 1, sizeof *inner);
+	bool any = true;
+
+	for (unsigned round = 0; round < ROUNDS && any; round++) {
+		uint32_t n = list_inner(f, inner);
+
+		any = false;
+		for (uint32_t k = 0; k < n; k++)
+			any |= improve_part(f, inner[k]);
+	}
+}
+
+/* ---- the search ---- */
+
+static void export_tree(const struct forest *f, struct arena *a, struct contraction_tree *out)
+{
+	mem_auto int32_t *inner = mem_alloc(f->nnode + 1, sizeof *inner);
+	mem_auto uint32_t *number = mem_alloc(f->nnode + 1, sizeof *number);
+	uint32_t n = list_inner(f, inner), nleaf = f->n->nleaf;
+
+	*out = (struct contraction_tree){ .nnode = nleaf + n };
+	out->child = arena_alloc(a, n + 1, sizeof *out->child);
+	for (uint32_t k = 0; k < nleaf; k++) {
+		number[k] = k;
+		out->entries += f->node[k].size;
+		out->widest = fmax(out->widest, f->node[k].size);
+	}
+	for (uint32_t k = 0; k < n; k++) {
+		const struct node *x = &f->node[inner[k]];
+
+		number[inner[k]] = nleaf + k;
+		out->child[k][0] = number[x->left];
+		out->child[k][1] = number[x->right];
+		out->multiplications +=
+			sqrt(f->node[x->left].size * f->node[x->right].size * x->size);
+		out->widest = fmax(out->widest, x->size);
+		out->entries += x->size;
+	}
+}
+
+static void start_trial(struct forest *f, const struct network *n, unsigned trial)
+{
+	static const double shrink[] = { 1, 0.5, 0, 2 }, noise[] = { 0, 0.5, 1, 2, 4 };
+
+	start_forest(f, n);
+	if (trial == GREEDY_TRIALS)
+		sweep(f);
+	else
+		greedy(f, shrink[trial % 4], noise[trial % 5], trial);
+}
+
+static void search(const struct network *n, struct arena *a, struct contraction_tree *out)
+{
+	double work[GREEDY_TRIALS + 1], best = INFINITY;
+	unsigned ntrial = GREEDY_TRIALS + 1;
+
+	for (unsigned t = 0; t < ntrial; t++) {
+		struct forest f;
+
+		start_trial(&f, n, t);
+		work[t] = forest_work(&f);
+		arena_release(&f.arena);
+	}
+	/* The best of the greedy ones, and the sweep. */
+	for (unsigned k = 0; k <= IMPROVED; k++) {
+		unsigned t = GREEDY_TRIALS;
+		struct forest f;
+
+		for (unsigned i = 0; i < GREEDY_TRIALS && k < IMPROVED; i++)
+			if (work[i] < (t == GREEDY_TRIALS ? INFINITY : work[t]))
+				t = i;
+		if (k < IMPROVED)
+			work[t] = INFINITY;
+		start_trial(&f, n, t);
+		improve(&f);
+		double found = forest_work(&f);
+		if (found < best) {
+			best = found;
+			export_tree(&f, a, out);
+		}
+		arena_release(&f.arena);
+	}
+}
+
+/* ---- trees that were found before ---- */
+
+static struct known {
+	struct known *next;
+	struct arena arena;
+	struct network network; /* leaves: legs, wire and time alone */
+	struct contraction_tree tree;
+} * known;
+static pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool same_network(const struct network *a, const struct network *b)
+{
+	if (a->nleaf != b->nleaf || a->nedge != b->nedge)
+		return false;
+	for (uint32_t e = 0; e < a->nedge; e++)
+		if (a->edge[e].leaf[0] != b->edge[e].leaf[0]
+			|| a->edge[e].leaf[1] != b->edge[e].leaf[1]
+			|| a->edge[e].nvalue != b->edge[e].nvalue)
+			return false;
+	/* Where the sweep goes: the order of the wires, and no more. */
+	for (uint32_t k = 0; k < a->nleaf; k++)
+		if (a->leaf[k].wire - a->leaf[0].wire != b->leaf[k].wire - b->leaf[0].wire)
+			return false;
+	return true;
+}
+
+static void remember(const struct network *n, const struct contraction_tree *t)
+{
+	struct known *k = mem_alloc(1, sizeof *k);
+
+	k->network = *n;
+	k->network.leaf = arena_copy(&k->arena, n->leaf, n->nleaf, sizeof *n->leaf);
+	k->network.edge = arena_copy(&k->arena, n->edge, n->nedge, sizeof *n->edge);
+	k->tree = *t;
+	k->tree.child = arena_copy(&k->arena, t->child, t->nnode - n->nleaf, sizeof *t->child);
+	k->next = known;
+	known = k;
+}
+
+void contraction_tree_find(const struct network *n, struct arena *a, struct contraction_tree *out)
+{
+	const struct known *k;
+
+	*out = (struct contraction_tree){ 0 };
+	if (!n->nleaf)
+		return;
+	pthread_mutex_lock(&known_lock);
+	for (k = known; k && !same_network(&k->network, n);)
+		k = k->next;
+	if (k) {
+		*out = k->tree;
+		out->child = arena_copy(a, k->tree.child, out->nnode - n->nleaf, sizeof *out->child);
+	} else {
+		search(n, a, out);
+		remember(n, out);
+	}
+	pthread_mutex_unlock(&known_lock);
+}

@@ -1,0 +1,616 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * From a program to networks: one for each product of Pauli operators that its readouts are made of. */
+#include "runtime/exec/tensor/network.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/maths.h"
+#include "runtime/base/rng.h"
+
+enum {
+	PROBABILITY_QUBITS = 6, /* of one output: 2^6 products of Z */
+	TERMS_MAX = 4096,
+	PROBES = 2
+};
+
+static const double ZERO =
+	1e-12; /* entries of a transfer matrix, at most 1, that are smaller are 0 for all weights */
+
+/* ---- what can be built ---- */
+
+static const char *apply_obstacle(const struct apply *a)
+{
+	if (a->op == APPLY_AMPLITUDES || a->op == APPLY_STATE)
+		return "qubits are prepared in a state of given amplitudes";
+	if (a->op == APPLY_UNITARY && a->nwire > NETWORK_QUBITS)
+		return "a gate acts on more than 3 qubits, controls included";
+	return NULL;
+}
+
+const char *network_obstacle(const struct program *p)
+{
+	uint64_t nterm = 0;
+
+	for (uint32_t c = 0; c < p->ncircuit; c++) {
+		const struct circuit_code *code = &p->circuit[c];
+		const char *why = NULL;
+
+		for (uint32_t i = 0; i < code->noutput; i++) {
+			const struct output *o = &code->output[i];
+
+			if (o->kind == OUTPUT_PROBS && o->nwire > PROBABILITY_QUBITS)
+				return "probabilities of more than 6 qubits are read";
+			nterm += o->kind == OUTPUT_PROBS ? 1u << o->nwire : o->nterm;
+		}
+		for (uint32_t k = 0; k < code->napply && !why; k++)
+			why = apply_obstacle(&code->apply[k]);
+		if (why)
+			return why;
+	}
+	return nterm > TERMS_MAX ? "the readouts have more than 4096 products of Pauli operators"
+				 : NULL;
+}
+
+/* ---- terms ---- */
+
+struct builder {
+	struct network_set *s;
+	struct arena *a;
+	const struct program *p;
+	uint32_t ndef;
+	const struct matrix **def; /* the program's matrices, and parts of them */
+	/* Split matrices: of matrix `of` what acts first on qubit `qubit` alone, and the rest. */
+	struct split {
+		uint32_t of, qubit, first, rest;
+	} * split;
+	uint32_t nsplit;
+	/* Sets of random angles, with the transfer matrices that are known so far. */
+	struct probe {
+		cplx *u;
+		double **transfer; /* (ntransfer), or NULL */
+	} probe[PROBES];
+	double *zero; /* weights or inputs */
+};
+
+static bool same_factors(const struct network_term *t, uint32_t circuit, uint32_t n,
+	const struct pauli_factor *f)
+{
+	if (t->circuit != circuit || t->nfactor != n)
+		return false;
+	for (uint32_t k = 0; k < n; k++)
+		if (t->factor[k].wire != f[k].wire || t->factor[k].letter != f[k].letter)
+			return false;
+	return true;
+}
+
+static void add_part(struct builder *b, uint32_t readout, uint32_t circuit, uint32_t n,
+	const struct pauli_factor *f, double coefficient)
+{
+	struct network_set *s = b->s;
+	uint32_t k = 0;
+
+	if (!n) {
+		s->constant[readout] += coefficient;
+		return;
+	}
+	while (k < s->nterm && !same_factors(&s->term[k], circuit, n, f))
+		k++;
+	if (k == s->nterm) {
+		struct network_term *t = arena_push(b->a, s->term, s->nterm);
+
+		t->circuit = circuit;
+		t->nfactor = n;
+		t->factor = arena_copy(b->a, f, n, sizeof *f);
+	}
+	*arena_push(b->a, s->part, s->npart) = (struct network_part){ readout, k, coefficient };
+}
+
+/* The probability that the qubits have the values of j: 2^-n sum over sets S of (-1)^|j & S| <Z on S>. */
+static void add_probabilities(struct builder *b, uint32_t readout, uint32_t circuit,
+	const struct output *o)
+{
+	uint32_t n = 1u << o->nwire;
+
+	for (uint32_t set = 0; set < n; set++) {
+		struct pauli_factor f[PROBABILITY_QUBITS];
+		uint32_t nf = 0;
+
+		for (uint32_t w = 0; w < o->nwire; w++)
+			if (set >> w & 1)
+				f[nf++] = (struct pauli_factor){ o->wire[w], PAULI_Z };
+		for (uint32_t j = 0; j < n; j++)
+			add_part(b, readout + j, circuit, nf, f,
+				(__builtin_popcount(j & set) & 1 ? -1.0 : 1.0) / n);
+	}
+}
+
+static void list_terms(struct builder *b)
+{
+	uint32_t readout = 0;
+
+	for (uint32_t c = 0; c < b->p->ncircuit; c++)
+		for (uint32_t i = 0; i < b->p->circuit[c].noutput; i++) {
+			const struct output *o = &b->p->circuit[c].output[i];
+
+			if (o->kind == OUTPUT_PROBS)
+				add_probabilities(b, readout, c, o);
+			for (uint32_t k = 0; o->kind != OUTPUT_PROBS && k < o->nterm; k++)
+				add_part(b, readout, c, o->term[k].nfactor, o->term[k].factor,
+					o->term[k].coefficient);
+			readout += output_nreadout(o);
+		}
+}
+
+/* ---- matrices ---- */
+
+static uint32_t add_matrix(struct builder *b, const struct matrix *m)
+{
+	struct matrix *own = arena_copy(b->a, m, 1, sizeof *m);
+
+	b->def = arena_grow(b->a, b->def, b->ndef, sizeof *b->def);
+	b->def[b->ndef] = own;
+	matrix_derive(b->p, b->def, own);
+	return b->ndef++;
+}
+
+/* The items of m that act on qubit q alone before anything else acts on it, and the others. */
+static struct split split_matrix(struct builder *b, uint32_t m, uint32_t q)
+{
+	const struct matrix *whole = b->def[m];
+	struct item *first = arena_alloc(b->a, whole->nitem + 1, sizeof *first);
+	struct item *rest = arena_alloc(b->a, whole->nitem + 1, sizeof *rest);
+	uint32_t nfirst = 0, nrest = 0;
+	bool touched = false;
+
+	for (uint32_t k = 0; k < whole->nitem; k++) {
+		const struct item *it = &whole->item[k];
+		bool alone = !touched && it->nwire == 1 && !it->ncontrol && it->wire[0] == q;
+
+		if (alone) {
+			first[nfirst] = *it;
+			first[nfirst++].wire[0] = 0;
+			continue;
+		}
+		for (unsigned w = 0; w < it->nwire; w++)
+			touched |= it->wire[w] == q;
+		rest[nrest++] = *it;
+	}
+	if (!nfirst || !nrest)
+		return (struct split){ m, q, INDEX_NONE, m };
+	uint32_t at = add_matrix(b,
+		&(struct matrix){ .name = whole->name, .ntarget = 1, .nitem = nfirst, .item = first });
+	return (struct split){ m, q, at,
+		add_matrix(b,
+			&(struct matrix){ .name = whole->name,
+				.ntarget = whole->ntarget,
+				.nitem = nrest,
+				.item = rest }) };
+}
+
+static struct split find_split(struct builder *b, uint32_t m, uint32_t q)
+{
+	for (uint32_t k = 0; k < b->nsplit; k++)
+		if (b->split[k].of == m && b->split[k].qubit == q)
+			return b->split[k];
+	struct split found = split_matrix(b, m, q);
+	*arena_push(b->a, b->split, b->nsplit) = found;
+	return found;
+}
+
+static uint32_t find_transfer(struct builder *b, const struct transfer *want)
+{
+	struct network_set *s = b->s;
+
+	for (uint32_t k = 0; k < s->ntransfer; k++) {
+		const struct transfer *t = &s->transfer[k];
+
+		if (t->matrix == want->matrix && t->adjoint == want->adjoint
+			&& t->ncontrol == want->ncontrol && t->control_ones == want->control_ones)
+			return k;
+	}
+	struct transfer *t = arena_push(b->a, s->transfer, s->ntransfer);
+	*t = *want;
+	t->cls = b->def[t->matrix]->cls;
+	t->offset = s->ntransfer_entry;
+	s->ntransfer_entry += (size_t)1 << (4 * t->nqubit);
+	return s->ntransfer - 1;
+}
+
+/* ---- gates of a term ---- */
+
+struct gate_use {
+	uint32_t transfer;
+	uint32_t wire[NETWORK_QUBITS];
+	unsigned nwire;
+	unsigned last; /* bit w: nothing acts on wire w behind it */
+};
+
+struct cone {
+	struct gate_use *gate; /* the last in time first */
+	uint32_t n;
+	bool *needed; /* (nwire) by what is behind */
+	bool *touched;
+};
+
+static void add_gate(struct builder *b, struct cone *k, const struct apply *a)
+{
+	struct gate_use g = { .nwire = a->nwire };
+	bool needed = false;
+
+	for (unsigned w = 0; w < a->nwire; w++) {
+		g.wire[w] = a->wire[w];
+		needed |= k->needed[a->wire[w]];
+		g.last |= (unsigned)!k->touched[a->wire[w]] << w;
+	}
+	if (!needed)
+		return;
+	for (unsigned w = 0; w < a->nwire; w++)
+		k->needed[a->wire[w]] = k->touched[a->wire[w]] = true;
+	g.transfer = find_transfer(b,
+		&(struct transfer){ .matrix = a->matrix,
+			.adjoint = a->adjoint,
+			.ncontrol = (uint8_t)a->ncontrol,
+			.nqubit = (uint8_t)a->nwire,
+			.control_ones = (uint32_t)(a->control_ones & ((1u << a->ncontrol) - 1)) });
+	*arena_push(b->a, k->gate, k->n) = g;
+}
+
+/* A qubit that is traced out behind a gate: what acts on it alone first becomes a gate of its own. */
+static void split_last(struct builder *b, struct cone *k, const struct apply *a,
+	const struct network_term *t)
+{
+	struct gate_use *g = &k->gate[k->n - 1];
+
+	for (unsigned w = 0; w < g->nwire; w++) {
+		bool read = false;
+
+		for (uint32_t f = 0; f < t->nfactor; f++)
+			read |= t->factor[f].wire == g->wire[w];
+		if (read || !(g->last >> w & 1) || a->adjoint || a->ncontrol || g->nwire < 2)
+			continue;
+		uint32_t m = b->s->transfer[g->transfer].matrix;
+		struct split s = find_split(b, m, w);
+		if (s.first == INDEX_NONE)
+			continue;
+		struct gate_use first = { .nwire = 1, .wire = { g->wire[w] } };
+		first.transfer =
+			find_transfer(b, &(struct transfer){ .matrix = s.first, .nqubit = 1 });
+		g->transfer = find_transfer(b,
+			&(struct transfer){ .matrix = s.rest, .nqubit = (uint8_t)g->nwire });
+		*arena_push(b->a, k->gate, k->n) = first;
+		g = &k->gate[k->n - 2];
+		return; /* one qubit of a gate: what is traced out */
+	}
+}
+
+/* Wires have the numbers of the end of the circuit: from there on back, swaps are undone. */
+static void find_cone(struct builder *b, const struct network_term *t, struct cone *k)
+{
+	const struct circuit_code *c = &b->p->circuit[t->circuit];
+	uint32_t *at = arena_alloc(b->a, c->nwire, sizeof *at);
+
+	k->needed = arena_alloc(b->a, c->nwire, sizeof *k->needed);
+	k->touched = arena_alloc(b->a, c->nwire, sizeof *k->touched);
+	for (uint32_t w = 0; w < c->nwire; w++)
+		at[w] = w;
+	for (uint32_t f = 0; f < t->nfactor; f++)
+		k->needed[t->factor[f].wire] = true;
+	for (uint32_t i = c->napply; i-- > 0;) {
+		const struct apply *a = &c->apply[i];
+
+		if (a->op == APPLY_SWAP) {
+			uint32_t x = at[a->wire[0]];
+
+			at[a->wire[0]] = at[a->wire[1]];
+			at[a->wire[1]] = x;
+		}
+		if (a->op != APPLY_UNITARY)
+			continue;
+		struct apply moved = *a;
+		uint32_t wire[NETWORK_QUBITS], n = k->n;
+
+		for (unsigned w = 0; w < a->nwire; w++)
+			wire[w] = at[a->wire[w]];
+		moved.wire = wire;
+		add_gate(b, k, &moved);
+		if (k->n > n)
+			split_last(b, k, &moved, t);
+	}
+}
+
+/* ---- tensors ---- */
+
+enum leg_end { LEG_EDGE, LEG_ZERO, LEG_LETTER };
+
+/* The legs of a gate's tensor before edges are restricted: those behind it first. */
+struct raw_leaf {
+	struct gate_use gate;
+	enum leg_end end[NETWORK_LEGS];
+	uint32_t edge[NETWORK_LEGS]; /* number; LETTER: I, X, Y or Z */
+};
+
+/* Entries of a transfer matrix for one entry of the tensor, whose digits are those of the edges, in order of the legs. */
+static unsigned leaf_entries(const struct raw_leaf *r, const uint8_t *digit, uint16_t *entry)
+{
+	unsigned nq = r->gate.nwire, n = 0, row = 0, column = 0, zeros = 0;
+
+	for (unsigned l = 0; l < 2 * nq; l++) {
+		unsigned d = r->end[l] == LEG_LETTER ? r->edge[l]
+			: r->end[l] == LEG_EDGE      ? *digit++
+						     : 0;
+
+		zeros |= (unsigned)(r->end[l] == LEG_ZERO) << l;
+		if (l < nq)
+			row |= d << (2 * l);
+		else
+			column |= d << (2 * (l - nq));
+	}
+	zeros >>= nq;
+	for (unsigned set = zeros;; set = (set - 1) & zeros) {
+		unsigned c = column;
+
+		for (unsigned q = 0; q < nq; q++)
+			if (set >> q & 1)
+				c |= (unsigned)PAULI_Z << (2 * q);
+		entry[n++] = (uint16_t)(row << (2 * nq) | c);
+		if (!set)
+			return n;
+	}
+}
+
+/* |0> is (I + Z) / 2 and a trace sums the diagonal, in a basis of I, X, Y, Z over the root of 2. */
+static double leaf_scale(const struct raw_leaf *r)
+{
+	double scale = 1;
+
+	for (unsigned l = 0; l < 2u * r->gate.nwire; l++)
+		scale *= r->end[l] == LEG_ZERO ? sqrt(0.5) : r->end[l] == LEG_LETTER ? sqrt(2) : 1;
+	return scale;
+}
+
+/* The digits of entry e of a leaf. */
+static bool next_digits(const struct network *n, const struct network_leaf *f, uint32_t *place,
+	uint8_t *digit)
+{
+	uint32_t l = f->nleg;
+
+	while (l-- > 0) {
+		const struct network_edge *x = &n->edge[f->leg[l]];
+
+		if (++place[l] < x->nvalue) {
+			digit[l] = x->value[place[l]];
+			return true;
+		}
+		place[l] = 0;
+		digit[l] = x->value[0];
+	}
+	return false;
+}
+
+static void first_digits(const struct network *n, const struct network_leaf *f, uint32_t *place,
+	uint8_t *digit)
+{
+	for (uint32_t l = 0; l < f->nleg; l++) {
+		place[l] = 0;
+		digit[l] = n->edge[f->leg[l]].value[0];
+	}
+}
+
+/* ---- values that matter ---- */
+
+static const double *probe_transfer(struct builder *b, unsigned k, uint32_t transfer)
+{
+	struct probe *pr = &b->probe[k];
+	const struct transfer *t = &b->s->transfer[transfer];
+
+	if (!pr->transfer[transfer]) {
+		pr->transfer[transfer] =
+			arena_alloc(b->a, (size_t)1 << (4 * t->nqubit), sizeof(double));
+		transfer_make(t, pr->u + b->s->set.offset[t->matrix], pr->transfer[transfer]);
+	}
+	return pr->transfer[transfer];
+}
+
+/* For each leg the digits that some entry needs. */
+static void needed_digits(struct builder *b, const struct network *n, const struct network_leaf *f,
+	const struct raw_leaf *r, unsigned *needed)
+{
+	uint32_t place[NETWORK_LEGS];
+	uint8_t digit[NETWORK_LEGS];
+	const double *m[2] = { probe_transfer(b, 0, f->transfer), probe_transfer(b, 1, f->transfer) };
+
+	memset(needed, 0, NETWORK_LEGS * sizeof *needed);
+	first_digits(n, f, place, digit);
+	do {
+		uint16_t entry[NETWORK_SUM];
+		unsigned count = leaf_entries(r, digit, entry);
+		double x = 0, y = 0;
+
+		for (unsigned k = 0; k < count; k++) {
+			x += m[0][entry[k]];
+			y += m[1][entry[k]];
+		}
+		for (uint32_t l = 0; (fabs(x) > ZERO || fabs(y) > ZERO) && l < f->nleg; l++)
+			needed[l] |= 1u << digit[l];
+	} while (next_digits(n, f, place, digit));
+}
+
+/* Values of the edges of leaf k that it does not need are left out; true: some were. */
+static bool restrict_edges(struct builder *b, struct network *n, uint32_t k, const struct raw_leaf *r)
+{
+	unsigned needed[NETWORK_LEGS];
+	bool changed = false;
+
+	needed_digits(b, n, &n->leaf[k], r, needed);
+	for (uint32_t l = 0; l < n->leaf[k].nleg; l++) {
+		struct network_edge *x = &n->edge[n->leaf[k].leg[l]];
+		uint32_t kept = 0;
+
+		for (uint32_t v = 0; v < x->nvalue; v++)
+			if (needed[l] >> x->value[v] & 1)
+				x->value[kept++] = x->value[v];
+		if (!kept) /* the whole is 0: one value is enough to say so */
+			kept = 1;
+		changed |= kept < x->nvalue;
+		x->nvalue = kept;
+	}
+	return changed;
+}
+
+static void restrict_all(struct builder *b, struct network *n, const struct raw_leaf *raw)
+{
+	mem_auto bool *again = mem_alloc(n->nleaf + 1, sizeof *again);
+
+	memset(again, true, n->nleaf);
+	for (bool any = true; any;) {
+		any = false;
+		for (uint32_t k = 0; k < n->nleaf; k++) {
+			if (!again[k])
+				continue;
+			again[k] = false;
+			if (!restrict_edges(b, n, k, &raw[k]))
+				continue;
+			any = true;
+			for (uint32_t l = 0; l < n->leaf[k].nleg; l++) {
+				const struct network_edge *x = &n->edge[n->leaf[k].leg[l]];
+
+				again[x->leaf[0]] = again[x->leaf[1]] = true;
+			}
+		}
+	}
+}
+
+static void list_entries(struct builder *b, const struct network *n, struct network_leaf *f,
+	const struct raw_leaf *r)
+{
+	uint32_t place[NETWORK_LEGS], at = 0;
+	uint8_t digit[NETWORK_LEGS];
+	uint16_t *entry;
+
+	f->size = 1;
+	for (uint32_t l = 0; l < f->nleg; l++)
+		f->size *= n->edge[f->leg[l]].nvalue;
+	f->scale = leaf_scale(r);
+	f->sum = 1;
+	for (unsigned l = 0; l < 2u * r->gate.nwire; l++)
+		f->sum *= r->end[l] == LEG_ZERO ? 2 : 1;
+	f->entry = entry = arena_alloc(b->a, (size_t)f->size * f->sum, sizeof *entry);
+	first_digits(n, f, place, digit);
+	do
+		at += leaf_entries(r, digit, entry + at);
+	while (next_digits(n, f, place, digit));
+}
+
+/* ---- one network ---- */
+
+static void build_network(struct builder *b, struct network_term *t, const struct cone *cone)
+{
+	uint32_t nwire = b->p->circuit[t->circuit].nwire;
+	struct network *n = &t->network;
+
+	mem_auto uint32_t *open = mem_alloc(nwire + 1, sizeof *open);
+	mem_auto struct raw_leaf *raw = mem_alloc(cone->n + 1, sizeof *raw);
+	mem_auto uint32_t *end_leg = mem_alloc(nwire + 1, sizeof *end_leg);
+	memset(open, 0xff, nwire * sizeof *open);
+	n->factor = 1;
+	n->nleaf = cone->n;
+	n->leaf = arena_alloc(b->a, cone->n, sizeof *n->leaf);
+	for (uint32_t k = 0; k < cone->n; k++) {
+		struct raw_leaf *r = &raw[k];
+
+		r->gate = cone->gate[cone->n - 1 - k];
+		for (unsigned w = 0; w < r->gate.nwire; w++) {
+			uint32_t wire = r->gate.wire[w];
+			unsigned in = r->gate.nwire + w;
+
+			r->end[in] = open[wire] == INDEX_NONE ? LEG_ZERO : LEG_EDGE;
+			if (open[wire] != INDEX_NONE) {
+				struct raw_leaf *before = &raw[open[wire]];
+
+				*arena_push(b->a, n->edge, n->nedge) =
+					(struct network_edge){ { open[wire], k }, 4, { 0, 1, 2, 3 } };
+				r->edge[in] = n->nedge - 1;
+				before->end[end_leg[wire]] = LEG_EDGE;
+				before->edge[end_leg[wire]] = n->nedge - 1;
+			}
+			r->end[w] = LEG_LETTER;
+			r->edge[w] = 0;
+			open[wire] = k;
+			end_leg[wire] = w;
+		}
+	}
+	for (uint32_t f = 0; f < t->nfactor; f++) {
+		uint32_t wire = t->factor[f].wire;
+
+		if (open[wire] != INDEX_NONE)
+			raw[open[wire]].edge[end_leg[wire]] = t->factor[f].letter;
+		else if (t->factor[f].letter != PAULI_Z)
+			n->factor = 0;
+	}
+	for (uint32_t k = 0; k < n->nleaf; k++) {
+		struct network_leaf *f = &n->leaf[k];
+
+		f->transfer = raw[k].gate.transfer;
+		f->time = k;
+		for (unsigned w = 0; w < raw[k].gate.nwire; w++)
+			f->wire += (double)raw[k].gate.wire[w] / raw[k].gate.nwire;
+		for (unsigned l = 0; l < 2u * raw[k].gate.nwire; l++)
+			if (raw[k].end[l] == LEG_EDGE)
+				f->leg[f->nleg++] = raw[k].edge[l];
+	}
+	restrict_all(b, n, raw);
+	for (uint32_t k = 0; k < n->nleaf; k++)
+		list_entries(b, n, &n->leaf[k], &raw[k]);
+}
+
+/* Any values of the angles that are not constant, whatever they are made of: an entry that is 0 for these is 0 for all. */
+static void fill_probe(struct builder *b, unsigned k)
+{
+	struct probe *pr = &b->probe[k];
+	mem_auto double *value = mem_alloc(b->p->nexpr + 1, sizeof *value);
+
+	program_eval(b->p, b->zero, b->zero, value);
+	for (uint32_t i = 0; i < b->p->nexpr; i++)
+		if (b->p->expr[i].cls != VALUE_CONSTANT)
+			value[i] = 1 + rng_uniform(0, RNG_PROBE, i, k);
+	pr->u = arena_alloc(b->a, b->s->set.offset[b->s->set.n], sizeof *pr->u);
+	pr->transfer = arena_alloc(b->a, b->s->ntransfer, sizeof *pr->transfer);
+	matrix_build(&b->s->set, value, VALUE_CONSTANT, VALUE_SAMPLE, NULL, pr->u, NULL);
+}
+
+static void list_matrices(struct builder *b)
+{
+	uint32_t *offset = arena_alloc(b->a, (size_t)b->ndef + 1, sizeof *offset);
+
+	for (uint32_t m = 0; m < b->ndef; m++)
+		offset[m + 1] = offset[m] + matrix_dim(b->def[m]) * matrix_dim(b->def[m]);
+	b->s->set =
+		(struct matrix_set){ .program = b->p, .def = b->def, .n = b->ndef, .offset = offset };
+	matrix_places(&b->s->set, b->a);
+}
+
+void network_build(struct network_set *s, const struct program *p, struct arena *a)
+{
+	struct builder b = { .s = s, .a = a, .p = p };
+
+	*s = (struct network_set){ .program = p };
+	s->constant = arena_alloc(a, p->nreadout, sizeof *s->constant);
+	list_terms(&b);
+	while (b.ndef < p->nmatrix) {
+		b.def = arena_grow(a, b.def, b.ndef, sizeof *b.def);
+		b.def[b.ndef] = &p->matrix[b.ndef];
+		b.ndef++;
+	}
+	mem_auto struct cone *cone = mem_alloc(s->nterm + 1, sizeof *cone);
+	for (uint32_t k = 0; k < s->nterm; k++)
+		find_cone(&b, &s->term[k], &cone[k]);
+	list_matrices(&b);
+	b.zero = arena_alloc(a, (size_t)(p->nweight > p->ninput ? p->nweight : p->ninput) + 1,
+		sizeof *b.zero);
+	for (unsigned k = 0; k < PROBES; k++)
+		fill_probe(&b, k);
+	for (uint32_t k = 0; k < s->nterm; k++)
+		build_network(&b, &s->term[k], &cone[k]);
+}

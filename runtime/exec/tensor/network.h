@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A circuit and a product of Pauli operators as a network of real tensors.
+ *
+ * The state is a density operator, expanded on each qubit in I, X, Y, Z (divided by the root of 2, so that the basis is
+ * orthonormal). A gate on k qubits is a real 4^k x 4^k matrix R[i, j] = Tr(P_i U P_j U^+) / 2^k between the coefficients before it and
+ * those behind it, a qubit that nothing reads any more is traced out, and <P> is one number that the whole network gives. A qubit that
+ * is traced out behind a gate that it only controls has a leg of two values there, I and Z: the others are found to be 0 and
+ * left out.
+ *
+ * Gates that the product does not depend on are left out (light cone). |0>, traces and factors of the product are part of the
+ * gate's tensor next to them: the tensors are those of gates alone. */
+#pragma once
+
+#include "runtime/base/arena.h"
+#include "runtime/program/matrix.h"
+
+enum {
+	NETWORK_QUBITS = 3, /* of a gate, controls included */
+	NETWORK_LEGS = 2 * NETWORK_QUBITS,
+	NETWORK_SUM = 1 << NETWORK_QUBITS, /* entries of a gate's matrix that are added for one of its tensor */
+	TRANSFER_ENTRIES = 1 << (4 * NETWORK_QUBITS)
+};
+
+/* A gate's matrix R, which all its uses share. Qubit w of it, controls first, is digit w of i and j (base 4). */
+struct transfer {
+	uint32_t matrix; /* number in network_set.set */
+	bool adjoint;
+	uint8_t ncontrol, nqubit; /* nqubit: with the controls */
+	uint32_t control_ones;
+	enum value_class cls;
+	size_t offset; /* of its entries among those of all (i major) */
+};
+
+/* The tensor of a gate. Entry e, its legs in order, the last fastest, is scale times the sum of `sum` entries of the transfer matrix:
+ * entry[e * sum ...]. */
+struct network_leaf {
+	uint32_t transfer;
+	uint32_t nleg;
+	uint32_t leg[NETWORK_LEGS]; /* edges */
+	uint32_t sum, size;
+	const uint16_t *entry;
+	double scale;
+	double time; /* its place in the circuit, and the mean of its qubits' numbers */
+	double wire;
+};
+
+struct network_edge {
+	uint32_t leaf[2]; /* that it joins: from the first to the second in time */
+	uint32_t nvalue;  /* of I, X, Y, Z that matter */
+	uint8_t value[4];
+};
+
+struct network {
+	double factor; /* of <P>, beside the leaves */
+	uint32_t nleaf;
+	struct network_leaf *leaf;
+	uint32_t nedge;
+	struct network_edge *edge;
+};
+
+/* <P> of one circuit, and the readouts that it is part of. */
+struct network_term {
+	uint32_t circuit, nfactor;
+	const struct pauli_factor *factor;
+	struct network network;
+};
+struct network_part { /* readout += coefficient * term */
+	uint32_t readout, term;
+	double coefficient;
+};
+
+/* All that a program's readouts are made of. */
+struct network_set {
+	const struct program *program;
+	struct matrix_set set; /* the program's matrices, and parts of these */
+	uint32_t ntransfer;
+	struct transfer *transfer;
+	size_t ntransfer_entry;
+	uint32_t nterm;
+	struct network_term *term;
+	uint32_t npart;
+	struct network_part *part;
+	double *constant; /* (nreadout) */
+};
+
+/* NULL: network_build can. Otherwise why not, as a phrase. */
+const char *network_obstacle(const struct program *p);
+/* Of a program without obstacle; everything lives in a. */
+void network_build(struct network_set *s, const struct program *p, struct arena *a);
+
+/* transfer_matrix.c: R[4^k, 4^k] of t for u, the matrix t->matrix. */
+void transfer_make(const struct transfer *t, const cplx *u, double *r);
+/* The gradient g[4^k, 4^k] with respect to R, added to what gradients need of the reduced transition matrix of t->matrix (anti_hermitian.h).
+ * r, u: of transfer_make. */
+void transfer_gradient(const struct transfer *t, const cplx *u, const double *r, const double *g,
+	double *anti_hermitian);

@@ -2,7 +2,7 @@
  * Contraction kernels, compiled once per instruction set (VECTOR_BYTES); KERNEL is the suffix of the one table that this file exports.
  *
  * By lanes, an element is one vector of numbers, and a tile of TILE x TILE elements of C stays in registers. Without lanes, the
- * columns of B are packed into rows of vectors, and a tile is TILE rows of two vectors. */
+ * columns of B are packed into rows of vectors, and a tile is ROWS rows of two vectors. */
 #include "runtime/exec/contraction.h"
 
 #include <omp.h>
@@ -11,22 +11,26 @@
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 #define INLINE static inline __attribute__((always_inline))
+#define UNROLL _Pragma("GCC unroll 8") /* sums in registers */
 
 enum {
 	LANES = CONTRACTION_LANES,
 	COLUMNS = CONTRACTION_COLUMNS,
-	TILE = VECTOR_BYTES == 64 ? 4 : 2
+	TILE = VECTOR_BYTES == 64 ? 4 : 2,
+	ROWS = VECTOR_BYTES == 64 ? 8 : 2, /* of a tile without lanes */
+	DEPTH = 128,                       /* products that are added before the next columns */
+	BLOCK_BYTES = 128 << 10            /* of the second operand in a block */
 };
 
 typedef double vec __attribute__((vector_size(CONTRACTION_LANES * sizeof(double))));
 
 enum kind { LANES_LANES, LANES_SHARED, LANES_SUMMED };
 
-INLINE vec load(const struct contraction_operand *x, size_t i)
+INLINE vec load(const double *at)
 {
 	vec v;
 
-	memcpy(&v, x->at + i * LANES, sizeof v);
+	memcpy(&v, at, sizeof v);
 	return v;
 }
 
@@ -39,65 +43,111 @@ INLINE void store_sum(double *at, vec v)
 	*at = sum;
 }
 
+/* A block of a contraction: products k0 .. k1 - 1, added to what is in C unless k0 is 0. */
+struct block {
+	enum kind kind;
+	size_t k0, k1;
+	const struct contraction_operand *a, *b, *c;
+};
+
 /* Entries (m0 .., n0 ..) of C, mt x nt of them. */
-INLINE void tile(enum kind kind, size_t mt, size_t nt, size_t m0, size_t n0, size_t k,
-	const struct contraction_operand *a, const struct contraction_operand *b,
-	const struct contraction_operand *c)
+INLINE void tile(const struct block *x, size_t mt, size_t nt, size_t m0, size_t n0)
 {
+	const enum kind kind = x->kind;
+	const size_t k0 = x->k0, k1 = x->k1, b_lanes = kind == LANES_SHARED ? 1 : LANES;
+	const uint32_t *const a_column = x->a->column, *const b_row = x->b->row;
+	const double *a[TILE], *b[TILE];
+	double *c[TILE][TILE];
 	vec sum[TILE][TILE] = { { { 0 } } };
 
-	for (size_t j = 0; j < k; j++) {
-		vec x[TILE];
+	UNROLL
+	for (size_t m = 0; m < mt; m++)
+		a[m] = x->a->at + (size_t)x->a->row[m0 + m] * LANES;
+	UNROLL
+	for (size_t n = 0; n < nt; n++)
+		b[n] = x->b->at + (size_t)x->b->column[n0 + n] * b_lanes;
+	UNROLL
+	for (size_t m = 0; m < mt; m++)
+		UNROLL
+	for (size_t n = 0; n < nt; n++)
+		c[m][n] = x->c->at
+			+ ((size_t)x->c->row[m0 + m] + x->c->column[n0 + n])
+				* (kind == LANES_SUMMED ? 1 : LANES);
+	UNROLL
+	for (size_t m = 0; m < mt && k0; m++)
+		UNROLL
+	for (size_t n = 0; n < nt; n++)
+		sum[m][n] = load(c[m][n]);
+	for (size_t j = k0; j < k1; j++) {
+		size_t a_at = (size_t)a_column[j] * LANES, b_at = (size_t)b_row[j] * b_lanes;
+		vec row[TILE];
 
+		UNROLL
 		for (size_t m = 0; m < mt; m++)
-			x[m] = load(a, (size_t)a->row[m0 + m] + a->column[j]);
+			row[m] = load(a[m] + a_at);
+		UNROLL
 		for (size_t n = 0; n < nt; n++) {
-			size_t at = (size_t)b->row[j] + b->column[n0 + n];
-
 			if (kind == LANES_SHARED) {
+				UNROLL
 				for (size_t m = 0; m < mt; m++)
-					sum[m][n] += x[m] * b->at[at];
+					sum[m][n] += row[m] * b[n][b_at];
 			} else {
-				vec y = load(b, at);
+				vec y = load(b[n] + b_at);
 
+				UNROLL
 				for (size_t m = 0; m < mt; m++)
-					sum[m][n] += x[m] * y;
+					sum[m][n] += row[m] * y;
 			}
 		}
 	}
+	UNROLL
 	for (size_t m = 0; m < mt; m++)
-		for (size_t n = 0; n < nt; n++) {
-			size_t at = (size_t)c->row[m0 + m] + c->column[n0 + n];
-
-			if (kind == LANES_SUMMED)
-				store_sum(c->at + at, sum[m][n]);
-			else
-				memcpy(c->at + at * LANES, &sum[m][n], sizeof(vec));
-		}
+		UNROLL
+	for (size_t n = 0; n < nt; n++)
+		if (kind == LANES_SUMMED)
+			store_sum(c[m][n], sum[m][n]);
+		else
+			memcpy(c[m][n], &sum[m][n], sizeof sum[m][n]);
 }
 
-INLINE void tile_rows(enum kind kind, size_t mt, size_t m0, size_t n, size_t k,
-	const struct contraction_operand *a, const struct contraction_operand *b,
-	const struct contraction_operand *c)
+INLINE void tile_rows(const struct block *x, size_t mt, size_t m0, size_t n0, size_t n1)
 {
-	size_t n0 = 0;
-
-	for (; n0 + TILE <= n; n0 += TILE)
-		tile(kind, mt, TILE, m0, n0, k, a, b, c);
-	for (; n0 < n; n0++)
-		tile(kind, mt, 1, m0, n0, k, a, b, c);
+	for (; n0 + TILE <= n1; n0 += TILE)
+		tile(x, mt, TILE, m0, n0);
+	for (; n0 < n1; n0++)
+		tile(x, mt, 1, m0, n0);
 }
 
-INLINE void by_lanes(enum kind kind, size_t m, size_t n, size_t k,
-	const struct contraction_operand *a, const struct contraction_operand *b,
-	const struct contraction_operand *c)
+INLINE void tile_block(const struct block *x, size_t m, size_t n0, size_t n1)
 {
 	size_t m0 = 0;
 
 	for (; m0 + TILE <= m; m0 += TILE)
-		tile_rows(kind, TILE, m0, n, k, a, b, c);
+		tile_rows(x, TILE, m0, n0, n1);
 	for (; m0 < m; m0++)
-		tile_rows(kind, 1, m0, n, k, a, b, c);
+		tile_rows(x, 1, m0, n0, n1);
+}
+
+/* Rows of A in a block stay in the first cache and columns of B in the second, whatever the machine: the order of the sums is the
+ * same with other blocks. */
+INLINE void by_lanes(enum kind kind, size_t m, size_t n, size_t k,
+	const struct contraction_operand *a, const struct contraction_operand *b,
+	const struct contraction_operand *c)
+{
+	size_t depth = kind == LANES_SUMMED ? k : kind == LANES_SHARED ? DEPTH : DEPTH / 2;
+	size_t element = kind == LANES_SHARED ? sizeof(double) : sizeof(vec);
+	size_t width = BLOCK_BYTES / element / (depth < k ? depth : k) / TILE * TILE;
+
+	width = width < TILE ? TILE : width;
+	for (size_t k0 = 0; k0 < k; k0 += depth) {
+		size_t k1 = k0 + depth < k ? k0 + depth : k;
+
+		for (size_t n0 = 0; n0 < n; n0 += width) {
+			struct block x = { kind, k0, k1, a, b, c };
+
+			tile_block(&x, m, n0, n0 + width < n ? n0 + width : n);
+		}
+	}
 }
 
 static void lanes_lanes(size_t m, size_t n, size_t k, const struct contraction_operand *a,
@@ -120,34 +170,57 @@ static void lanes_summed(size_t m, size_t n, size_t k, const struct contraction_
 
 /* ---- without lanes ---- */
 
+static bool contiguous(const uint32_t *column, size_t count)
+{
+	bool yes = true;
+
+	for (size_t n = 1; n < count; n++)
+		yes &= column[n] == column[0] + n;
+	return yes;
+}
+
 /* Columns n0 .. n0 + count - 1 of b, rows of COLUMNS numbers, the others 0. */
 static void pack_columns(const struct contraction_operand *b, size_t k, size_t n0, size_t count,
 	double *pack)
 {
+	const uint32_t *column = b->column + n0;
+
+	if (count == COLUMNS && contiguous(column, count)) {
+		for (size_t j = 0; j < k; j++)
+			memcpy(pack + j * COLUMNS, b->at + b->row[j] + column[0],
+				COLUMNS * sizeof *pack);
+		return;
+	}
 	for (size_t j = 0; j < k; j++, pack += COLUMNS) {
 		const double *from = b->at + b->row[j];
 
 		for (size_t n = 0; n < COLUMNS; n++)
-			pack[n] = n < count ? from[b->column[n0 + n]] : 0;
+			pack[n] = n < count ? from[column[n]] : 0;
 	}
 }
 
 INLINE void packed_tile(size_t mt, size_t m0, size_t n0, size_t count, size_t k,
 	const struct contraction_operand *a, const double *pack, const struct contraction_operand *c)
 {
-	vec sum[TILE][2] = { { { 0 } } };
+	const uint32_t *const column = a->column;
+	const double *row[ROWS];
+	vec sum[ROWS][2] = { { { 0 } } };
 
+	UNROLL
+	for (size_t m = 0; m < mt; m++)
+		row[m] = a->at + a->row[m0 + m];
 	for (size_t j = 0; j < k; j++) {
-		vec x[2];
+		vec x[2] = { load(pack + j * COLUMNS), load(pack + j * COLUMNS + LANES) };
 
-		memcpy(x, pack + j * COLUMNS, sizeof x);
+		UNROLL
 		for (size_t m = 0; m < mt; m++) {
-			double y = a->at[(size_t)a->row[m0 + m] + a->column[j]];
+			double y = row[m][column[j]];
 
 			sum[m][0] += x[0] * y;
 			sum[m][1] += x[1] * y;
 		}
 	}
+	UNROLL
 	for (size_t m = 0; m < mt; m++)
 		for (size_t n = 0; n < count; n++)
 			c->at[(size_t)c->row[m0 + m] + c->column[n0 + n]] =
@@ -161,8 +234,8 @@ static void packed(size_t m, size_t n, size_t k, const struct contraction_operan
 		size_t count = n - n0 < COLUMNS ? n - n0 : COLUMNS, m0 = 0;
 
 		pack_columns(b, k, n0, count, pack);
-		for (; m0 + TILE <= m; m0 += TILE)
-			packed_tile(TILE, m0, n0, count, k, a, pack, c);
+		for (; m0 + ROWS <= m; m0 += ROWS)
+			packed_tile(ROWS, m0, n0, count, k, a, pack, c);
 		for (; m0 < m; m0++)
 			packed_tile(1, m0, n0, count, k, a, pack, c);
 	}
@@ -171,6 +244,17 @@ static void packed(size_t m, size_t n, size_t k, const struct contraction_operan
 static struct contraction_operand transposed(const struct contraction_operand *x)
 {
 	return (struct contraction_operand){ x->at, x->column, x->row, x->by_lane };
+}
+
+/* Are the columns of the transposed product the better ones: side by side in memory, or more of them? */
+static bool turns(size_t m, size_t n, const struct contraction_operand *a,
+	const struct contraction_operand *b)
+{
+	if (n < COLUMNS || m < COLUMNS)
+		return m > n;
+	bool rows = contiguous(a->row, COLUMNS), columns = contiguous(b->column, COLUMNS);
+
+	return rows == columns ? m > n : rows;
 }
 
 static void multiply(size_t m, size_t n, size_t k, const struct contraction_operand *a,
@@ -186,7 +270,7 @@ static void multiply(size_t m, size_t n, size_t k, const struct contraction_oper
 		lanes_shared(m, n, k, a, b, c);
 	else if (b->by_lane)
 		lanes_shared(n, m, k, &bt, &at, &ct);
-	else if (m > n)
+	else if (turns(m, n, a, b))
 		packed(n, m, k, &bt, &at, &ct, pack);
 	else
 		packed(m, n, k, a, b, c, pack);

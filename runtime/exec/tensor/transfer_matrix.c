@@ -10,34 +10,6 @@
 
 enum { DIM = 1 << NETWORK_QUBITS, WORDS = 1 << (2 * NETWORK_QUBITS) };
 
-/* A product of Pauli operators, by the digits I, X, Y, Z of a number in base 4: P[x, x ^ flip] = (-i)^ny (-1)^|x & sign|. */
-struct word {
-	unsigned flip, sign, ny;
-};
-
-static struct word word_of(unsigned nqubit, unsigned number)
-{
-	struct word w = { 0, 0, 0 };
-
-	for (unsigned q = 0; q < nqubit; q++) {
-		unsigned digit = number >> (2 * q) & 3;
-
-		w.flip |= (unsigned)(digit == PAULI_X || digit == PAULI_Y) << q;
-		w.sign |= (unsigned)(digit == PAULI_Y || digit == PAULI_Z) << q;
-		w.ny += digit == PAULI_Y;
-	}
-	return w;
-}
-
-static const double real_of[4] = { 1, 0, -1, 0 }, imaginary_of[4] = { 0, 1, 0, -1 };
-
-static cplx power_of_i(unsigned n) { return cplx_of(real_of[n & 3], imaginary_of[n & 3]); }
-
-static cplx word_entry(const struct word *w, unsigned x)
-{
-	return power_of_i(3 * w->ny + 2u * (unsigned)__builtin_popcount(x & w->sign));
-}
-
 /* The whole gate: its matrix under its controls, which are the lowest bits. */
 static void whole_gate(const struct transfer *t, const cplx *u, cplx *out)
 {
@@ -57,36 +29,78 @@ static void whole_gate(const struct transfer *t, const cplx *u, cplx *out)
 				+ (c << t->ncontrol | t->control_ones)] = u[r * target + c];
 }
 
+/* The number in base 4 whose digits are a bit of x and twice that of y, for each qubit. */
+static unsigned interleave(unsigned nqubit, unsigned x, unsigned y)
+{
+	unsigned out = 0;
+
+	for (unsigned q = 0; q < nqubit; q++)
+		out |= ((x >> q & 1) | (y >> q & 1) << 1) << (2 * q);
+	return out;
+}
+
+static cplx times_i(cplx x) { return cplx_of(-cimag(x), creal(x)); }
+
+/* Four entries M[0, 0], M[1, 0], M[0, 1], M[1, 1] of a qubit become Tr(P M) for I, X, Y, Z. */
+static void to_words(cplx *a, cplx *b, cplx *c, cplx *d)
+{
+	cplx m00 = *a, m10 = *b, m01 = *c, m11 = *d;
+
+	*a = m00 + m11;
+	*b = m10 + m01;
+	*c = times_i(m01 - m10);
+	*d = m00 - m11;
+}
+
+/* The sums over those of P[r, c] M[r, c] are those of the transpose: Y changes its sign. Digit `q` of n numbers, `stride` apart. */
+static void change_basis(cplx *m, unsigned nword, unsigned stride, unsigned q, bool transpose)
+{
+	unsigned step = 1u << (2 * q);
+
+	for (unsigned w = 0; w < nword; w++) {
+		cplx *at = m + (size_t)w * stride;
+
+		if (w >> (2 * q) & 3)
+			continue;
+		to_words(at, at + step * stride, at + 2 * step * stride, at + 3 * step * stride);
+		if (transpose)
+			at[2 * step * stride] = -at[2 * step * stride];
+	}
+}
+
+/* R[i, j] = Tr(P_i U P_j U^+) / d: U and its conjugate side by side, in the basis of products of Pauli operators on both sides. */
 void transfer_make(const struct transfer *t, const cplx *u, double *r)
 {
-	unsigned d = 1u << t->nqubit, nword = d * d;
-	cplx gate[DIM * DIM], moved[DIM * DIM];
+	unsigned nq = t->nqubit, d = 1u << nq, nword = d * d;
+	cplx gate[DIM * DIM], both[WORDS * WORDS];
 
 	whole_gate(t, u, gate);
-	for (unsigned j = 0; j < nword; j++) {
-		struct word pj = word_of(t->nqubit, j);
+	for (unsigned x = 0; x < d; x++)
+		for (unsigned y = 0; y < d; y++)
+			for (unsigned p = 0; p < d; p++)
+				for (unsigned q = 0; q < d; q++)
+					both[interleave(nq, x, y) * nword + interleave(nq, p, q)] =
+						cplx_mul(gate[x * d + p], conj(gate[y * d + q]));
+	for (unsigned q = 0; q < nq; q++)
+		for (unsigned k = 0; k < nword; k++)
+			change_basis(both + (size_t)k * nword, nword, 1, q, true);
+	for (unsigned q = 0; q < nq; q++)
+		for (unsigned k = 0; k < nword; k++)
+			change_basis(both + k, nword, nword, q, false);
+	for (unsigned k = 0; k < nword * nword; k++)
+		r[k] = creal(both[k]) / d;
+}
 
-		/* moved = U P_j U^+ */
-		for (unsigned x = 0; x < d; x++)
-			for (unsigned y = 0; y < d; y++) {
-				cplx sum = 0;
+/* P_a P_b = i^n P_(a ^ b) of one qubit, by a + 4 b. */
+static const uint8_t product_power[16] = { 0, 0, 0, 0, 0, 0, 3, 1, 0, 1, 0, 3, 0, 3, 1, 0 };
 
-				for (unsigned k = 0; k < d; k++)
-					sum += cplx_mul(cplx_mul(gate[x * d + k], word_entry(&pj, k)),
-						conj(gate[y * d + (k ^ pj.flip)]));
-				moved[x * d + y] = sum;
-			}
-		for (unsigned i = 0; i < nword; i++) {
-			struct word pi = word_of(t->nqubit, i);
-			double sum = 0;
+static unsigned product_of(unsigned nqubit, unsigned a, unsigned b)
+{
+	unsigned power = 0;
 
-			/* Tr(P_i moved) */
-			for (unsigned x = 0; x < d; x++)
-				sum += creal(cplx_mul(word_entry(&pi, x),
-					moved[(x ^ pi.flip) * d + x]));
-			r[i * nword + j] = sum / d;
-		}
-	}
+	for (unsigned q = 0; q < nqubit; q++)
+		power += product_power[(a >> (2 * q) & 3) + 4 * (b >> (2 * q) & 3)];
+	return power & 3;
 }
 
 /* As dU = i A U, dL = 2 Re sum G[i, j] Tr(P_i i A U P_j U^+) / d = -2 Im Tr(A B) with B = sum N[i, m] P_m P_i / d and
@@ -94,24 +108,34 @@ void transfer_make(const struct transfer *t, const cplx *u, double *r)
 void transfer_gradient(const struct transfer *t, const cplx *u, const double *r, const double *g,
 	double *anti_hermitian)
 {
-	unsigned d = 1u << t->nqubit, nword = d * d, target = 1u << (t->nqubit - t->ncontrol);
+	unsigned nq = t->nqubit, d = 1u << nq, nword = d * d, target = 1u << (nq - t->ncontrol);
+	double part[WORDS][4] = { { 0 } }, own[MATRIX_ENTRIES_MAX] = { 0 };
 	cplx b[DIM * DIM] = { 0 }, y[MATRIX_ENTRIES_MAX];
-	double own[MATRIX_ENTRIES_MAX] = { 0 };
 
 	for (unsigned i = 0; i < nword; i++)
 		for (unsigned m = 0; m < nword; m++) {
-			struct word pi = word_of(t->nqubit, i), pm = word_of(t->nqubit, m);
 			double n = 0;
 
 			for (unsigned j = 0; j < nword; j++)
 				n += g[i * nword + j] * r[m * nword + j];
-			for (unsigned x = 0; x < d; x++) {
-				unsigned z = x ^ pm.flip;
-
-				b[x * d + (z ^ pi.flip)] +=
-					n / d * cplx_mul(word_entry(&pm, x), word_entry(&pi, z));
-			}
+			part[m ^ i][product_of(nq, m, i)] += n;
 		}
+	/* P[x, x ^ flip] is -1 to the power of |x & sign|, times -i for each Y. */
+	for (unsigned w = 0; w < nword; w++) {
+		cplx value = cplx_of((part[w][0] - part[w][2]) / d, (part[w][1] - part[w][3]) / d);
+		unsigned flip = 0, sign = 0;
+
+		for (unsigned q = 0; q < nq; q++) {
+			unsigned letter = w >> (2 * q) & 3;
+
+			flip |= (unsigned)(letter == PAULI_X || letter == PAULI_Y) << q;
+			sign |= (unsigned)(letter == PAULI_Y || letter == PAULI_Z) << q;
+			if (letter == PAULI_Y)
+				value = -times_i(value);
+		}
+		for (unsigned x = 0; x < d; x++)
+			b[x * d + (x ^ flip)] += __builtin_parity(x & sign) ? -value : value;
+	}
 	for (unsigned x = 0; x < target; x++)
 		for (unsigned c = 0; c < target; c++)
 			y[x * target + c] = b[(c << t->ncontrol | t->control_ones) * d

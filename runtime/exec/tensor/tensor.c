@@ -247,6 +247,7 @@ static int take_memory(struct tensor *t, struct err *e)
 
 	if (code || t->taken)
 		return code;
+	tensor_plan_offsets(t->pl);
 	t->entry = take_numbers(t->pl->nshared);
 	for (unsigned k = 0; k < t->nworker; k++)
 		good = take_worker(t, &t->worker[k]) && good;

@@ -2,6 +2,7 @@
  * From networks and trees to tensors in memory. */
 #include "runtime/exec/tensor/tensor_plan.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,9 +47,9 @@ static void find_depends(struct tensor_plan *pl)
 
 /* ---- one contraction ---- */
 
-/* Offsets of all values of the chosen legs of a tensor whose legs are `all`, the last fastest. */
-static const uint32_t *offsets(struct tensor_plan *pl, const struct network *n, const uint32_t *all,
-	uint32_t nall, const uint32_t *chosen, uint32_t nchosen, uint32_t *count)
+/* Offsets of all values of the chosen legs of a tensor, the last fastest. */
+static const uint32_t *offsets(struct tensor_plan *pl, const struct network *n,
+	const struct tensor_node *x, const uint32_t *chosen, uint32_t nchosen, uint32_t *count)
 {
 	mem_auto uint32_t *stride = mem_alloc(nchosen + 1, sizeof *stride);
 	mem_auto uint32_t *place = mem_alloc(nchosen + 1, sizeof *place);
@@ -57,8 +58,8 @@ static const uint32_t *offsets(struct tensor_plan *pl, const struct network *n, 
 	for (uint32_t k = 0; k < nchosen; k++) {
 		uint32_t s = 1;
 
-		for (uint32_t i = nall; i-- > 0 && all[i] != chosen[k];)
-			s *= n->edge[all[i]].nvalue;
+		for (uint32_t i = x->nleg; i-- > 0 && x->leg[i] != chosen[k];)
+			s *= n->edge[x->leg[i]].nvalue;
 		stride[k] = s;
 		size *= n->edge[chosen[k]].nvalue;
 	}
@@ -85,80 +86,96 @@ static bool has_leg(const uint32_t *leg, uint32_t n, uint32_t e)
 	return false;
 }
 
-/* Of a contraction: legs of A alone, of B alone, of both. legs[], nleg[]: of all nodes; those of this one are made. */
-static void plan_contraction(struct tensor_plan *pl, const struct tensor_term *t, uint32_t node,
-	uint32_t **legs, uint32_t *nleg)
+static const uint32_t *children(const struct tensor_term *t, uint32_t node)
 {
-	const uint32_t *child = t->tree.child[node - t->network->nleaf];
-	const uint32_t *a = legs[child[0]], *b = legs[child[1]];
-	uint32_t na = nleg[child[0]], nb = nleg[child[1]], nrow = 0, ncolumn = 0, nsum = 0, same;
-	mem_auto uint32_t *sum = mem_alloc(na + 1, sizeof *sum);
+	return t->tree.child[node - t->network->nleaf];
+}
+
+/* Legs of A alone, then of B alone. */
+static void join_legs(struct tensor_plan *pl, struct tensor_term *t, uint32_t node)
+{
 	struct tensor_node *x = &t->node[node];
+	const struct tensor_node *a = &t->node[children(t, node)[0]];
+	const struct tensor_node *b = &t->node[children(t, node)[1]];
+	uint32_t *leg = arena_alloc(&pl->arena, a->nleg + b->nleg, sizeof *leg);
 
-	legs[node] = arena_alloc(&pl->arena, na + nb, sizeof **legs);
-	for (uint32_t k = 0; k < na; k++)
-		if (has_leg(b, nb, a[k]))
-			sum[nsum++] = a[k];
-		else
-			legs[node][nrow++] = a[k];
-	for (uint32_t k = 0; k < nb; k++)
-		if (!has_leg(a, na, b[k]))
-			legs[node][nrow + ncolumn++] = b[k];
-	nleg[node] = nrow + ncolumn;
-	x->a_row = offsets(pl, t->network, a, na, legs[node], nrow, &x->m);
-	x->a_column = offsets(pl, t->network, a, na, sum, nsum, &x->k);
-	x->b_row = offsets(pl, t->network, b, nb, sum, nsum, &same);
-	x->b_column = offsets(pl, t->network, b, nb, legs[node] + nrow, ncolumn, &x->n);
-	x->c_row = offsets(pl, t->network, legs[node], nleg[node], legs[node], nrow, &same);
-	x->c_column =
-		offsets(pl, t->network, legs[node], nleg[node], legs[node] + nrow, ncolumn, &same);
-	x->size = (size_t)x->m * x->n;
-	x->by_sample = t->node[child[0]].by_sample || t->node[child[1]].by_sample;
-	x->trained = t->node[child[0]].trained || t->node[child[1]].trained;
-	size_t pack = x->k > x->m ? x->k : x->m;
-	pack = pack > x->n ? pack : x->n;
-	pl->npack = pl->npack > pack ? pl->npack : pack;
+	for (uint32_t k = 0; k < a->nleg; k++)
+		if (!has_leg(b->leg, b->nleg, a->leg[k]))
+			leg[x->nleg++] = a->leg[k];
+	for (uint32_t k = 0; k < b->nleg; k++)
+		if (!has_leg(a->leg, a->nleg, b->leg[k]))
+			leg[x->nleg++] = b->leg[k];
+	x->leg = leg;
+	x->size = 1;
+	for (uint32_t k = 0; k < x->nleg; k++)
+		x->size *= t->network->edge[leg[k]].nvalue;
+	x->by_sample = a->by_sample || b->by_sample;
+	x->trained = a->trained || b->trained;
 }
 
-static void count_node(struct tensor_plan *pl, const struct tensor_node *x, bool leaf)
+/* The product of rows, columns and sums is the square root of that of the sizes. */
+static void count_contraction(struct tensor_plan *pl, const struct tensor_term *t, uint32_t node)
 {
-	double work = leaf ? 0 : (double)x->m * x->n * x->k;
+	const struct tensor_node *x = &t->node[node];
+	double a = (double)t->node[children(t, node)[0]].size,
+	       b = (double)t->node[children(t, node)[1]].size, c = (double)x->size;
+	double work = sqrt(a * b * c);
 
-	pl->widest = (double)x->size > pl->widest ? (double)x->size : pl->widest;
-	if (x->by_sample) {
-		pl->sample_work += work;
-		pl->sample_entries += (double)x->size;
-		pl->nsample_node++;
-	} else {
-		pl->shared_work += work;
-		pl->shared_entries += (double)x->size;
-	}
+	*(x->by_sample ? &pl->sample_work : &pl->shared_work) += work;
+	pl->nsample_node += x->by_sample;
+	pl->table_entries += 2 * (work / a + work / b + work / c);
 }
 
-static void plan_term(struct tensor_plan *pl, struct tensor_term *t)
+/* Sizes and kinds of all tensors of a term. */
+static void size_term(struct tensor_plan *pl, struct tensor_term *t)
 {
-	uint32_t nleaf = t->network->nleaf, nnode = t->tree.nnode;
-	mem_auto uint32_t **legs = mem_alloc(nnode + 1, sizeof *legs);
-	mem_auto uint32_t *nleg = mem_alloc(nnode + 1, sizeof *nleg);
+	uint32_t nleaf = t->network->nleaf;
 
-	t->node = arena_alloc(&pl->arena, nnode, sizeof *t->node);
-	for (uint32_t k = 0; k < nnode; k++) {
+	t->node = arena_alloc(&pl->arena, t->tree.nnode, sizeof *t->node);
+	for (uint32_t k = 0; k < t->tree.nnode; k++) {
 		struct tensor_node *x = &t->node[k];
 
 		if (k < nleaf) {
 			const struct network_leaf *f = &t->network->leaf[k];
 			const struct transfer *tr = &pl->set.transfer[f->transfer];
 
-			legs[k] = (uint32_t *)f->leg;
-			nleg[k] = f->nleg;
-			x->size = f->size;
-			x->by_sample = tr->cls == VALUE_SAMPLE;
-			x->trained = pl->depends[tr->matrix];
+			*x = (struct tensor_node){ .leg = f->leg,
+				.nleg = f->nleg,
+				.size = f->size,
+				.by_sample = tr->cls == VALUE_SAMPLE,
+				.trained = pl->depends[tr->matrix] };
 		} else {
-			plan_contraction(pl, t, k, legs, nleg);
+			join_legs(pl, t, k);
+			count_contraction(pl, t, k);
 		}
-		count_node(pl, x, k < nleaf);
+		pl->widest = (double)x->size > pl->widest ? (double)x->size : pl->widest;
+		*(x->by_sample ? &pl->sample_entries : &pl->shared_entries) += (double)x->size;
 	}
+}
+
+static void list_offsets(struct tensor_plan *pl, struct tensor_term *t, uint32_t node)
+{
+	struct tensor_node *x = &t->node[node];
+	const struct tensor_node *a = &t->node[children(t, node)[0]];
+	const struct tensor_node *b = &t->node[children(t, node)[1]];
+	mem_auto uint32_t *sum = mem_alloc(a->nleg + 1, sizeof *sum);
+	uint32_t nsum = 0, same;
+
+	for (uint32_t k = 0; k < a->nleg; k++)
+		if (has_leg(b->leg, b->nleg, a->leg[k]))
+			sum[nsum++] = a->leg[k];
+	uint32_t nrow = a->nleg - nsum, ncolumn = b->nleg - nsum;
+	const uint32_t *column = x->leg + nrow;
+
+	x->a_row = offsets(pl, t->network, a, x->leg, nrow, &x->m);
+	x->a_column = offsets(pl, t->network, a, sum, nsum, &x->k);
+	x->b_row = offsets(pl, t->network, b, sum, nsum, &same);
+	x->b_column = offsets(pl, t->network, b, column, ncolumn, &x->n);
+	x->c_row = offsets(pl, t->network, x, x->leg, nrow, &same);
+	x->c_column = offsets(pl, t->network, x, column, ncolumn, &same);
+	size_t pack = x->k > x->m ? x->k : x->m;
+	pack = pack > x->n ? pack : x->n;
+	pl->npack = pl->npack > pack ? pl->npack : pack;
 }
 
 /* ---- memory ---- */
@@ -220,10 +237,17 @@ struct tensor_plan *tensor_plan_new(const struct program *p)
 			tensor_plan_free(pl);
 			return NULL;
 		}
-		plan_term(pl, t);
+		size_term(pl, t);
 	}
 	place_all(pl);
 	return pl;
+}
+
+void tensor_plan_offsets(struct tensor_plan *pl)
+{
+	for (uint32_t k = 0; k < pl->set.nterm; k++)
+		for (uint32_t i = pl->term[k].network->nleaf; i < pl->term[k].tree.nnode; i++)
+			list_offsets(pl, &pl->term[k], i);
 }
 
 void tensor_plan_free(struct tensor_plan *pl)
@@ -262,6 +286,6 @@ double tensor_plan_bytes(const struct tensor_plan *pl, unsigned nworker, bool gr
 
 	if (gradient)
 		entries += (double)pl->ngradient_sample * pl->lanes + (double)pl->ngradient_shared;
-	entries += (double)pl->npack * CONTRACTION_COLUMNS;
-	return sizeof(double) * ((double)pl->nshared + nworker * entries);
+	return sizeof(double) * ((double)pl->nshared + nworker * entries)
+		+ sizeof(uint32_t) * pl->table_entries;
 }

@@ -12,10 +12,13 @@
 struct tensor_node {
 	bool by_sample;
 	bool trained;       /* a weight is below it: gradients go there */
-	size_t size;        /* entries */
+	uint32_t nleg;
+	const uint32_t *leg; /* edges, in the order in which they lie in memory, the last fastest */
+	size_t size;         /* entries */
 	size_t at;          /* entry of its first in the memory of the engine, or of a worker */
 	size_t gradient_at; /* the same of gradients, all in the memory of a worker */
-	/* Of node nleaf + k: C[m, n] of A[m, k] B[k, n], the tensors of its children; offsets of rows and columns. */
+	/* Of node nleaf + k: C[m, n] of A[m, k] B[k, n], the tensors of its children; offsets of rows and columns
+	 * (tensor_plan_offsets). */
 	uint32_t m, n, k;
 	const uint32_t *a_row, *a_column, *b_row, *b_column, *c_row, *c_column;
 };
@@ -39,12 +42,15 @@ struct tensor_plan {
 	double shared_work, shared_entries, sample_work, sample_entries;
 	uint32_t nsample_node; /* contractions of a sample */
 	double widest;
+	double table_entries; /* of offsets */
 	bool *depends; /* (set.set.n) matrices that depend on weights */
 };
 
 /* NULL: not possible (tensor_obstacle says why). Of *p alone: equal programs have equal plans. */
 struct tensor_plan *tensor_plan_new(const struct program *p);
 void tensor_plan_free(struct tensor_plan *pl);
+/* Fills in the offsets: memory that tensor_plan_bytes counts. */
+void tensor_plan_offsets(struct tensor_plan *pl);
 /* Operations of a batch of nsample samples. */
 double tensor_plan_flops(const struct tensor_plan *pl, uint32_t nsample, bool gradient);
 double tensor_plan_effort(const struct tensor_plan *pl, uint32_t nsample, bool gradient);

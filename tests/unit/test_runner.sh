@@ -36,8 +36,12 @@ runs "1 passed, 1 failed, 0 skipped" 1 "a test without a plan" tests/t/noplan.sh
 runs "1 passed, 1 failed, 0 skipped" 1 "fewer points than planned" tests/t/short.sh
 runs "1 passed, 1 failed, 0 skipped" 1 "a bad exit status" tests/t/status.sh
 runs "1 passed, 1 failed, 0 skipped" 1 "a crash" tests/t/crash.sh
+tap_has run.out "ended by signal 11, after: ok 1 - a" "a crash is shown with the point before it"
 runs "1 passed, 1 failed, 0 skipped" 1 "a test that takes too long" -t 1 tests/t/slow.sh
 runs "0 passed, 1 failed, 0 skipped" 1 "a test that does not exist" tests/t/absent.sh
+tap_has run.out "FAIL tests/t/absent.sh: there is no such test" "which the message says"
+runs "1 passed, 2 failed, 1 skipped" 1 "a program that does not exist, or is none" tests/t/good tests/t/good.c tests/t/good.sh
+tap_has run.out "FAIL tests/t/good: it is not built: make all tests/t/good" "the message says how it is made"
 
 mkdir hand
 for shell in sh bash; do

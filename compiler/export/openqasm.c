@@ -405,7 +405,7 @@ static int put_under(struct writer *q, const struct item *it, const struct site 
 	if (gate_row(it->gate)->flags & GATE_WORD)
 		return put_family(q, it, angle, s, controls);
 	if (!n && it->gate != GATE_ID && it->gate != GATE_U0)
-		BUG("no parts of gate number %d", (int)it->gate);
+		BUG("openqasm_parts.c has no parts of gate %s", gate_row(it->gate)->name);
 	for (size_t k = 0; !code && k < n; k++)
 		code = put_part(q, &part[s->adjoint ? n - 1 - k : k], angle, s, controls);
 	return code;

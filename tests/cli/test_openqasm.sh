@@ -81,6 +81,12 @@ END
 	echo 'ctrl @ ctrl @ ctrl @ ctrl @ ctrl @ negctrl @ gphase(a[0]) q[5], q[2], q[3], q[4], q[1], q[0];'
 	echo 'observe z(q);'
 } >gates.qcnn
+# The rows that are their own base and have a matrix: parts of each must have been tried.
+sed -n 's/^GATE([0-9]*, \([A-Z0-9_]*\), "\([A-Za-z0-9_]*\)", 0, [0-9], [0-9], \([A-Z0-9|]*\), \1, .*/\2 \3/p' "$top_srcdir/lang/gates.def" |
+	awk '$2 !~ /WORD|STEP|COMPOSITE/ { print $1 }' >rows
+tap_ok "rows of gates.def are read" grep -qx fsim rows
+tap_is "$(while read -r gate; do grep -q "^ctrl @ $gate[ (]" gates.qcnn || echo "$gate"; done <rows)" "" \
+	"the list of this test has all gates of lang/gates.def that need parts"
 
 # as_model FILE: OpenQASM as a model, for what --emit=openqasm writes is nearly one.
 as_model() {

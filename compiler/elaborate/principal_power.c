@@ -85,11 +85,21 @@ static bool one_wire_power(struct design *d, const cplx u[4], double p, uint32_t
 	return true;
 }
 
-/* One angle a row: how its eigenphase follows from the angle. */
-static const struct { enum gate gate, to; double phase_per_angle; } family[] = {
-	{ GATE_PPAULI, GATE_PPAULI, PI }, { GATE_POW_H, GATE_POW_H, PI }, { GATE_POW_SWAP, GATE_POW_SWAP, PI },
-	{ GATE_RPAULI, GATE_RPAULI, 0.5 }, { GATE_POW_ISWAP, GATE_POW_ISWAP, PI / 2 },
-	{ GATE_SISWAP, GATE_POW_ISWAP, PI / 2 }, { GATE_PHASE_ALL, GATE_PHASE_ALL, 1 },
+/* Gates on several wires, and how an eigenphase follows from their angle; signs: its negative is an eigenphase, too,
+ * and at pi both have the principal phase pi, which the gate cannot have. A gate that is added here gets lines in
+ * tests/lang, a phase beyond pi in test_meaning.c, with signs the phase pi in language.txt, and its name in the help of
+ * elab_modifier.c. */
+static const struct {
+	enum gate gate, to;
+	double phase_per_angle;
+	bool signs;
+} family[] = {
+	{ GATE_PPAULI, GATE_PPAULI, PI, false },
+	{ GATE_POW_SWAP, GATE_POW_SWAP, PI, false },
+	{ GATE_RPAULI, GATE_RPAULI, 0.5, true },
+	{ GATE_POW_ISWAP, GATE_POW_ISWAP, PI / 2, true },
+	{ GATE_SISWAP, GATE_POW_ISWAP, PI / 2, false },
+	{ GATE_PHASE_ALL, GATE_PHASE_ALL, 1, false },
 };
 
 static bool family_power(struct design *d, const struct item *it, double p, uint32_t *out)
@@ -103,8 +113,7 @@ static bool family_power(struct design *d, const struct item *it, double p, uint
 		double phase = wrap(angle[0] * family[i].phase_per_angle), scaled = p * phase / family[i].phase_per_angle;
 		if (!isfinite(scaled))
 			return false;
-		/* at pi both signs have the principal phase pi, which the row cannot say */
-		if (phase == PI && (it->gate == GATE_RPAULI || it->gate == GATE_POW_ISWAP))
+		if (phase == PI && family[i].signs)
 			return false;
 		uint32_t x = exprs_const(&d->exprs, scaled);
 		*out = design_gate(d, "power", family[i].to, it->word, &x);

@@ -199,6 +199,10 @@ static const struct {
 	{ "pow(0.5) @ pow(0.5) @ y q[0];", "pow(0.25) @ y q[0];" },
 	{ "pow(0.5) @ pow(1.5) @ y q[0];", "pow(-0.25) @ y q[0];" },
 	{ "pow(0.5) @ iswap q[0], q[1];", "SISWAP q[0], q[1];" },
+	{ "pow(0.5) @ SISWAP q[0], q[1];", "pow(0.25) @ iswap q[0], q[1];" },
+	{ "pow(0.5) @ pow(3.5) @ iswap q[0], q[1];", "pow(-0.25) @ iswap q[0], q[1];" },
+	{ "pow(0.5) @ pow(1.5) @ swap q[0], q[1];", "pow(-0.25) @ swap q[0], q[1];" },
+	{ "pow(0.5) @ pow(1.5) @ zz q[0], q[1];", "pow(-0.25) @ zz q[0], q[1];" },
 	{ "pow(3) @ pow(1.0/3) @ g(0.4, 1.9) q[0];", "g(0.4, 1.9) q[0];" },
 	{ "pow(3) @ pow(1.0/3) @ u3(0.4, 1.9, -2.2) q[0];", "u3(0.4, 1.9, -2.2) q[0];" },
 	{ "pow(5) @ pow(0.2) @ sx q[0];", "sx q[0];" },
@@ -206,6 +210,7 @@ static const struct {
 	{ "pow(2) @ pow(0.5) @ rz(2*pi) q[0];", "rz(2*pi) q[0];" },
 	{ "ctrl @ pow(2) @ pow(0.5) @ h q[0], q[1];", "ch q[0], q[1];" },
 	{ "pow(0.5) @ gphase(1.0);", "gphase(0.5);" },
+	{ "pow(0.5) @ gphase(4.0);", "gphase(2.0 - pi);" },
 	{ "pow(1000001) @ x q[0];", "x q[0];" },
 	/* operands */
 	{ "h q;", "for int i in [0:4] { h q[i]; }" },

@@ -25,6 +25,11 @@ static void run(const struct optimizer_row *o, const double *option, const uint8
 	}
 	u.step = STEPS;
 	optimizer_finish(o, &u);
+	bool untouched = true;
+	for (unsigned k = optimizer_slots(o, option); k < OPTIMIZER_SLOTS_MAX; k++)
+		for (int i = 0; i < N; i++)
+			untouched = untouched && memory[k][i] == 0;
+	tap_ok(untouched, "%s: it uses no more slots than its row names", o->name);
 }
 
 static void test_line(const struct numbers *r)
@@ -84,6 +89,19 @@ static void test_shared(const struct optimizer_row *row)
 	tap_is_str(row->slot_name[row->nslot], "ema", "%s: the last slot", row->name);
 }
 
+/* A schedule may end at 0. */
+static void test_rate_zero(const struct optimizer_row *row)
+{
+	double option[OPTIMIZER_OPTIONS_MAX], weight[N] = { 0.5, -1.25, 3.0 };
+
+	for (unsigned k = 0; k < row->noption; k++)
+		option[k] = row->option[k].value;
+	option[OPTIMIZER_LEARNING_RATE] = 0;
+	run(row, option, NULL, weight);
+	tap_ok(weight[0] == 0.5 && weight[1] == -1.25 && weight[2] == 3.0,
+		"%s: with a learning rate of 0 the weights stay", row->name);
+}
+
 /* Every row is complete, and its defaults lie in their ranges. */
 static void test_table(unsigned seen)
 {
@@ -98,8 +116,10 @@ static void test_table(unsigned seen)
 		tap_ok(*row[i].doc && *row[i].source && !row[i].update == !is_update && !row[i].search == (is_update || row[i].lacks),
 			"%s has text, source and function", row[i].name);
 		tap_ok(row[i].noption <= OPTIMIZER_OPTIONS_MAX && row[i].nslot <= OPTIMIZER_SLOTS_MAX, "%s: all has room", row[i].name);
-		if (is_update)
+		if (is_update) {
 			test_shared(&row[i]);
+			test_rate_zero(&row[i]);
+		}
 		for (unsigned k = 0; k < row[i].noption; k++) {
 			const struct train_option *o = &row[i].option[k];
 

@@ -12,11 +12,11 @@ tap_ok "there are walks" test -s rows
 while read -r walk function file; do
 	grep -Eq "^([a-z].*[ *])?$function\(.*[^;]\$" "$top_srcdir/$file" 2>/dev/null || echo "$function is not in $file"
 done <rows >missing
-tap_is "$(cat missing)" "" "every function is defined in its file"
+tap_is "$(cat missing)" "" "every function of the walks in CONTRIBUTING.md is defined in its file"
 tap_is "$(awk '{ print $1, $3 }' rows | sort | uniq -d)" "" "no walk visits a file twice"
 tap_is "$(awk '{ n[$1]++ } END { for (w in n) if (n[w] > 12) print w }' rows)" "" "no walk has more than 12 functions"
 
 sed -n '/^## The folders/,/^## [^T]/p' "$top_srcdir/CONTRIBUTING.md" | sed -n 's/^\(| `[a-z/`, ]*\) |.*/\1/p' | grep -o '[a-z][a-z/]*' | sort >listed
 (cd "$top_srcdir" && find lang compiler runtime cli -name '*.[chly]' -o -name '*.cu') | sed 's|/[^/]*$||' | sort -u >folders
-tap_is "$(comm -3 folders listed)" "" "the table of folders has each that holds sources, and no other"
+tap_is "$(comm -3 folders listed)" "" "the table of folders in CONTRIBUTING.md has each that holds sources, and no other"
 tap_done

@@ -8,6 +8,12 @@
 #include "runtime/exec/statevector/observable.h"
 #include "runtime/program/anti_hermitian.h"
 
+const struct target target_ref = {
+	.device = "ref", .kernels = "ref", .version = 1, .usual_gflop_s = 4, .backend = &backend_ref
+};
+
+static const struct target *const targets[] = { &target_ref };
+
 struct backend_state {
 	const struct plan *pl;
 	cplx *u;                     /* (nmatrix_entry) constant and shared matrices */
@@ -219,12 +225,6 @@ static void ref_amplitudes(struct backend_state *b, unsigned worker, uint32_t c,
 	for (uint64_t i = 0; i < n; i++)
 		out[i] = b->psi[bits_spread(first + i, pc->bit_of_wire, pc->nbit)];
 }
-
-const struct target target_ref = {
-	.device = "ref", .kernels = "ref", .version = 1, .usual_gflop_s = 4, .backend = &backend_ref
-};
-
-static const struct target *const targets[] = { &target_ref };
 
 const struct backend backend_ref = {
 	.target = targets,

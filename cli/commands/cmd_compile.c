@@ -15,6 +15,7 @@
 #include "cli/machine.h"
 #include "compiler/export/openqasm.h"
 #include "runtime/exec/statevector/statevector.h"
+#include "runtime/exec/tensor/tensor_summary.h"
 #include "runtime/train/weights/weights.h"
 
 enum emit { EMIT_ASM = 0, EMIT_BYTECODE, EMIT_PLAN, EMIT_CIRCUIT, EMIT_OPENQASM, EMIT_OPENQASM_2 };
@@ -48,6 +49,28 @@ static int limits_of(const struct evaluator_options *eo, bool measure, const cha
 	return code;
 }
 
+/* The plan of a program whose states the method tensor does not hold. */
+static int print_tensor_plan(struct cli *c, const struct program *p,
+	const struct evaluator_options *eo, struct buf *out)
+{
+	const struct options *o = &c->options;
+	const struct engine_problem problem = { .program = p,
+		.options = eo,
+		.nsample = o->given[OPT_PLAN_BATCH] ? (uint32_t)options_count(o, OPT_PLAN_BATCH) : 0 };
+	struct tensor_summary s;
+
+	if (o->given[OPT_MEASURE_PLAN] || o->given[OPT_GPU] || o->given[OPT_MACHINE]
+		|| o->given[OPT_LINK])
+		return cli_usage(c,
+			"--measure, --gpu, --machine and --link are for plans of the method statevector, and this model's is tensor; --method=statevector "
+			"has the plan for state vectors");
+	if (!tensor_summary(&problem, &s))
+		return cli_error(c, -ERR_CONFIG, "the tensors of the program are too large");
+	execution_reasons(p, problem.nsample, eo, "engine     ", "\n", out);
+	tensor_summary_print(&problem, &s, out);
+	return 0;
+}
+
 static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 {
 	const struct options *o = &c->options;
@@ -69,6 +92,10 @@ static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 		return cli_fail(c, &e);
 	eo.outputs_alone = o->given[OPT_FORWARD];
 	eo.gradient = p->nweight_circuit && !eo.outputs_alone ? GRADIENT_ADJOINT : GRADIENT_NONE;
+	if (execution_method(&w, p, 0, &eo, &e))
+		return cli_fail(c, &e);
+	if (eo.method == METHOD_TENSOR)
+		return print_tensor_plan(c, p, &eo, out);
 	struct plan *pl = statevector_plan_new(p, &eo, &e);
 	if (!pl)
 		return cli_fail(c, &e);
@@ -82,8 +109,7 @@ static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 	if (!code)
 		code = link_limits(o->value[OPT_LINK], w.split > 1, &limits, &e);
 	if (!code) {
-		engine_reasons(&(struct engine_problem){ .program = p, .options = &eo },
-			"engine     ", "\n", out);
+		execution_reasons(p, 0, &eo, "engine     ", "\n", out);
 		plan_print(pl, &limits, options_count(o, OPT_PLAN_BATCH), out);
 	}
 	plan_free(pl);

@@ -10,6 +10,7 @@
 #include "runtime/base/buf.h"
 #include "runtime/base/system/cpus.h"
 #include "runtime/base/system/resource_limits.h"
+#include "runtime/exec/engine.h"
 
 static enum gradient_method gradient_of(const char *word)
 {
@@ -21,18 +22,6 @@ static enum gradient_method gradient_of(const char *word)
 		if (!strcmp(word, row[i].word))
 			return row[i].method;
 	BUG("no gradient method %s", word);
-}
-
-static enum method method_of(const char *word)
-{
-#define METHOD_WORD(id, word, text) [METHOD_##id] = word,
-	static const char *const name[METHOD_COUNT] = { "auto", METHODS(METHOD_WORD) };
-#undef METHOD_WORD
-
-	for (unsigned k = 0; word && k < METHOD_COUNT; k++)
-		if (!strcmp(word, name[k]))
-			return (enum method)k;
-	return METHOD_AUTO;
 }
 
 /* Is the device in this build, and on this machine? */
@@ -78,7 +67,7 @@ int execution_options(const struct execution_words *w, struct evaluator_options 
 
 	o.precision = !strcmp(w->precision, "double") || !target_can(o.target, TARGET_SINGLE) ? PRECISION_DOUBLE : PRECISION_SINGLE;
 	o.gradient = w->gradient ? gradient_of(w->gradient) : GRADIENT_NONE;
-	o.method = method_of(w->method);
+	o.method = method_find(w->method);
 	o.shots = w->shots;
 	o.trajectories = w->trajectories;
 	o.optimisations = w->optimisations;
@@ -88,6 +77,43 @@ int execution_options(const struct execution_words *w, struct evaluator_options 
 		o.nthread = cpus_thread_limit();
 	*out = o;
 	return 0;
+}
+
+int execution_method(const struct execution_words *w, const struct program *p, uint32_t nsample,
+	struct evaluator_options *o, struct err *e)
+{
+	struct engine_problem problem = { .program = p, .options = o, .nsample = nsample };
+	bool chosen = o->method == METHOD_AUTO;
+	uint32_t split = o->split;
+	enum method m;
+
+	/* Only state vectors need parts. */
+	if (w->split_auto)
+		o->split = 1;
+	int code = engine_method(&problem, &m, e);
+	if (!code && m == METHOD_TENSOR)
+		split = o->split;
+	o->split = split;
+	if (code)
+		return code;
+	o->method = m;
+	o->method_chosen = chosen;
+	return 0;
+}
+
+void execution_reasons(const struct program *p, uint32_t nsample, const struct evaluator_options *o,
+	const char *before, const char *after, struct buf *out)
+{
+	struct evaluator_options asked = *o;
+	struct engine_problem problem = { .program = p, .options = &asked, .nsample = nsample };
+	enum method m;
+
+	/* As the choice was made, unless a run began with another one. */
+	if (o->method_chosen)
+		asked.method = METHOD_AUTO;
+	if (o->method_chosen && (engine_method(&problem, &m, NULL) || m != o->method))
+		asked.method = o->method;
+	engine_reasons(&problem, before, after, out);
 }
 
 int execution_here(const struct execution_words *w, const struct evaluator_options *o, struct err *e)
@@ -181,6 +207,7 @@ struct execution_words execution_of_config(const struct config *c, const struct 
 			? execution_trajectories((uint64_t)config_int(c, KEY_RUN_TRAJECTORIES))
 			: 0,
 		.split = split_of(c, p),
+		.split_auto = !config_int(c, KEY_RUN_SPLIT),
 		.optimisations = optimisations_of(config_node(c, KEY_RUN_OPTIMIZATIONS)),
 	};
 }

@@ -11,12 +11,20 @@ struct execution_words {
 	uint32_t threads /* 0: auto */, shots /* 0: exact */;
 	uint32_t trajectories;  /* of models with noise channels; 0: the default */
 	uint32_t split;         /* ranks that states are split over; 0: 1 */
+	bool split_auto;        /* as many as states need */
 	unsigned optimisations; /* of enum optimisation */
 	bool plan_alone;        /* only a plan is made: no GPU is needed */
 };
 
 /* -ERR_CONFIG if this build lacks the device, or this machine the device or the instruction set. */
 int execution_options(const struct execution_words *w, struct evaluator_options *out, struct err *e);
+/* Settle the method of o for p, once for all that is computed with it: auto becomes one of the others; nsample: of a batch, 0:
+ * any. -ERR_CONFIG where it is not possible, or no method is. */
+int execution_method(const struct execution_words *w, const struct program *p, uint32_t nsample,
+	struct evaluator_options *o, struct err *e);
+/* engine_reasons, with the reasons of auto where it has chosen the method. */
+void execution_reasons(const struct program *p, uint32_t nsample, const struct evaluator_options *o,
+	const char *before, const char *after, struct buf *out);
 /* With plan_alone, call it before computing on this machine after all: -ERR_CONFIG if the device cannot be used. */
 int execution_here(const struct execution_words *w, const struct evaluator_options *o, struct err *e);
 /* Check that n threads can run here: 0, or -ERR_USAGE. An evaluator would use fewer. */

@@ -10,7 +10,6 @@
 
 #include "runtime/base/order.h"
 #include "runtime/base/system/cpus.h"
-#include "runtime/exec/engine.h"
 #include "runtime/exec/statevector/split/split.h"
 #include "runtime/log/svg.h"
 
@@ -99,9 +98,6 @@ static void machine(const struct train_report *p, struct buf *out)
 {
 	const struct train_job *j = &p->job->train;
 	const struct evaluator_options *x = &j->exec;
-	const struct engine_problem problem = {
-		.program = j->program, .options = x, .nsample = train_batch_size(j)
-	};
 	buf_auto b = BUF_INIT;
 	char host[256] = "";
 
@@ -110,14 +106,18 @@ static void machine(const struct train_report *p, struct buf *out)
 	row("machine", host, out);
 	row("processor", cpus_model(), out);
 	buf_printf(&b, "%s, %s, %s, %u thread%s", execution_device(x), execution_isa(x),
-		x->precision == PRECISION_DOUBLE ? "double precision" : "single precision", x->nthread, x->nthread == 1 ? "" : "s");
+		x->precision == PRECISION_DOUBLE || x->method == METHOD_TENSOR ? "double precision"
+									       : "single precision",
+		x->nthread, x->nthread == 1 ? "" : "s");
 	row("computed with", b.data, out);
 	if (*p->job->device_reason)
 		row("device chosen as", p->job->device_reason, out);
 	if (x->rank && *x->rank->way)
 		row("GPUs exchanged by", x->rank->way, out);
 	buf_clear(&b);
-	engine_reasons(&problem, "<tr><th>engine</th><td>", "</td></tr>\n", out);
+	row("method", method_name(x->method), out);
+	execution_reasons(j->program, train_batch_size(j), x, "<tr><th>engine</th><td>",
+		"</td></tr>\n", out);
 	optimisation_use_text(&p->job->optimisations, &b);
 	row("exact optimisations",
 		b.len ? b.data : "none that reduced the number of operations by 5 % or more", out);

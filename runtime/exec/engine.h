@@ -69,6 +69,8 @@ struct engine {
 	/* Optional: of one sample of such a batch; with options->gradient, with a gradient. -ERR_CONFIG where the program is
 	 * too large, or no such batch is evaluated by the engine. */
 	int (*cost)(const struct engine_problem *p, struct engine_cost *out);
+	/* Optional: -ERR_CONFIG, with the reason, where a problem without obstacle is too large, whatever memory there is. */
+	int (*check)(const struct engine_problem *p, struct err *e);
 	/* Optional: those of options->optimisations that the engine can make use of with these options. */
 	unsigned (*optimisations)(const struct evaluator_options *o);
 	/* The exact optimisations that it uses; the last row has no text. */
@@ -164,6 +166,11 @@ enum { ENGINES_MAX = ENGINES(ENGINE_COUNT) };
 /* The engines that evaluate batches of the problem, those first that are offered a batch first; their number. The
  * last accepts every batch. The choice depends on program, options and target alone, never on times, threads or free memory. */
 unsigned engine_choose(const struct engine_problem *p, const struct engine *out[ENGINES_MAX]);
+/* The method of the problem: that of its options, or the one that auto chooses. -ERR_CONFIG, with the reasons, where it is not
+ * possible, or no method is. */
+int engine_method(const struct engine_problem *p, enum method *out, struct err *e);
+/* Adds to the text of *e, an error of the method that auto has chosen, why the other one is not possible, where it is not. */
+void engine_method_explain(const struct engine_problem *p, struct err *e);
 /* What a sample takes by the last of them, which accepts every batch. */
 int engine_cost(const struct engine_problem *p, struct engine_cost *out);
 /* The exact optimisations of options->optimisations that it can make use of. */

@@ -50,6 +50,20 @@ static void bound_readouts(struct evaluator *ev)
 				DBL_MAX);
 }
 
+/* The method, where it is still to be chosen. */
+static int choose_method(struct evaluator *ev, struct err *e)
+{
+	const struct engine_problem problem = { .program = ev->whole, .options = &ev->o };
+	enum method m;
+	int code = engine_method(&problem, &m, e);
+
+	if (code)
+		return code;
+	ev->o.method_chosen |= ev->o.method == METHOD_AUTO;
+	ev->o.method = m;
+	return 0;
+}
+
 static bool take_worker(struct evaluator *ev, struct evaluator_worker *w)
 {
 	size_t nvector = ev->layout.nvector + 1, nhead = head_weights(ev) + (size_t)1;
@@ -101,9 +115,15 @@ int evaluator_new(const struct program *p, const struct evaluator_options *o, st
 	ev->o = *o;
 	if (ev->o.nthread == 0)
 		ev->o.nthread = 1;
+	if (!code)
+		code = choose_method(ev, e);
 	if (!code) {
 		ev->p = evaluator_program(p, &ev->o, &ev->arena);
 		code = open_engines(ev, e);
+		if (code == -ERR_CONFIG && ev->o.method_chosen)
+			engine_method_explain(&(struct engine_problem){ .program = p,
+						      .options = &ev->o },
+				e);
 	}
 	if (!code) {
 		ev->on = &ev->engine[ev->nengine - 1];
@@ -246,6 +266,9 @@ int evaluator_trajectory(struct evaluator *ev, uint32_t c, const double *input_r
 
 	if (ev->p != ev->whole)
 		BUG("the state of a circuit is asked for, and others are evaluated");
+	if (!last->engine->amplitudes)
+		return err_set(e, -ERR_CONFIG, "the method %s has no state vectors",
+			last->engine->name);
 	return last->engine->amplitudes(last->state, c, &b, trajectory, out, e);
 }
 

@@ -27,6 +27,10 @@ enum gradient_method { GRADIENT_NONE = 0, GRADIENT_ADJOINT, GRADIENT_SHIFT, GRAD
 #define METHOD_ENUM(id, word, text) METHOD_##id,
 enum method { METHOD_AUTO = 0, METHODS(METHOD_ENUM) METHOD_COUNT };
 #undef METHOD_ENUM
+/* "auto", "statevector", "tensor". */
+const char *method_name(enum method m);
+/* NULL or an unknown word: METHOD_AUTO. */
+enum method method_find(const char *word);
 
 /* How states are held. */
 enum shape {
@@ -45,6 +49,7 @@ enum { TRAJECTORIES_DEFAULT = 100, TRAJECTORIES_MAX = 1 << 20 }; /* of a sample 
 struct evaluator_options {
 	const struct target *target; /* NULL: the best of the processor that runs here */
 	enum method method;
+	bool method_chosen; /* it is what auto chose (engine_method): errors say why no other one is possible */
 	enum precision precision;
 	unsigned nthread;            /* at least 1 */
 	uint64_t devices; /* of the target's, those that may be used: bit k for number k; 0: all */
@@ -137,6 +142,7 @@ const struct program *evaluator_program(const struct program *p, const struct ev
 
 /* Plan, memory check (-ERR_CONFIG naming needed and available bytes, before anything is
  * allocated), buffers.  p is borrowed. */
+/* With METHOD_AUTO, engine_method chooses; -ERR_CONFIG, too, where the method of the options is not possible. */
 int evaluator_new(const struct program *p, const struct evaluator_options *o, struct evaluator **out, struct err *e);
 void evaluator_free(struct evaluator *ev);
 
@@ -196,7 +202,8 @@ uint32_t trajectories_of(const struct program *p, const struct evaluator_options
 /* Those of shots that trajectory t of n gets. */
 uint32_t trajectory_shots(uint32_t shots, uint32_t n, uint32_t t);
 
-/* (Where evaluator_program is the caller's.)  State vector of circuit c for one row of input: out[2^nwire]. */
+/* (Where evaluator_program is the caller's.)  State vector of circuit c for one row of input: out[2^nwire]. -ERR_CONFIG: the method
+ * has no state vectors. */
 int evaluator_state(struct evaluator *ev, uint32_t c, const double *input_row, cplx *out, struct err *e);
 /* The same with noise channels: of a trajectory of the sample at position `sample`. */
 int evaluator_trajectory(struct evaluator *ev, uint32_t c, const double *input_row, uint32_t sample,

@@ -17,6 +17,7 @@ libexec_a_SOURCES = \
 	runtime/exec/engine.h \
 	runtime/exec/engine_choose.c \
 	runtime/exec/engine_items.c \
+	runtime/exec/engine_method.c \
 	runtime/exec/evaluator.c \
 	runtime/exec/evaluator.h \
 	runtime/exec/evaluator_phases.c \
@@ -88,4 +89,6 @@ libexec_a_SOURCES = \
 	runtime/exec/tensor/tensor.c \
 	runtime/exec/tensor/tensor_plan.c \
 	runtime/exec/tensor/tensor_plan.h \
+	runtime/exec/tensor/tensor_summary.c \
+	runtime/exec/tensor/tensor_summary.h \
 	runtime/exec/tensor/transfer_matrix.c

@@ -91,6 +91,16 @@ static int statevector_cost(const struct engine_problem *p, struct engine_cost *
 	return 0;
 }
 
+static int statevector_check(const struct engine_problem *p, struct err *e)
+{
+	struct plan *pl = statevector_plan_new(p->program, p->options, e);
+
+	if (!pl)
+		return -ERR_CONFIG;
+	plan_free(pl);
+	return 0;
+}
+
 static void statevector_describe(const struct engine_problem *p, struct buf *out)
 {
 	struct evaluator_options plain = *p->options;
@@ -668,13 +678,18 @@ static const struct statevector *statevector_of(const struct evaluator *ev)
 	return evaluator_engine(ev, &engine_statevector);
 }
 
-const struct plan *statevector_plan(const struct evaluator *ev) { return statevector_of(ev)->pl; }
+const struct plan *statevector_plan(const struct evaluator *ev)
+{
+	const struct statevector *sv = statevector_of(ev);
+
+	return sv ? sv->pl : NULL;
+}
 
 const struct plan_seconds *statevector_passes(const struct evaluator *ev, uint32_t c)
 {
 	const struct statevector *sv = statevector_of(ev);
 
-	return sv->state && sv->backend->passes ? sv->backend->passes(sv->state, c) : NULL;
+	return sv && sv->state && sv->backend->passes ? sv->backend->passes(sv->state, c) : NULL;
 }
 
 static const struct engine_optimisation statevector_uses[] = {
@@ -691,6 +706,7 @@ const struct engine engine_statevector = {
 	.obstacle = statevector_obstacle,
 	.describe = statevector_describe,
 	.cost = statevector_cost,
+	.check = statevector_check,
 	.optimisations = statevector_optimisations,
 	.uses = statevector_uses,
 	.program = light_cones_program,

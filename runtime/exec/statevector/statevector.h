@@ -156,10 +156,10 @@ void difference_unit(struct statevector *sv, struct scratch *w, uint32_t count, 
 
 /* ---- for those who know this engine ---- */
 
-/* The plan of an evaluator. */
+/* The plan of an evaluator; NULL: its method is another one. */
 const struct plan *statevector_plan(const struct evaluator *ev);
 /* Seconds of the latest call's passes over circuit c of a state that all threads share: [nstage], then readouts and
- * lambda; of its last sample. NULL where states are not shared. */
+ * lambda; of its last sample. NULL where states are not shared, or there are none. */
 const struct plan_seconds *statevector_passes(const struct evaluator *ev, uint32_t c);
 /* The plan that the engine makes for a problem, the caller's to free; NULL: it cannot be made. */
 struct plan *statevector_plan_new(const struct program *p, const struct evaluator_options *o,

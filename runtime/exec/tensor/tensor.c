@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The engine of tensor contraction: its table, its life, and units of a batch. */
 #include "runtime/exec/tensor/tensor_plan.h"
+#include "runtime/exec/tensor/tensor_summary.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +13,8 @@
 
 enum {
 	QUBITS_LEAST = 16, /* with fewer, 2^n amplitudes are few: not worth looking for an order of contraction */
-	USUAL_SAMPLES = 1000,
+	USUAL_SAMPLES = TENSOR_USUAL_SAMPLES,
+	MIB = 1 << 20,
 	ALIGNMENT = 64
 };
 
@@ -73,7 +75,7 @@ static const char *tensor_obstacle(const struct engine_problem *p)
 	if (o->method == METHOD_AUTO && program_nwire(p->program) < QUBITS_LEAST)
 		return "state vectors of less than 16 qubits are small";
 	if (!target_or_best(o->target)->contraction)
-		return "the device has no kernels for it";
+		return "only the device cpu contracts tensors (run.device)";
 	if (program_is_noisy(p->program))
 		return "noise channels are drawn for each sample by itself";
 	if (o->shots)
@@ -99,20 +101,31 @@ static int tensor_cost(const struct engine_problem *p, struct engine_cost *out)
 	return 0;
 }
 
-static void tensor_describe(const struct engine_problem *p, struct buf *out)
+static int tensor_check(const struct engine_problem *p, struct err *e)
 {
-	uint32_t n = p->nsample ? p->nsample : USUAL_SAMPLES;
 	struct tensor_plan *pl = tensor_plan_new(p->program);
 
-	if (!pl) {
+	if (!pl)
+		return err_set(e, -ERR_CONFIG, "a tensor has more than 2^32 entries");
+	tensor_plan_free(pl);
+	return 0;
+}
+
+static void tensor_describe(const struct engine_problem *p, struct buf *out)
+{
+	bool gradient = p->options->gradient != GRADIENT_NONE;
+	struct tensor_summary s;
+
+	if (!tensor_summary(p, &s)) {
 		buf_str(out, "too large");
 		return;
 	}
 	buf_printf(out,
-		"%.4g operations a sample in batches of %u, in double precision; %u network%s, the largest tensor of %.4g entries",
-		tensor_plan_flops(pl, n, p->options->gradient != GRADIENT_NONE) / n, n,
-		pl->set.nterm, pl->set.nterm == 1 ? "" : "s", pl->widest);
-	tensor_plan_free(pl);
+		"%.4g operations a sample in batches of %u, in double precision; %u network%s, %u contraction%s, the largest tensor of "
+		"%.4g entries; units of %u sample%s, %.4g MiB a thread and %.4g MiB for all",
+		gradient ? s.gradient_flops : s.forward_flops, s.batch, s.nnetwork,
+		s.nnetwork == 1 ? "" : "s", s.ncontraction, s.ncontraction == 1 ? "" : "s", s.largest,
+		s.width, s.width == 1 ? "" : "s", s.thread_bytes / MIB, s.shared_bytes / MIB);
 }
 
 /* ---- life ---- */
@@ -761,6 +774,7 @@ const struct engine engine_tensor = {
 	.obstacle = tensor_obstacle,
 	.describe = tensor_describe,
 	.cost = tensor_cost,
+	.check = tensor_check,
 	.program = tensor_program,
 	.open = tensor_open,
 	.close = tensor_close,

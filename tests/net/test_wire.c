@@ -52,6 +52,7 @@ static void put_all(struct buf b[MESSAGES])
 		.kernels = "avx512",
 		.precision = 1,
 		.gradient = 1,
+		.method = 2,
 		.again = 1,
 		.forward = 1,
 		.share = 2,
@@ -116,8 +117,8 @@ static void test_values(const struct buf b[MESSAGES])
 	tap_ok(value[1] == -2 && value[3] == 1e300, "readouts keep their bits");
 	tap_ok(v[1].a == INT64_MAX && v[1].b == INT64_MIN && v[0].b == -1, "and so do sums");
 	wire_get_job((const uint8_t *)b[6].data, b[6].len, &j);
-	tap_ok(!strcmp(j.loss, "mse") && j.again == 1 && j.forward == 1 && j.option[1] == -1
-			&& j.nprogram == 5 && !memcmp(j.program, "bytes", 5),
+	tap_ok(!strcmp(j.loss, "mse") && j.method == 2 && j.again == 1 && j.forward == 1
+			&& j.option[1] == -1 && j.nprogram == 5 && !memcmp(j.program, "bytes", 5),
 		"a job keeps its fields");
 	tap_ok(j.nrank == 4 && j.nplaces == 4 && !memcmp(j.places, "ssh\n", 4),
 		"and where its group is");
@@ -186,12 +187,12 @@ static void test_wrong(struct buf b[MESSAGES])
 		{ 14, 9, 0, "rows without numbers" },
 		{ 14, 13, UINT32_MAX, "more rows than bytes" },
 		{ 14, 17, 7, "a row twice" },
-		{ 6, 52, UINT32_MAX, "places longer than all" },
-		{ 6, 98, 5, "more files than there may be" },
-		{ 6, 142, 0, "a file without a name" },
-		{ 6, 142, UINT32_MAX, "a name longer than all" },
-		{ 6, 141, 0, "a name with a NUL" },
-		{ 6, 142, UINT32_MAX, "a text longer than all" },
+		{ 6, 53, UINT32_MAX, "places longer than all" },
+		{ 6, 99, 5, "more files than there may be" },
+		{ 6, 143, 0, "a file without a name" },
+		{ 6, 143, UINT32_MAX, "a name longer than all" },
+		{ 6, 142, 0, "a name with a NUL" },
+		{ 6, 143, UINT32_MAX, "a text longer than all" },
 		{ 15, 1, 4, "a level beyond all" },
 		{ 15, 11, UINT32_MAX, "more memory than there can be" },
 		{ 15, 15, WIRE_PROFILE_MAX + 1, "a longer answer than is allowed" },

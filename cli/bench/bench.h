@@ -95,7 +95,8 @@ struct bench_result {
 	uint64_t start_steps;        /* of the plan, constant at the start: done once a call for all samples */
 	uint64_t workers;            /* on other hosts, of `threads` each (0: they differ); 0: this process */
 	bool gradient;
-	const char *precision, *isa, *device, *shape, *limit;      /* limit: what bounds it, "stream" or "fma" */
+	const char *method, *precision, *isa, *device, *shape,
+		*limit;              /* limit: what bounds it, "stream" or "fma" */
 	const char *start;           /* of bench_program */
 	const char *optimisations;   /* names between ", "; "" when none */
 	uint64_t seed;
@@ -105,7 +106,7 @@ struct bench_result {
 	const char *doubt;           /* why it is not reliable, or "" */
 	uint64_t measured;           /* times that the case was measured; the most reliable one is kept */
 	double compile_seconds, allocate_seconds, first_seconds;
-	double bytes, flops_nominal, flops_executed; /* of one call */
+	double bytes, flops_nominal, flops_executed; /* of one call; NAN: no states are held */
 	/* Seconds of a call by phase (base/profile/phases.def; PHASE_WAIT: of none); passes: forward, backward, exchange and combine. NAN:
 	 * not measured. */
 	double parts[PHASE_COUNT], passes_seconds;

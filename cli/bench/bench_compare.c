@@ -41,7 +41,7 @@ static uint64_t count_of(const json_t *old, const char *key)
 	return (uint64_t)json_integer_value(json_object_get(old, key));
 }
 
-/* What tells its case from others. Older files have no workers. */
+/* What tells its case from others. Older files have no workers and no methods. */
 static struct bench_result case_of(const json_t *old)
 {
 	return (struct bench_result){ .circuit = text_of(old, "circuit"),
@@ -53,6 +53,8 @@ static struct bench_result case_of(const json_t *old)
 		.gates = count_of(old, "gates"),
 		.seed = count_of(old, "seed"),
 		.gradient = json_is_true(json_object_get(old, "gradient")),
+		.method = *text_of(old, "method") ? text_of(old, "method")
+						  : method_name(METHOD_STATEVECTOR),
 		.precision = text_of(old, "precision"),
 		.isa = text_of(old, "isa"),
 		.device = text_of(old, "device"),
@@ -69,8 +71,9 @@ static bool same_case(const json_t *old, const struct bench_result *r)
 	return !strcmp(o.circuit, r->circuit) && o.qubits == r->qubits && o.layers == r->layers
 		&& o.gates == r->gates && o.batch == r->batch && o.threads == r->threads
 		&& o.workers == r->workers && o.gradient == r->gradient
-		&& !strcmp(o.precision, r->precision) && !strcmp(o.device, r->device)
-		&& !strcmp(o.isa, r->isa) && same_optimisations(old, r->optimisations)
+		&& !strcmp(o.method, r->method) && !strcmp(o.precision, r->precision)
+		&& !strcmp(o.device, r->device) && !strcmp(o.isa, r->isa)
+		&& same_optimisations(old, r->optimisations)
 		&& (!json_object_get(old, "seed") || o.seed == r->seed);
 }
 

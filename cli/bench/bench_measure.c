@@ -5,6 +5,7 @@
 #include "cli/profile/profiling.h"
 #include "cli/signals.h"
 #include "runtime/exec/statevector/statevector.h"
+#include "runtime/exec/tensor/tensor_summary.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -202,13 +203,9 @@ static int measure_parts(struct bench *b, struct bench_result *r, struct err *e)
 
 /* ---- results ---- */
 
-static void describe(struct bench *b, struct bench_result *r)
+static void describe_case(const struct bench *b, struct bench_result *r)
 {
 	const struct bench_case *bc = b->bc;
-	const struct plan *pl = statevector_plan(b->ev);
-	uint32_t passes, nstate = evaluator_states_evolved(b->ev);
-	uint32_t ntrajectory = trajectories_of(b->p, &bc->options);
-	size_t used = 0;
 
 	r->circuit = bc->program->name;
 	r->start = bc->program->start;
@@ -220,15 +217,42 @@ static void describe(struct bench *b, struct bench_result *r)
 	r->gates = bc->program->gates;
 	r->weights = b->p->nweight_circuit;
 	r->gradient = bc->gradient;
+	r->method = method_name(bc->options.method);
+	r->compile_seconds = bc->program->compile_seconds;
+}
+
+static void describe_tensors(const struct bench *b, struct bench_result *r)
+{
+	const struct target *t = target_or_best(b->options.target);
+	struct tensor_summary s = { 0 };
+
+	r->precision = "double";
+	r->device = t->device;
+	r->isa = t->kernels;
+	r->shape = "tensors";
+	r->optimisations = "";
+	tensor_summary(&(struct engine_problem){ .program = b->p, .options = &b->options }, &s);
+	r->unit_bytes = s.thread_bytes;
+	evaluator_work(b->ev, &r->flops_executed, &r->bytes);
+	r->bytes = r->flops_nominal = NAN;
+}
+
+static void describe_states(const struct bench *b, const struct plan *pl, struct bench_result *r)
+{
+	const struct bench_case *bc = b->bc;
+	uint32_t passes, nstate = evaluator_states_evolved(b->ev);
+	uint32_t ntrajectory = trajectories_of(b->p, &bc->options);
+	size_t used = 0;
+
 	r->precision = pl->precision == PRECISION_DOUBLE ? "double" : "single";
 	r->device = pl->target->device;
 	r->isa = target_can(pl->target, TARGET_STAGES) ? pl->target->kernels : "none";
 	r->shape = pl->shape == SHAPE_BATCHED   ? "samples"
 		: pl->shape == SHAPE_PER_THREAD ? "state"
 						: "shared";
-	r->unit_bytes = ldexp((pl->precision == PRECISION_DOUBLE ? 16 : 8) * (bc->gradient ? 2 : 1) * pl->width,
+	r->unit_bytes = ldexp((pl->precision == PRECISION_DOUBLE ? 16 : 8) * (bc->gradient ? 2 : 1)
+			* pl->width,
 		(int)program_nwire(pl->program));
-	r->compile_seconds = bc->program->compile_seconds;
 	plan_flops(pl, bc->gradient, &r->flops_executed, &r->flops_nominal);
 	plan_traffic(pl, bc->gradient, &r->bytes, &passes);
 	evaluator_work(b->ev, &r->flops_executed, &r->bytes);
@@ -253,6 +277,14 @@ static void describe(struct bench *b, struct bench_result *r)
 			"%sheisenberg_tail of %u qubit%s", used ? ", " : "", plan_tail_qubits(pl),
 			plan_tail_qubits(pl) == 1 ? "" : "s");
 	r->optimisations = r->optimisation_text;
+}
+
+static void describe(const struct bench *b, struct bench_result *r)
+{
+	const struct plan *pl = statevector_plan(b->ev);
+
+	describe_case(b, r);
+	pl ? describe_states(b, pl, r) : describe_tensors(b, r);
 }
 
 /* The least time that the machine allows: arithmetic, or streaming where the state is in no core's cache.  Limits are those
@@ -281,6 +313,8 @@ static void expect(const struct bench *b, const struct limits *l, struct bench_r
 	const struct plan *pl = statevector_plan(b->ev);
 
 	r->floor_seconds = r->share_of_floor = NAN;
+	if (!pl)
+		return;
 	if (!l) {
 		bench_passes_expect(r, pl, NULL);
 		return;

@@ -30,6 +30,7 @@ static const struct field {
 	FIELD(NULL, "workers", COUNT, workers),
 	FIELD(NULL, "device", TEXT, device),
 	FIELD(NULL, "isa", TEXT, isa),
+	FIELD(NULL, "method", TEXT, method),
 	FIELD(NULL, "shape", TEXT, shape),
 	FIELD(NULL, "unit_bytes", REAL, unit_bytes),
 	FIELD(NULL, "optimizations", TEXT, optimisations),
@@ -204,8 +205,11 @@ static void put_name(const struct bench_result *r, struct buf *out)
 	size_t len = strlen(r->circuit);
 
 	/* The end of a path tells more than its beginning. */
-	buf_printf(out, "%s%s%s%s%s", len > NAME_MAX_SHOWN ? "..." : "", r->circuit + (len > NAME_MAX_SHOWN ? len - NAME_MAX_SHOWN + 3 : 0), !strcmp(r->start, "product") ? " product" : "",
-		r->gradient ? " gradient" : "", !strcmp(r->precision, "double") ? " double" : "");
+	buf_printf(out, "%s%s%s%s%s%s", len > NAME_MAX_SHOWN ? "..." : "",
+		r->circuit + (len > NAME_MAX_SHOWN ? len - NAME_MAX_SHOWN + 3 : 0),
+		!strcmp(r->start, "product") ? " product" : "", r->gradient ? " gradient" : "",
+		!strcmp(r->method, "tensor") ? " tensor" : "",
+		!strcmp(r->precision, "double") ? " double" : "");
 }
 
 /* The spread: the middle 90 % of the calls, relative to the median. */
@@ -227,9 +231,11 @@ static void cells_of(const struct bench_result *r, char cell[COLUMNS][CELL_MAX])
 		100 * (r->high / r->median - 1));
 	bench_seconds_text(r->median / (double)r->batch, cell[7]);
 	rate_text(r->gates_s, cell[8]);
-	snprintf(cell[9], CELL_MAX, "%.1f", r->gb_s);
+	isfinite(r->gb_s) ? snprintf(cell[9], CELL_MAX, "%.1f", r->gb_s)
+			  : snprintf(cell[9], CELL_MAX, "-");
 	snprintf(cell[10], CELL_MAX, r->gflop_s < 1e6 ? "%.1f" : "%.3g", r->gflop_s);
-	snprintf(cell[11], CELL_MAX, "%llu", (unsigned long long)r->passes);
+	r->passes ? snprintf(cell[11], CELL_MAX, "%llu", (unsigned long long)r->passes)
+		  : snprintf(cell[11], CELL_MAX, "-");
 	if (isfinite(r->share_of_limit))
 		snprintf(cell[12], CELL_MAX, "%.0f %% %s", 100 * r->share_of_limit, r->limit);
 	else
@@ -368,10 +374,12 @@ static void put_details(const struct bench_result *r, struct buf *out)
 	bench_seconds_text(r->first_seconds, text);
 	buf_printf(out, ", first call %s; ", text);
 	put_count(r->runs, "run", out);
-	rate_text(r->flops_nominal, rate);
-	buf_printf(out, "; nominal %s%sFLOP", rate, strchr(rate, ' ') ? "" : " ");
-	rate_text(r->nominal_gflop_s * 1e9, rate);
-	buf_printf(out, ", %s%sFLOP/s", rate, strchr(rate, ' ') ? "" : " ");
+	if (isfinite(r->flops_nominal)) {
+		rate_text(r->flops_nominal, rate);
+		buf_printf(out, "; nominal %s%sFLOP", rate, strchr(rate, ' ') ? "" : " ");
+		rate_text(r->nominal_gflop_s * 1e9, rate);
+		buf_printf(out, ", %s%sFLOP/s", rate, strchr(rate, ' ') ? "" : " ");
+	}
 	if (isfinite(r->floor_seconds)) {
 		bench_seconds_text(r->floor_seconds, text);
 		buf_printf(out, "; floor of the plan %s, %.0f %%", text, 100 * r->share_of_floor);

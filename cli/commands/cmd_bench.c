@@ -81,7 +81,8 @@ static int check_case(struct bench_job *j, const struct bench_case *bc)
 {
 	const struct program *p = bc->program->model.program;
 	arena_auto arena = { 0 };
-	const bool stateless = target_can(bc->options.target, TARGET_STATELESS);
+	const bool stateless = target_can(bc->options.target, TARGET_STATELESS)
+		|| bc->options.method == METHOD_TENSOR;
 	struct memory_need need = { .nstate = stateless ? 0 : bc->gradient ? 2 : 1,
 		.precision = bc->options.precision, .available = cpus_memory_available() };
 	struct err e;
@@ -103,7 +104,9 @@ static int add_case(struct bench_job *j, const struct bench_program *bp, uint64_
 	struct execution_words w = { .device = o->value[OPT_DEVICE],
 		.precision = o->value[OPT_PRECISION],
 		.isa = o->value[OPT_ISA],
-		.method = o->given[OPT_METHOD] ? o->value[OPT_METHOD] : "statevector",
+		/* What a bench measures depends on no estimate; a profile shows what a training would do. */
+		.method = o->given[OPT_METHOD] || j->cli->profiling ? o->value[OPT_METHOD]
+								    : method_name(METHOD_STATEVECTOR),
 		.gradient = o->given[OPT_BENCH_GRADIENT] ? "adjoint" : NULL,
 		.threads = (uint32_t)threads,
 		.split = (uint32_t)options_count_or(o, OPT_RANKS, 1),
@@ -114,8 +117,11 @@ static int add_case(struct bench_job *j, const struct bench_program *bp, uint64_
 	if (j->ncase == BENCH_CASES_MAX)
 		return cli_usage(j->cli, "more than %d cases", BENCH_CASES_MAX);
 	*bc = (struct bench_case){ .program = bp, .batch = (uint32_t)batch, .gradient = o->given[OPT_BENCH_GRADIENT] };
-	if (execution_options(&w, &bc->options, &e))
+	if (execution_options(&w, &bc->options, &e)
+		|| execution_method(&w, bp->model.program, (uint32_t)batch, &bc->options, &e)) {
+		err_prefix(&e, "%s", bp->name);
 		return cli_fail(j->cli, &e);
+	}
 	bc->options.start_again = bc->options.batch_again = true;
 	j->ncase++;
 	return check_case(j, bc);

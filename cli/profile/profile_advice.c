@@ -102,7 +102,9 @@ static void precision(struct advisor *a)
 {
 	double s = share(a, phase(a, PHASE_FORWARD) + phase(a, PHASE_BACKWARD));
 
-	if (a->p->precision && !strcmp(a->p->precision, "double"))
+	/* Tensors have no other one. */
+	if (a->p->precision && !strcmp(a->p->precision, "double")
+		&& !(a->p->engine && !strcmp(a->p->engine, "tensor")))
 		add(a, "precision", 1 / (1 - s / 2),
 			arena_printf(&a->p->arena,
 				"States are in double precision, and %.0f %% of the time are passes over them: single precision moves half as "

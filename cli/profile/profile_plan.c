@@ -8,6 +8,7 @@
 #include "runtime/exec/engine.h"
 #include "runtime/exec/statevector/plan/plan_work.h"
 #include "runtime/exec/statevector/statevector.h"
+#include "runtime/exec/tensor/tensor_summary.h"
 
 static uint32_t line_of(const struct program *p, uint32_t span)
 {
@@ -179,6 +180,38 @@ void profile_describe_options(struct profile *p, const struct program *program,
 	}
 }
 
+/* Its contractions are not recorded one by one. */
+static void describe_tensors(struct profile *p, const struct program *program,
+	const struct evaluator_options *o)
+{
+	const struct engine_problem problem = {
+		.program = program, .options = o, .nsample = p->batch_size
+	};
+	struct tensor_summary s = { 0 };
+
+	add_layers(p, program);
+	tensor_summary(&problem, &s);
+	p->width = s.width;
+	p->target = arena_strdup(&p->arena, target_or_best(o->target)->kernels);
+	p->precision = "double";
+	p->shape = arena_printf(&p->arena, "%u tensor network%s, %u contractions", s.nnetwork,
+		s.nnetwork == 1 ? "" : "s", s.ncontraction);
+}
+
+/* The steps and stages of state vectors. */
+static void describe_states(struct profile *p, const struct program *program,
+	const struct evaluator_options *o, const struct plan_limits *l)
+{
+	arena_auto a = { 0 };
+	struct plan *pl = statevector_plan_new(evaluator_program(program, o, &a), o, NULL);
+
+	if (pl) {
+		add_layers(p, pl->program);
+		add_plan(p, pl, l);
+	}
+	plan_free(pl);
+}
+
 void profile_describe_plan(struct profile *p, const struct program *program,
 	const struct evaluator_options *o, const struct plan_limits *limits)
 {
@@ -190,17 +223,14 @@ void profile_describe_plan(struct profile *p, const struct program *program,
 		.double_gflop_s = 175 };
 	struct plan_limits device = plan_usual_limits(target_or_best(o->target), 1);
 	bool on_device = target_has_memory(target_or_best(o->target));
-	arena_auto a = { 0 };
-	struct plan *pl = statevector_plan_new(evaluator_program(program, o, &a), o, NULL);
 
-	if (pl) {
-		add_layers(p, pl->program);
-		add_plan(p, pl, limits ? limits : on_device ? &device : &usual);
-	}
-	plan_free(pl);
+	if (o->method == METHOD_TENSOR)
+		describe_tensors(p, program, o);
+	else
+		describe_states(p, program, o, limits ? limits : on_device ? &device : &usual);
 	p->nthread = o->nthread;
 	p->nprocessor = cpus_threads(NULL);
-	p->engine = "statevector";
+	p->engine = o->method == METHOD_TENSOR ? "tensor" : "statevector";
 	if (limits)
 		p->limits = (struct profile_limits){ .stream_gb_s = limits->stream_gb_s,
 			.write_gb_s = limits->write_gb_s,

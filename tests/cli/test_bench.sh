@@ -12,7 +12,7 @@ cp out old.json
 cp out keys.json
 [ -d /sys/devices/system/cpu/cpu0/cache ] || echo '"level": "shared_by": "bytes":' >>keys.json
 tap_is "$(grep -o '"[a-z_0-9]*":' keys.json | LC_ALL=C sort -u | tr -d '":' | tr '\n' ' ')" \
-	"allocate_seconds backward batch bytes caches chain circuit combine compile_seconds deviation device double doubt each_pass encoding exchange first_seconds floor_seconds flops_executed flops_nominal forward gates gates_s gb_s gflop_s gflop_s_nominal gradient high isa isa_available largest_qubits layers level limit limit_seconds limits losses low machine matrices max mean measured median memory_available_bytes memory_bytes memory_limit_bytes min numa_nodes omp_places optimizations parts_seconds passes precision processor processors qubits reduce reliable results runs schema seconds seed shape share_of_floor share_of_limit shared_by shortcuts single slopes start start_steps states sums threads threads_rule unit_bytes version wait waiting weights workers " \
+	"allocate_seconds backward batch bytes caches chain circuit combine compile_seconds deviation device double doubt each_pass encoding exchange first_seconds floor_seconds flops_executed flops_nominal forward gates gates_s gb_s gflop_s gflop_s_nominal gradient high isa isa_available largest_qubits layers level limit limit_seconds limits losses low machine matrices max mean measured median memory_available_bytes memory_bytes memory_limit_bytes method min numa_nodes omp_places optimizations parts_seconds passes precision processor processors qubits reduce reliable results runs schema seconds seed shape share_of_floor share_of_limit shared_by shortcuts single slopes start start_steps states sums threads threads_rule unit_bytes version wait waiting weights workers " \
 	"its keys"
 tap_has out '"limits": null' "no limits when they are not measured"
 tap_has out '"circuit": "qcnn", "qubits": 8, "layers": 0, "start": "zero", "gates": 45, "weights": 63, "batch": 16, "gradient": true, "precision": "single", "threads": 1, "workers": 0, "device": "cpu"' \
@@ -29,7 +29,7 @@ tap_is "$({ part waiting; part states; } | awk '{ t[NR] = $1 } END { print (t[1]
 # Forward and back: every stage; readouts and lambda unless the blocks of the last stage give them.
 tap_exit 0 "passes of a shared state" "$QCNN" bench $quick --runs 1 --qubits 18 --gradient --parts --json
 tap_is "$(grep -o '"stage": [0-9]*, "back": false, "pass_seconds": [0-9.e-]*, "expected_seconds": null' out | wc -l)" \
-	"$("$QCNN" bench --qubits 18 --show >sel18.qcnn && "$QCNN" compile --emit plan sel18.qcnn | grep -c '^  stage')" "each stage forward"
+	"$("$QCNN" bench --qubits 18 --show >sel18.qcnn && "$QCNN" compile --emit plan --method statevector sel18.qcnn | grep -c '^  stage')" "each stage forward"
 tap_is "$(grep -c '"stage": null, "back": true' out)" 0 "products of Z are summed, and lambda made of them, in the last stage"
 awk_sum='{ n = split($0, part, "\"pass_seconds\": "); for (k = 2; k <= n; k++) sum += part[k] } /"pass_seconds"/ { split($0, p, "\"states\": "); states = p[2] + 0 } END { print (sum > 0.5 * states && sum < 1.01 * states) }'
 tap_is "$(awk "$awk_sum" out)" 1 "they are most of the time of states"
@@ -83,7 +83,7 @@ tap_exit 0 "--csv" "$QCNN" bench $quick --circuit ghz --circuit qft --qubits 4-8
 tap_is "$(sed 1d out | cut -d, -f1-3,7,10 | tr -d '"' | tr '\n' ' ' | cut -c1-90)" \
 	"ghz,4,0,1,1 ghz,4,0,1,2 ghz,4,0,3,1 ghz,4,0,3,2 ghz,6,0,1,1 ghz,6,0,1,2 ghz,6,0,3,1 ghz,6," "lists and ranges, in order"
 tap_is "$(wc -l <out)" 33 "every combination is a case"
-tap_is "$(awk -F, '{ print NF }' out | sort -u)" 60 "as many columns as heads"
+tap_is "$(awk -F, '{ print NF }' out | sort -u)" 61 "as many columns as heads"
 tap_exit 0 "--markdown" "$QCNN" bench $quick --qubits 4 --markdown
 tap_is "$(sed -n 2p out | tr -d -- '-:' )" "||||||||||||||" "a table"
 tap_exit 0 "as text" "$QCNN" bench $quick --qubits 4 --layers 2,3 --precision double

@@ -6,7 +6,7 @@
 
 static void print_json(const struct config *config, struct buf *out)
 {
-	json_auto_t *all = config_json(config, SCOPE_NONE, NULL, NULL);
+	json_auto_t *all = config_json(config, SCOPE_NONE, &(struct config_resolved){ NULL });
 
 	json_object_set_new(all, "schema", json_integer(1));
 	json_print(all, out);

@@ -21,6 +21,7 @@
 #include "runtime/base/system/cpus.h"
 #include "runtime/base/visible.h"
 #include "runtime/data/format/dataset_read.h"
+#include "runtime/exec/engine.h"
 #include "runtime/net/scheduler/pool_threads.h"
 #include "runtime/train/score.h"
 #include "runtime/train/weights/weights.h"
@@ -395,6 +396,35 @@ static int open_own(struct inference *f)
 
 /* ---- evaluating ---- */
 
+/* That of the training: programs that recorded none knew state vectors alone. */
+static const char *trained_method(const struct inference *f)
+{
+	const char *text = weights_meta(f->weights, "config");
+	json_auto_t *config = text ? json_read(text, strlen(text), NULL) : NULL;
+	enum method m = method_find(run_config_method(json_object_get(config, "run")));
+
+	return method_name(m);
+}
+
+/* Settle it; with what options change, that of the training may not be possible. */
+static int settle_method(struct inference *f, const struct execution_words *w,
+	struct evaluator_options *out)
+{
+	const struct engine_problem problem = { .program = f->weights->program, .options = out };
+	const char *why = out->method == METHOD_TENSOR ? engine_tensor.obstacle(&problem) : NULL;
+	struct err e;
+
+	if (why && !f->cli->options.given[OPT_METHOD]) {
+		cli_note(f->cli,
+			"the weights were trained with the method tensor, which is not possible here: %s; with state vectors the last digits may differ",
+			why);
+		out->method = METHOD_AUTO;
+	}
+	return execution_method(w, f->weights->program, f->p.part.nrow, out, &e)
+		? cli_fail(f->cli, &e)
+		: 0;
+}
+
 static int execution(struct inference *f, struct evaluator_options *out)
 {
 	struct execution_words w = execution_of_config(f->config, f->weights->program);
@@ -423,8 +453,9 @@ static int execution(struct inference *f, struct evaluator_options *out)
 		|| !strcmp(w.gradient,
 			"adjoint")) /* the plans of other methods differ from that of outputs alone */
 		w.gradient = NULL;
-	if (o->given[OPT_METHOD])
-		w.method = o->value[OPT_METHOD];
+	w.method = o->given[OPT_METHOD] ? o->value[OPT_METHOD] : trained_method(f);
+	if (!strcmp(w.method, "tensor") && w.split_auto)
+		w.split = 1;
 	if (o->given[OPT_ISA]) {
 		w.isa = o->value[OPT_ISA];
 	} else if (trained && target_obstacle(trained)) {
@@ -433,7 +464,7 @@ static int execution(struct inference *f, struct evaluator_options *out)
 			target_obstacle(trained), w.isa, target_find(NULL, NULL)->kernels);
 		w.isa = "auto";
 	}
-	return execution_options(&w, out, &e) ? cli_fail(f->cli, &e) : 0;
+	return execution_options(&w, out, &e) ? cli_fail(f->cli, &e) : settle_method(f, &w, out);
 }
 
 /* Step 0, which no training has. */

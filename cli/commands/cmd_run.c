@@ -236,9 +236,14 @@ static int open_evaluator(struct running *r, enum emit what)
 	struct evaluator_options eo;
 	char reason[DEVICE_REASON_MAX];
 	struct err e;
-	int code = execution_options(&w, &eo, &e), status;
+	int code, status;
 
+	if (needs_state(what))
+		w.method = method_name(METHOD_STATEVECTOR);
+	code = execution_options(&w, &eo, &e);
 	eo.outputs_alone = !w.gradient;
+	if (!code)
+		code = execution_method(&w, r->program, r->nsample, &eo, &e);
 	if (!code)
 		execution_say_trajectories(r->cli, r->program, &eo);
 	if (!code)
@@ -256,6 +261,18 @@ static int open_evaluator(struct running *r, enum emit what)
 	if (!code)
 		r->pool = r->remote ? r->remote : pool_threads_new(eo.nthread);
 	return code ? cli_fail(r->cli, &e) : 0;
+}
+
+/* Tensors show no amplitudes. */
+static int check_method(const struct running *r, enum emit what)
+{
+	const struct options *o = &r->cli->options;
+
+	if (!needs_state(what) || method_find(o->value[OPT_METHOD]) != METHOD_TENSOR)
+		return 0;
+	return cli_usage(r->cli,
+		"--emit=%s needs the amplitudes of the state, and the method tensor computes none; leave out --method, or observe what is of interest",
+		o->value[OPT_EMIT_VALUES]);
 }
 
 /* Shots show no state, and derivatives by parameter shift alone. */
@@ -334,6 +351,8 @@ static int evaluate(struct running *r, enum emit what)
 {
 	int status = check_shots(r, what);
 
+	if (!status)
+		status = check_method(r, what);
 	if (!status)
 		status = open_model(r, what);
 	if (!status)

@@ -92,7 +92,7 @@ static void compare_configs(const struct run_list *l, struct table *t)
 	const char *key;
 
 	for (size_t i = 0; i < l->n; i++)
-		config[i] = run_config(&l->run[i], NULL, NULL);
+		config[i] = run_config(&l->run[i], &(struct config_resolved){ NULL });
 	keys = flatten_all(config, l->n, flat);
 	json_object_foreach(keys, key, first) {
 		for (size_t i = 0; i < l->n; i++)

@@ -27,7 +27,7 @@ struct summary {
 /* The configuration, or its digest where this program cannot read it; `fold` is given, as 1 is where it is not. */
 static json_t *config_of(const struct run_folder *r)
 {
-	json_t *v = run_config(r, NULL, NULL);
+	json_t *v = run_config(r, &(struct config_resolved){ NULL });
 	json_t *split = json_object_get(json_object_get(v, "data"), "split");
 
 	if (json_object_get(split, "folds") && !json_object_get(split, "fold"))

@@ -20,8 +20,8 @@ static int write_bin(struct cli *c, const struct named_model *m, const struct we
 		return cli_error(c, -ERR_CONFIG,
 			"data.transform is fitted to data, so that only "
 			"training can write a weights.bin for this configuration");
-	json_auto_t *tree =
-		config_json(m->config, SCOPE_RESULT, execution_device(&o), execution_isa(&o));
+	const struct config_resolved r = execution_resolved(&o);
+	json_auto_t *tree = config_json(m->config, SCOPE_RESULT, &r);
 	json_write(tree, &config);
 	buf_printf(&seed, "%lld", (long long)config_int(m->config, KEY_RUN_SEED));
 	int code = weights_format(f->program, f->weight,

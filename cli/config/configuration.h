@@ -66,5 +66,9 @@ unsigned config_folds(const struct config *c, unsigned *fold);
 
 /* Everything resolved, as YAML that reads back, with where each value came from as comments. */
 void config_print(const struct config *c, struct buf *out);
-/* As a JSON tree; only scope, unless SCOPE_NONE.  device, isa: as resolved, or NULL. */
-json_t *config_json(const struct config *c, enum key_scope scope, const char *device, const char *isa);
+/* What became of words that leave a choice (run.device, run.isa, run.method); NULL: as the configuration has it. */
+struct config_resolved {
+	const char *device, *isa, *method;
+};
+/* As a JSON tree; only scope, unless SCOPE_NONE. */
+json_t *config_json(const struct config *c, enum key_scope scope, const struct config_resolved *r);

@@ -324,9 +324,22 @@ static json_t *callbacks_json(const struct config *c, enum key_scope scope)
 	return again ? list : map;
 }
 
-static json_t *key_json(const struct config *c, const struct schema_row *row, enum key_scope scope, const char *device,
-	const char *isa)
+/* NULL: the key leaves no choice, or nothing was resolved. */
+static const char *resolved_word(const struct config_resolved *r, enum key_id id)
 {
+	switch (id) {
+	case KEY_RUN_DEVICE: return r->device;
+	case KEY_RUN_ISA: return r->isa;
+	case KEY_RUN_METHOD: return r->method;
+	default: return NULL;
+	}
+}
+
+static json_t *key_json(const struct config *c, const struct schema_row *row, enum key_scope scope,
+	const struct config_resolved *r)
+{
+	const char *word = resolved_word(r, row->id);
+
 	if (row->type == TYPE_CALLBACKS)
 		return callbacks_json(c, scope);
 	if (schema_has_rows(row->type) && config_has(c, row->id))
@@ -339,14 +352,12 @@ static json_t *key_json(const struct config *c, const struct schema_row *row, en
 				chosen_json(row->type, c->value[row->id]->entry[i].value));
 		return all;
 	}
-	if (row->id == KEY_RUN_DEVICE && device)
-		return json_string(device);
-	if (row->id == KEY_RUN_ISA && isa)
-		return json_string(isa);
+	if (word)
+		return json_string(word);
 	return json_of(c->value[row->id], schema_is_text(row->type));
 }
 
-json_t *config_json(const struct config *c, enum key_scope scope, const char *device, const char *isa)
+json_t *config_json(const struct config *c, enum key_scope scope, const struct config_resolved *r)
 {
 	json_t *all = json_object();
 
@@ -369,7 +380,7 @@ json_t *config_json(const struct config *c, enum key_scope scope, const char *de
 			part = json_object();
 			json_object_set_new(all, section, part);
 		}
-		json_object_set_new(part, name, key_json(c, row, scope, device, isa));
+		json_object_set_new(part, name, key_json(c, row, scope, r));
 	}
 	return all;
 }

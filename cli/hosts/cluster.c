@@ -305,7 +305,7 @@ static int own_test(const struct cluster_work *w, struct wire_ready *own, bool *
 	struct evaluator_options o = *w->exec;
 	struct evaluator *ev = NULL;
 
-	*done = program_nwire(w->program) <= PLAN_STATE_WIRES_MAX
+	*done = (program_nwire(w->program) <= PLAN_STATE_WIRES_MAX || o.method == METHOD_TENSOR)
 		&& !target_obstacle(w->exec->target);
 	if (!*done)
 		return 0;

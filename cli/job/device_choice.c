@@ -121,6 +121,10 @@ void device_choose(const struct execution_words *w, const struct program *p, uin
 	if (strcmp(w->device, "auto") || strcmp(w->isa, "auto") || w->split > 1 || !gpu
 		|| target_obstacle(gpu) || !target_device(gpu, 0, &about))
 		return;
+	if (o->method == METHOD_TENSOR) {
+		snprintf(reason, DEVICE_REASON_MAX, "only the processor contracts tensors");
+		return;
+	}
 	double operations = device_operations(p, nsample, o);
 	double from = read_crossover(&about, o->nthread);
 	bool measured = !isnan(from);

@@ -10,7 +10,7 @@
 
 enum { DEVICE_REASON_MAX = 192 };
 
-/* Changes o->target where the words leave device and instruction set open. nsample: of a step. reason: why it is the one or
+/* After execution_method. Changes o->target where the words leave device and instruction set open. nsample: of a step. reason: why it is the one or
  * the other, as a phrase, or "" where there was no choice. */
 void device_choose(const struct execution_words *w, const struct program *p, uint32_t nsample,
 	struct evaluator_options *o, char reason[DEVICE_REASON_MAX]);

@@ -239,3 +239,9 @@ const char *execution_isa(const struct evaluator_options *o)
 {
 	return strcmp(o->target->kernels, o->target->device) ? o->target->kernels : "auto";
 }
+
+struct config_resolved execution_resolved(const struct evaluator_options *o)
+{
+	return (struct config_resolved){ execution_device(o), execution_isa(o),
+		method_name(o->method) };
+}

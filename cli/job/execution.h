@@ -39,5 +39,6 @@ uint32_t execution_trajectories(uint64_t given);
 void execution_say_trajectories(const struct cli *c, const struct program *p,
 	const struct evaluator_options *o);
 /* The resolved words, as weights.bin records them. */
+struct config_resolved execution_resolved(const struct evaluator_options *o);
 const char *execution_device(const struct evaluator_options *o);
 const char *execution_isa(const struct evaluator_options *o);

@@ -270,10 +270,14 @@ static int fill_train(struct cli *c, struct job *j)
 	t->shuffle = config_bool(g, KEY_TRAIN_SHUFFLE);
 	t->restarts = (uint32_t)config_int(g, KEY_TRAIN_RESTARTS);
 	t->init = j->init;
+	check_shots(j);
+	if (diags_errors(j->d))
+		return cli_diags_fail(c, j->d, err_exit_status(-ERR_CONFIG));
+	if (execution_method(&words, t->program, train_batch_size(t), &t->exec, &e))
+		return cli_fail(c, &e);
 	if (c->command->bit != COMMAND_CHECK)
 		device_choose(&words, t->program, train_batch_size(t), &t->exec, j->device_reason);
-	check_shots(j);
-	return diags_errors(j->d) ? cli_diags_fail(c, j->d, err_exit_status(-ERR_CONFIG)) : 0;
+	return 0;
 }
 
 static void check_samples(struct job *j)
@@ -324,7 +328,9 @@ int job_open(struct cli *c, const char *path, struct job *j)
 		status = open_init(c, j);
 	if (!status)
 		status = fill_train(c, j);
-	if (!status && c->command->bit == COMMAND_CHECK)     /* training asks the evaluator, or other hosts */
+	if (!status && c->command->bit == COMMAND_CHECK
+		&& j->train.exec.method
+			== METHOD_STATEVECTOR) /* training asks the evaluator, or other hosts */
 		model_warn_large(j->d, j->model.program);
 	if (!status)
 		check_samples(j);

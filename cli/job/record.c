@@ -13,6 +13,7 @@
 #include "runtime/base/system/clock.h"
 #include "runtime/base/system/cpus.h"
 #include "runtime/exec/engine.h"
+#include "runtime/exec/tensor/tensor_summary.h"
 #include "runtime/net/cluster/coordinator.h"
 
 #define TEXT_OF(x) TEXT_OF_VALUE(x)
@@ -109,9 +110,10 @@ static void write_and_drop(json_t *v, struct buf *out)
 
 int record_texts(const struct job *j, struct record_texts *t, struct err *e)
 {
+	const struct config_resolved r = execution_resolved(&j->train.exec);
+
 	memset(t, 0, sizeof *t);
-	write_and_drop(config_json(j->config, SCOPE_RESULT, execution_device(&j->train.exec),
-		execution_isa(&j->train.exec)), &t->config);
+	write_and_drop(config_json(j->config, SCOPE_RESULT, &r), &t->config);
 	transform_format(&j->samples.transform, &t->transform);
 	samples_columns(&j->samples, j->config, &t->columns);
 	classes_labels(&j->samples.part[PART_TRAIN], &t->labels);
@@ -184,10 +186,10 @@ void record_text_digest(const struct buf *config, char hex[SHA256_HEX + 1])
 
 void record_digest(const struct job *j, char hex[SHA256_HEX + 1])
 {
+	const struct config_resolved r = execution_resolved(&j->train.exec);
 	buf_auto config = BUF_INIT;
 
-	write_and_drop(config_json(j->config, SCOPE_RESULT, execution_device(&j->train.exec),
-		execution_isa(&j->train.exec)), &config);
+	write_and_drop(config_json(j->config, SCOPE_RESULT, &r), &config);
 	record_text_digest(&config, hex);
 }
 
@@ -218,10 +220,29 @@ static json_t *machine_json(const struct job *j)
 	if (*j->device_reason)
 		json_object_set_new(all, "device_reason", json_string(j->device_reason));
 	json_object_set_new(all, "isa", json_string(execution_isa(&j->train.exec)));
+	json_object_set_new(all, "method", json_string(method_name(j->train.exec.method)));
 	json_object_set_new(all, "threads", json_integer(j->train.exec.nthread));
 	json_object_set_new(all, "threads_rule",
 		json_string(config_int(j->config, KEY_RUN_THREADS) ? "run.threads" : rule));
 	return all;
+}
+
+json_t *record_tensor_plan(const struct train_job *j)
+{
+	const struct engine_problem problem = {
+		.program = j->program, .options = &j->exec, .nsample = train_batch_size(j)
+	};
+	struct tensor_summary s;
+
+	if (j->exec.method != METHOD_TENSOR || !tensor_summary(&problem, &s))
+		return NULL;
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f}", "networks",
+		(json_int_t)s.nnetwork, "gates", (json_int_t)s.ngate, "contractions",
+		(json_int_t)s.ncontraction, "contractions_of_a_sample",
+		(json_int_t)s.nsample_contraction, "unit_samples", (json_int_t)s.width,
+		"flops_forward", s.forward_flops, "flops_gradient", s.gradient_flops,
+		"largest_tensor", s.largest, "memory_thread_bytes", s.thread_bytes,
+		"memory_shared_bytes", s.shared_bytes);
 }
 
 /* Absolute where it can be had, so that the folder is found from elsewhere. */
@@ -345,6 +366,9 @@ int record_run(struct run *run, const struct cli *c, const struct job *j, const 
 		json_object_set_new(all, "profile_socket", json_string(j->profile_socket));
 	if (j->workers)
 		json_object_set_new(all, "workers", record_workers(j->workers));
+	json_t *tensor = record_tensor_plan(&j->train);
+	if (tensor)
+		json_object_set_new(all, "tensor", tensor);
 	if (j->optimisations.nbatch)
 		record_optimisations(&j->optimisations, all);
 	if (r) {

@@ -29,6 +29,8 @@ json_t *record_workers(struct coordinator *c);
 /* Which exact optimisations were used, and the operations with and without them: optimizations, and once more with
  * their former names. */
 void record_optimisations(const struct optimisation_use *u, json_t *into);
+/* The numbers of the plan of a training whose method is tensor; NULL: of another one. */
+json_t *record_tensor_plan(const struct train_job *j);
 /* run.json; r NULL: no result (yet). */
 int record_run(struct run *run, const struct cli *c, const struct job *j, const char *state,
 	double seconds, const struct train_result *r, struct err *e);

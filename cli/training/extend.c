@@ -71,7 +71,7 @@ static void say_length(const struct run_folder *f, uint32_t epochs, uint64_t max
 
 int extend_more(struct cli *c, const struct job *j, const struct run_folder *f)
 {
-	json_auto_t *config = run_config(f, "", "");
+	json_auto_t *config = run_config(f, &(struct config_resolved){ NULL });
 	uint32_t epochs = epochs_of(config);
 	uint64_t max_steps = max_steps_of(config);
 	buf_auto length = BUF_INIT, newer = BUF_INIT;

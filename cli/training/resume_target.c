@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Runs whose configuration differs in the target alone are found by the digests that ours has with each target; the record of one
- * that is named says its target. */
+ * Runs whose configuration differs in the target and the method alone are found by the digests that ours has with each; the record of
+ * one that is named says its own. */
 #include "cli/training/resume_target.h"
 
 #include <string.h>
@@ -12,7 +12,13 @@
 #include "runtime/base/numerical_version.h"
 #include "runtime/base/system/folder.h"
 
-enum { TARGETS_MAX = 16 };
+enum { TARGETS_MAX = 16, DIGESTS_MAX = 2 * TARGETS_MAX };
+
+/* What a run computes with. */
+struct means {
+	const struct target *target; /* NULL: there is no run */
+	enum method method;
+};
 
 enum resume_answer resume_target_answer(const struct target *run, const struct target *now,
 	bool possible, bool given)
@@ -43,55 +49,74 @@ static bool may_resume(const struct run_folder *f, bool any)
 	return found;
 }
 
-/* The digest of the configuration with each target that --device=auto may choose. */
+/* The digest of the configuration with each target that --device=auto may choose, and each method that run.method leaves. */
 struct digests {
-	const struct target *target[TARGETS_MAX];
-	char text[TARGETS_MAX][SHA256_HEX + 1];
+	struct means means[DIGESTS_MAX];
+	char text[DIGESTS_MAX][SHA256_HEX + 1];
 	unsigned n;
 };
 
-static const struct target *target_with(const char *theirs, const struct digests *d)
+static struct means means_with(const char *theirs, const struct digests *d)
 {
 	for (unsigned k = 0; k < d->n; k++)
 		if (!strcmp(theirs, d->text[k]))
-			return d->target[k];
-	return NULL;
+			return d->means[k];
+	return (struct means){ NULL, METHOD_AUTO };
 }
 
-/* The target with which the configuration is that of the run; NULL: with none. */
-static const struct target *target_of_run(const struct run_folder *f, const struct digests *d)
+/* With what the configuration is that of the run. */
+static struct means means_of_run(const struct run_folder *f, const struct digests *d)
 {
 	const char *theirs = json_string_value(json_object_get(f->record, "config_sha256"));
 	char now[SHA256_HEX + 1];
 
 	if (!theirs || !strcmp(run_state(f), "finished") || !may_resume(f, true))
-		return NULL;
-	const struct target *t = target_with(theirs, d);
-	if (t)
-		return t;
+		return (struct means){ NULL, METHOD_AUTO };
+	struct means m = means_with(theirs, d);
+	if (m.target)
+		return m;
 	run_config_digest(f, now);
-	return target_with(now, d);
+	return means_with(now, d);
+}
+
+static bool leaves_method(const struct job *j)
+{
+	return !strcmp(config_text(j->config, KEY_RUN_METHOD), method_name(METHOD_AUTO));
+}
+
+/* With each target that --device=auto may choose. */
+static void add_digests(struct job *j, struct digests *d)
+{
+	const struct target *t;
+	const char *device;
+
+	for (unsigned i = 0; (device = device_name(i)); i++)
+		for (unsigned k = 0; d->n < DIGESTS_MAX && (t = target_of(device, k)); k++) {
+			if (!target_is_automatic(t))
+				continue;
+			j->train.exec.target = t;
+			d->means[d->n] = (struct means){ t, j->train.exec.method };
+			record_digest(j, d->text[d->n++]);
+		}
 }
 
 static void digests_make(struct job *j, struct digests *d)
 {
-	const struct target *now = j->train.exec.target, *t;
-	const char *device;
+	const struct evaluator_options now = j->train.exec;
 
 	d->n = 0;
-	for (unsigned i = 0; (device = device_name(i)); i++)
-		for (unsigned k = 0; d->n < TARGETS_MAX && (t = target_of(device, k)); k++) {
-			if (!target_is_automatic(t))
-				continue;
-			j->train.exec.target = d->target[d->n] = t;
-			record_digest(j, d->text[d->n++]);
-		}
-	j->train.exec.target = now;
+	add_digests(j, d);
+	for (unsigned m = METHOD_AUTO + 1; m < METHOD_COUNT && leaves_method(j); m++) {
+		j->train.exec.method = (enum method)m;
+		if (j->train.exec.method != now.method)
+			add_digests(j, d);
+	}
+	j->train.exec = now;
 }
 
-/* The target of a run that was named, as its record has it: its configuration may be that of a shorter training. NULL: another
- * one, or there is nothing to go on from. */
-static const struct target *target_recorded(const struct run_folder *f, struct job *j)
+/* Those of a run that was named, as its record has them: its configuration may be that of a shorter training. None: others, or
+ * there is nothing to go on from. */
+static struct means means_recorded(const struct run_folder *f, struct job *j)
 {
 	const json_t *machine = json_object_get(f->record, "machine");
 	const char *device = json_string_value(json_object_get(machine, "device")),
@@ -107,25 +132,26 @@ static const struct target *target_recorded(const struct run_folder *f, struct j
 				found = t;
 		}
 	j->train.exec.target = now;
-	return found;
+	return (struct means){ found,
+		leaves_method(j) ? method_find(run_config_method(machine)) : j->train.exec.method };
 }
 
 /* The newest of the same configuration; one with our own set first where that was asked for. NULL: none. */
 static const struct run_folder *find(const struct run_list *l, struct job *j, bool given,
-	const struct target **target)
+	struct means *means)
 {
 	struct digests d;
 	const struct run_folder *found = NULL;
 
 	digests_make(j, &d);
 	for (size_t i = 0; i < l->n; i++) {
-		const struct target *theirs = target_of_run(&l->run[i], &d);
+		struct means theirs = means_of_run(&l->run[i], &d);
 
-		if (!theirs || (found && !(given && theirs == j->train.exec.target)))
+		if (!theirs.target || (found && !(given && theirs.target == j->train.exec.target)))
 			continue;
 		found = &l->run[i];
-		*target = theirs;
-		if (!given || theirs == j->train.exec.target)
+		*means = theirs;
+		if (!given || theirs.target == j->train.exec.target)
 			break;
 	}
 	return found;
@@ -137,6 +163,32 @@ static bool is_given(const struct job *j, const struct target *theirs)
 	bool same = !strcmp(theirs->device, j->train.exec.target->device);
 
 	return strcmp(config_text(j->config, same ? KEY_RUN_ISA : KEY_RUN_DEVICE), "auto") != 0;
+}
+
+/* The run is ours, with these targets: its method, where auto has chosen another one by now. */
+static int take_method(struct cli *c, struct job *j, const struct run_folder *f, enum method theirs)
+{
+	const struct execution_words w = execution_of_config(j->config, j->train.program);
+	struct evaluator_options o = j->train.exec;
+	enum method ours = o.method;
+	struct err e;
+
+	if (theirs == ours || theirs == METHOD_AUTO)
+		return 0;
+	o.method = theirs;
+	o.split = w.split;
+	if (execution_method(&w, j->train.program, train_batch_size(&j->train), &o, &e)) {
+		err_set(&e, -ERR_CONFIG,
+			"%s was begun with the method %s, which is not possible here, so that it cannot end here with the same bits; begin a new run "
+			"with --fresh",
+			f->path, method_name(theirs));
+		return cli_fail(c, &e);
+	}
+	cli_note(c,
+		"%s was begun with the method %s, which computes here too, in place of %s, so that it ends with the same bits",
+		f->path, method_name(theirs), method_name(ours));
+	j->train.exec = o;
+	return 0;
 }
 
 static int act(struct cli *c, struct job *j, const struct run_folder *f, const struct target *t,
@@ -187,7 +239,7 @@ int resume_target(struct cli *c, struct job *j, bool *taken)
 		   given = strcmp(config_text(j->config, KEY_RUN_ISA), "auto") != 0
 		|| strcmp(config_text(j->config, KEY_RUN_DEVICE), "auto") != 0;
 	struct run_list l = { NULL, 0, 0 };
-	const struct target *target = NULL;
+	struct means means = { NULL, METHOD_AUTO };
 	int status = 0;
 
 	*taken = false;
@@ -198,11 +250,13 @@ int resume_target(struct cli *c, struct job *j, bool *taken)
 		run_list_read(dir, true, &l, NULL);
 	else
 		run_list_find(dir, word, &l, NULL);
-	const struct run_folder *f = any ? find(&l, j, given, &target) : l.run;
+	const struct run_folder *f = any ? find(&l, j, given, &means) : l.run;
 	if (f && !any)
-		target = target_recorded(f, j);
-	if (f && target)
-		status = act(c, j, f, target, any, taken);
+		means = means_recorded(f, j);
+	if (f && means.target)
+		status = act(c, j, f, means.target, any, taken);
+	if (f && means.target && !status && j->train.exec.target == means.target)
+		status = take_method(c, j, f, means.method);
 	run_list_release(&l);
 	return status;
 }

@@ -139,8 +139,8 @@ static void add_texts(struct train_log *l, struct tfevents *f)
 static void begin_session(struct train_log *l)
 {
 	const struct evaluator_options *x = &l->job->train.exec;
-	json_auto_t *config =
-		config_json(l->job->config, SCOPE_RESULT, execution_device(x), execution_isa(x));
+	const struct config_resolved r = execution_resolved(x);
+	json_auto_t *config = config_json(l->job->config, SCOPE_RESULT, &r);
 	json_auto_t *flat = json_object();
 	buf_auto out = BUF_INIT;
 	const char *key; /* "train.optimizer.adam.learning_rate" */

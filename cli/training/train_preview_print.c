@@ -83,7 +83,11 @@ void preview_json(const struct preview *p, struct buf *out)
 	json_object_set_new(all, "start", cluster_plan_json(p->cluster));
 	if (p->job->workers)
 		json_object_set_new(all, "workers", record_workers(p->job->workers));
+	json_object_set_new(all, "method", json_string(method_name(j->exec.method)));
 	json_object_set_new(all, "engines", engines_json(&p->job->train));
+	json_t *tensor = record_tensor_plan(j);
+	if (tensor)
+		json_object_set_new(all, "tensor", tensor);
 	record_optimisations(&p->optimisations, all);
 	if (p->split.nrank)
 		json_object_set_new(all, "split", preview_split_json(&p->split));

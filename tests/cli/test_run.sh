@@ -105,7 +105,7 @@ adds_up() {
 		END { exit !(sum > both * 0.999 && sum < both * 1.001 && (turns || (one > forward * 0.999 && one < forward * 1.001))) }' plan
 }
 for model in turning apart; do
-	"$QCNN" compile --emit=plan --isa=baseline $model.qcnn >plan
+	"$QCNN" compile --emit=plan --method=statevector --isa=baseline $model.qcnn >plan
 	tap_ok "$model: passes have the operations of the plan" adds_up 2 flops
 	tap_ok "and its bytes" adds_up 4 bytes
 	passes=$(sed -n 's/^bytes .* in \([0-9]*\) and \([0-9]*\) passes over the state$/\1 \2/p' plan)

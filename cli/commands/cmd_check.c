@@ -11,6 +11,7 @@
 #include "cli/output/values.h"
 #include "compiler/asm/asm.h"
 #include "runtime/exec/statevector/state_memory.h"
+#include "runtime/exec/tensor/tensor_summary.h"
 
 static uint64_t count_applies(const struct program *p)
 {
@@ -142,6 +143,18 @@ static void text_noise(const struct program *p, struct buf *out)
 			(unsigned long long)n, n == 1 ? "" : "s");
 }
 
+/* Where auto does not hold a state. */
+static void text_tensors(const struct program *p, struct buf *out)
+{
+	char each[MEMORY_TEXT_MAX];
+	struct tensor_summary s;
+
+	if (model_contracts(p, &s))
+		buf_printf(out,
+			"tensors   %.4g flops a sample, %.4g with its gradient, and %s a thread: run.method: auto contracts them, without a state\n",
+			s.forward_flops, s.gradient_flops, memory_text(s.thread_bytes, 0, each));
+}
+
 static void print_text(const struct program *p, const struct job *j, struct buf *out)
 {
 	double flops[2];
@@ -161,6 +174,7 @@ static void print_text(const struct program *p, const struct job *j, struct buf 
 
 	buf_printf(out, "state     %s in single precision, %s in double; a gradient takes two\n",
 		memory_text(8, n, single), memory_text(16, n, both));
+	text_tensors(p, out);
 	for (unsigned k = 0; j && k < PART_COUNT; k++)
 		if (j->samples.part[k].nrow)
 			buf_printf(out, "data      %u samples for %s\n", j->samples.part[k].nrow, sample_part_name(k));

@@ -86,7 +86,11 @@ sed -i '$d' many.qcnn
 echo 'x q;' >>many.qcnn
 tap_exit 65 "many warnings before a gate after the outputs" "$QCNN" check many.qcnn
 
-printf 'QCNN 1;\nqubit[60] q; h q; observe z(q[0]);\n' >large.qcnn
+printf 'QCNN 1;\nqubit[60] q; h q; observe z(q);\n' >product.qcnn
+tap_exit 0 "60 qubits without entanglement" "$QCNN" check product.qcnn
+tap_has out "run.method: auto contracts them, without a state" "need no state"
+tap_is "$(cat err)" "" "and no warning"
+printf 'QCNN 1;\nqubit[60] q; h q; bit_flip(0.1) q[0]; observe z(q[0]);\n' >large.qcnn
 tap_exit 0 "60 qubits" "$QCNN" check large.qcnn
 tap_has err 'warning[Q0407]: a state of this model does not fit this machine: it needs 8.0 EiB for 1 state of 60 qubits in single precision' "do not fit"
 tap_exit 65 "60 qubits with --strict" "$QCNN" check --strict large.qcnn

@@ -68,6 +68,8 @@ struct evaluator_options {
 	bool optimisations_always;   /* wherever they apply, worth it or not (tests) */
 	bool start_again;            /* what is constant at the start of a circuit is done with each evaluator_weights (bench), not once */
 	bool threads_always;         /* threads share work of any size (tests) */
+	bool lanes_never;            /* tensors of one sample at a time, however small (tests) */
+	bool tensors_again; /* a backward pass computes tensors again, however few (tests) */
 	uint64_t memory_limit;       /* bytes; 0: what cpus_memory_available says */
 	unsigned memory_sharers; /* workers of this machine that have as much each, for messages; 0: not known */
 };

@@ -215,13 +215,14 @@ static void add_vectors(struct maker *m, uint32_t c, unsigned nwire)
 static void add_apply(struct maker *m, uint32_t c, unsigned nwire)
 {
 	uint32_t number = m->matrix[below(&m->dice, m->nmatrix)], wire[64];
-	unsigned ntarget = m->b.p->matrix[number].ntarget, ncontrol = 0;
+	unsigned ntarget = m->b.p->matrix[number].ntarget, ncontrol = 0, free_wires;
 	struct apply *a;
 
 	if (ntarget > nwire)
 		return;
-	if (m->r->controls && ntarget < nwire && below(&m->dice, 3) == 0)
-		ncontrol = 1 + below(&m->dice, nwire - ntarget < 3 ? nwire - ntarget : 3);
+	free_wires = (m->r->most && m->r->most < nwire ? m->r->most : nwire) - ntarget;
+	if (m->r->controls && free_wires && below(&m->dice, 3) == 0)
+		ncontrol = 1 + below(&m->dice, free_wires < 3 ? free_wires : 3);
 	choose(m, ntarget + ncontrol, nwire, wire);
 	a = build_controlled(&m->b, c, number, ncontrol, ntarget + ncontrol, wire);
 	a->adjoint = below(&m->dice, 4) == 0;
@@ -339,6 +340,7 @@ static void add_seen(struct maker *m, uint32_t c, const uint32_t *seen, unsigned
 static void add_circuit(struct maker *m, uint32_t c)
 {
 	unsigned nwire = c == 0 ? m->r->nwire : 1 + below(&m->dice, m->r->nwire);
+	unsigned nprobs = m->r->nprobs ? m->r->nprobs : 2;
 	uint32_t wire[64];
 
 	build_wires(&m->b, c, nwire);
@@ -360,9 +362,10 @@ static void add_circuit(struct maker *m, uint32_t c)
 	for (unsigned k = 0; k < 2 && !m->r->only_z; k++)
 		add_sum(m, c, nwire);
 	add_products(m, c, nwire);
-	choose(m, nwire < 2 ? 1 : 2, nwire, wire);
+	nprobs = nprobs < nwire ? nprobs : nwire;
+	choose(m, nprobs, nwire, wire);
 	if (!m->r->no_probs)
-		build_probs(&m->b, c, nwire < 2 ? 1 : 2, wire);
+		build_probs(&m->b, c, nprobs, wire);
 	build_z(&m->b, c, below(&m->dice, nwire));
 	add_long(m, c, nwire);
 	add_same(m, c, nwire);

@@ -14,6 +14,7 @@ struct random_shape {
 	unsigned nweight, ninput;    /* at least 1 */
 	bool sample_matrices;        /* angles of inputs and weights, mixed */
 	bool controls;               /* of applies and of items */
+	unsigned most;               /* wires of an apply, controls included; 0: any number */
 	bool vectors;                /* amplitudes and an input state on some wires */
 	bool swaps;
 	bool frozen;                 /* some weights are frozen */
@@ -27,6 +28,7 @@ struct random_shape {
 	unsigned nlong; /* products with x or y on most wires, up to 8 (without nseen) */
 	unsigned nsame; /* products that flip the bits of one of three, each different signs, up to 400 (without nseen) */
 	bool no_probs;               /* no probabilities (without nseen) */
+	unsigned nprobs;             /* wires of these; 0: 2 */
 	unsigned nseen;              /* outputs are read from at most so many wires, in sums, one probs and one z; 0: from all */
 };
 

@@ -91,7 +91,7 @@ static int tensor_cost(const struct engine_problem *p, struct engine_cost *out)
 {
 	uint32_t n = p->nsample ? p->nsample : USUAL_SAMPLES;
 	bool gradient = p->options->gradient != GRADIENT_NONE;
-	struct tensor_plan *pl = tensor_plan_new(p->program);
+	struct tensor_plan *pl = tensor_plan_new(p->program, p->options);
 
 	if (!pl)
 		return -ERR_CONFIG;
@@ -103,7 +103,7 @@ static int tensor_cost(const struct engine_problem *p, struct engine_cost *out)
 
 static int tensor_check(const struct engine_problem *p, struct err *e)
 {
-	struct tensor_plan *pl = tensor_plan_new(p->program);
+	struct tensor_plan *pl = tensor_plan_new(p->program, p->options);
 
 	if (!pl)
 		return err_set(e, -ERR_CONFIG, "a tensor has more than 2^32 entries");
@@ -282,7 +282,7 @@ static int tensor_open(const struct engine_problem *p, void **state, struct err 
 	t->o.target = target_or_best(t->o.target);
 	t->kernels = t->o.target->contraction;
 	t->nworker = t->o.nthread;
-	t->pl = tensor_plan_new(t->p);
+	t->pl = tensor_plan_new(t->p, &t->o);
 	if (!t->pl)
 		code = err_set(e, -ERR_CONFIG, "the tensors of the program are too large");
 	if (!code) {

@@ -201,15 +201,16 @@ static void place_term(struct tensor_plan *pl, struct tensor_term *t, size_t *ns
 		pl->ngradient_shared = gradient_shared;
 }
 
-static void place_all(struct tensor_plan *pl)
+static void place_all(struct tensor_plan *pl, const struct evaluator_options *o)
 {
 	bool samples = false;
 	size_t most = 0;
 
 	for (uint32_t k = 0; k < pl->set.ntransfer; k++)
 		samples |= pl->set.transfer[k].cls == VALUE_SAMPLE;
-	pl->lanes = samples && pl->widest <= LANES_ENTRIES ? CONTRACTION_LANES : 1;
-	pl->keeps = pl->sample_entries * pl->lanes * sizeof(double) <= KEPT_BYTES;
+	pl->lanes = samples && !o->lanes_never && pl->widest <= LANES_ENTRIES ? CONTRACTION_LANES : 1;
+	pl->keeps =
+		!o->tensors_again && pl->sample_entries * pl->lanes * sizeof(double) <= KEPT_BYTES;
 	for (uint32_t k = 0; k < pl->set.nterm; k++) {
 		size_t n = pl->keeps ? pl->nsample : 0;
 
@@ -221,7 +222,7 @@ static void place_all(struct tensor_plan *pl)
 	pl->nsample = most;
 }
 
-struct tensor_plan *tensor_plan_new(const struct program *p)
+struct tensor_plan *tensor_plan_new(const struct program *p, const struct evaluator_options *o)
 {
 	struct tensor_plan *pl = mem_alloc(1, sizeof *pl);
 
@@ -239,7 +240,7 @@ struct tensor_plan *tensor_plan_new(const struct program *p)
 		}
 		size_term(pl, t);
 	}
-	place_all(pl);
+	place_all(pl, o);
 	return pl;
 }
 

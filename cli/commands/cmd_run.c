@@ -68,6 +68,9 @@ static int open_model(struct running *r, enum emit what)
 		.alone = true,
 		/* The light cone keeps observables right, not the state. */
 		.without = needs_state(what) ? "cone" : NULL };
+	if (needs_state(what) && !strcmp(r->cli->options.value[OPT_METHOD], "tensor"))
+		return cli_usage(r->cli,
+			"the tensor method has no amplitudes; --emit=state, probabilities and samples need --method=statevector");
 	int status = named_model_read(r->cli, &wish, &r->m);
 
 	if (status)
@@ -226,7 +229,7 @@ static int open_evaluator(struct running *r, enum emit what)
 		.device = o->value[OPT_DEVICE],
 		.precision = precision_of(r),
 		.isa = o->value[OPT_ISA],
-		.method = o->value[OPT_METHOD],
+		.method = needs_state(what) ? "statevector" : o->value[OPT_METHOD],
 		.gradient = needs_gradient(what) ? o->value[OPT_GRADIENT] : NULL,
 		.shots = needs_state(what) ? 0 : shots_of(r),
 		.trajectories = trajectories_given(r),

@@ -34,6 +34,7 @@ check_PROGRAMS += tests/kernels/test_wrong_basis
 check_PROGRAMS += tests/kernels/test_optimisations
 check_PROGRAMS += tests/kernels/test_shots
 check_PROGRAMS += tests/kernels/test_noise
+check_PROGRAMS += tests/kernels/test_exact_noise
 check_PROGRAMS += tests/kernels/test_pairs tests/kernels/test_index_bits tests/kernels/test_heisenberg tests/kernels/test_depth
 check_PROGRAMS += tests/kernels/test_exchanges
 check_PROGRAMS += tests/kernels/test_split
@@ -111,6 +112,7 @@ endif
 # What some of them share or link.
 random_program = tests/kernels/build.h tests/kernels/random_program.c tests/kernels/random_program.h
 tests_kernels_test_optimisations_SOURCES = tests/kernels/test_optimisations.c $(random_program)
+tests_kernels_test_exact_noise_SOURCES = tests/kernels/test_exact_noise.c tests/kernels/density.h tests/compile_file.h $(random_program)
 tests_kernels_test_tensor_SOURCES = tests/kernels/test_tensor.c $(random_program)
 tests_kernels_test_wrong_basis_SOURCES = tests/kernels/test_wrong_basis.c $(random_program)
 tests_kernels_test_wrong_basis_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=rank_find
@@ -134,7 +136,7 @@ tests_bench_exchange_SOURCES = tests/bench/exchange.c $(group_ranks)
 tests_net_test_group_SOURCES = tests/net/test_group.c tests/net/meet.h
 tests_kernels_test_heisenberg_SOURCES = tests/kernels/test_heisenberg.c $(random_program)
 tests_kernels_test_depth_SOURCES = tests/kernels/test_depth.c tests/compile_file.h $(random_program)
-tests_kernels_test_noise_SOURCES = tests/kernels/test_noise.c tests/compile_file.h tests/kernels/targets.h
+tests_kernels_test_noise_SOURCES = tests/kernels/test_noise.c tests/kernels/density.h tests/compile_file.h tests/kernels/targets.h
 tests_kernels_test_cpu_SOURCES = tests/kernels/test_cpu.c tests/kernels/interpreter.c tests/kernels/interpreter.h tests/kernels/targets.h $(random_program)
 tests_kernels_test_remote_SOURCES = tests/kernels/test_remote.c $(random_program)
 tests_kernels_test_positions_SOURCES = tests/kernels/test_positions.c tests/kernels/interpreter.c tests/kernels/interpreter.h tests/kernels/targets.h $(random_program)
@@ -197,6 +199,7 @@ shell_tests += tests/cli/test_searches.sh
 shell_tests += tests/cli/test_optimisations.sh
 shell_tests += tests/cli/test_shots.sh
 shell_tests += tests/cli/test_noise.sh
+shell_tests += tests/cli/test_exact_noise.sh
 shell_tests += tests/cli/test_split_groups.sh
 shell_tests += tests/cli/test_link.sh
 shell_tests += tests/cli/test_split_hosts.sh

@@ -217,12 +217,24 @@ uint32_t execution_trajectories(uint64_t given)
 	return given ? (uint32_t)given : TRAJECTORIES_NONE;
 }
 
+/* Does an engine evaluate the program that has no trajectories? */
+static bool noise_is_exact(const struct program *p, const struct evaluator_options *o)
+{
+	const struct engine *engine[ENGINES_MAX];
+	unsigned n = engine_choose(&(struct engine_problem){ .program = p, .options = o }, engine);
+
+	return engine[n - 1] == &engine_tensor;
+}
+
 void execution_say_trajectories(const struct cli *c, const struct program *p,
 	const struct evaluator_options *o)
 {
 	uint32_t n = trajectories_of(p, o);
 
-	if (n)
+	if (n && noise_is_exact(p, o))
+		cli_note(c, "noise channels are computed exactly, without trajectories%s",
+			o->trajectories ? ", so that their number has no effect" : "");
+	else if (n)
 		cli_note(c,
 			"the outputs are means over %u trajector%s of each sample, because the model has noise channels",
 			n, n == 1 ? "y" : "ies");

@@ -35,7 +35,8 @@ int execution_optimisations(const char *text, unsigned *out, struct err *e);
 struct execution_words execution_of_config(const struct config *c, const struct program *p);
 /* A number that a user gave: 0 is no noise. */
 uint32_t execution_trajectories(uint64_t given);
-/* On stderr: how many trajectories a model with noise channels has; that a number of them has no effect without. */
+/* On stderr: how many trajectories a model with noise channels has, or that it needs none; that a number of them has no effect
+ * without. */
 void execution_say_trajectories(const struct cli *c, const struct program *p,
 	const struct evaluator_options *o);
 /* The resolved words, as weights.bin records them. */

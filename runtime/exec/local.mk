@@ -86,6 +86,8 @@ libexec_a_SOURCES = \
 	runtime/exec/tensor/contraction_tree.h \
 	runtime/exec/tensor/network.c \
 	runtime/exec/tensor/network.h \
+	runtime/exec/tensor/noise_channel.c \
+	runtime/exec/tensor/noise_channel.h \
 	runtime/exec/tensor/tensor.c \
 	runtime/exec/tensor/tensor_plan.c \
 	runtime/exec/tensor/tensor_plan.h \

@@ -29,9 +29,13 @@ static const char *apply_obstacle(const struct apply *a)
 	return NULL;
 }
 
-const char *network_obstacle(const struct program *p)
+const char *network_obstacle(const struct program *p, bool noisy)
 {
+	const char *noise = noisy ? noise_obstacle(p) : NULL;
 	uint64_t nterm = 0;
+
+	if (noise)
+		return noise;
 
 	for (uint32_t c = 0; c < p->ncircuit; c++) {
 		const struct circuit_code *code = &p->circuit[c];
@@ -66,9 +70,12 @@ struct builder {
 		uint32_t of, qubit, first, rest;
 	} * split;
 	uint32_t nsplit;
+	bool noisy;
+	uint32_t *channel; /* (program's nmatrix) number in network_set.channel, or INDEX_NONE */
 	/* Sets of random angles, with the transfer matrices that are known so far. */
 	struct probe {
 		cplx *u;
+		double *value;
 		double **transfer; /* (ntransfer), or NULL */
 	} probe[PROBES];
 	double *zero; /* weights or inputs */
@@ -212,10 +219,37 @@ static uint32_t find_transfer(struct builder *b, const struct transfer *want)
 	}
 	struct transfer *t = arena_push(b->a, s->transfer, s->ntransfer);
 	*t = *want;
-	t->cls = b->def[t->matrix]->cls;
+	t->channel = t->matrix < b->p->nmatrix ? b->channel[t->matrix] : INDEX_NONE;
+	t->cls = t->channel == INDEX_NONE ? b->def[t->matrix]->cls : s->channel[t->channel].cls;
 	t->offset = s->ntransfer_entry;
 	s->ntransfer_entry += (size_t)1 << (4 * t->nqubit);
 	return s->ntransfer - 1;
+}
+
+/* ---- noise channels ---- */
+
+static uint32_t find_channel(struct builder *b, const struct noise_channel *want)
+{
+	struct network_set *s = b->s;
+
+	for (uint32_t k = 0; k < s->nchannel; k++)
+		if (noise_channel_same(&s->channel[k], want))
+			return k;
+	*arena_push(b->a, s->channel, s->nchannel) = *want;
+	return s->nchannel - 1;
+}
+
+static void list_channels(struct builder *b)
+{
+	mem_auto bool *drawn = noise_exprs(b->p);
+
+	b->channel = arena_alloc(b->a, b->p->nmatrix, sizeof *b->channel);
+	for (uint32_t m = 0; m < b->p->nmatrix; m++) {
+		struct noise_channel c;
+
+		b->channel[m] =
+			noise_channel_read(b->p, drawn, m, &c) ? find_channel(b, &c) : INDEX_NONE;
+	}
 }
 
 /* ---- gates of a term ---- */
@@ -237,8 +271,11 @@ struct cone {
 static void add_gate(struct builder *b, struct cone *k, const struct apply *a)
 {
 	struct gate_use g = { .nwire = a->nwire };
+	uint32_t channel = b->channel[a->matrix];
 	bool needed = false;
 
+	if (channel != INDEX_NONE && !b->noisy)
+		return;
 	for (unsigned w = 0; w < a->nwire; w++) {
 		g.wire[w] = a->wire[w];
 		needed |= k->needed[a->wire[w]];
@@ -249,7 +286,8 @@ static void add_gate(struct builder *b, struct cone *k, const struct apply *a)
 	for (unsigned w = 0; w < a->nwire; w++)
 		k->needed[a->wire[w]] = k->touched[a->wire[w]] = true;
 	g.transfer = find_transfer(b,
-		&(struct transfer){ .matrix = a->matrix,
+		&(struct transfer){
+			.matrix = channel == INDEX_NONE ? a->matrix : b->s->channel[channel].matrix,
 			.adjoint = a->adjoint,
 			.ncontrol = (uint8_t)a->ncontrol,
 			.nqubit = (uint8_t)a->nwire,
@@ -263,6 +301,8 @@ static void split_last(struct builder *b, struct cone *k, const struct apply *a,
 {
 	struct gate_use *g = &k->gate[k->n - 1];
 
+	if (b->s->transfer[g->transfer].channel != INDEX_NONE)
+		return;
 	for (unsigned w = 0; w < g->nwire; w++) {
 		bool read = false;
 
@@ -400,6 +440,18 @@ static void first_digits(const struct network *n, const struct network_leaf *f, 
 
 /* ---- values that matter ---- */
 
+/* Of a channel: the probabilities that are constant, or any. */
+static void probe_channel(struct builder *b, unsigned k, const struct transfer *t, double *r)
+{
+	const struct noise_channel *c = &b->s->channel[t->channel];
+	double probability[NOISE_WORDS_MAX + 1];
+
+	noise_probabilities(c, b->probe[k].value, probability);
+	for (unsigned w = 0; c->cls != VALUE_CONSTANT && w <= c->nword; w++)
+		probability[w] = 1 + rng_uniform(0, RNG_PROBE, b->p->nexpr + w, k);
+	noise_transfer(c, t, probability, r);
+}
+
 static const double *probe_transfer(struct builder *b, unsigned k, uint32_t transfer)
 {
 	struct probe *pr = &b->probe[k];
@@ -408,7 +460,10 @@ static const double *probe_transfer(struct builder *b, unsigned k, uint32_t tran
 	if (!pr->transfer[transfer]) {
 		pr->transfer[transfer] =
 			arena_alloc(b->a, (size_t)1 << (4 * t->nqubit), sizeof(double));
-		transfer_make(t, pr->u + b->s->set.offset[t->matrix], pr->transfer[transfer]);
+		if (t->channel == INDEX_NONE)
+			transfer_make(t, pr->u + b->s->set.offset[t->matrix], pr->transfer[transfer]);
+		else
+			probe_channel(b, k, t, pr->transfer[transfer]);
 	}
 	return pr->transfer[transfer];
 }
@@ -569,8 +624,9 @@ static void build_network(struct builder *b, struct network_term *t, const struc
 static void fill_probe(struct builder *b, unsigned k)
 {
 	struct probe *pr = &b->probe[k];
-	mem_auto double *value = mem_alloc(b->p->nexpr + 1, sizeof *value);
+	double *value = arena_alloc(b->a, b->p->nexpr, sizeof *value);
 
+	pr->value = value;
 	program_eval(b->p, b->zero, b->zero, value);
 	for (uint32_t i = 0; i < b->p->nexpr; i++)
 		if (b->p->expr[i].cls != VALUE_CONSTANT)
@@ -591,9 +647,9 @@ static void list_matrices(struct builder *b)
 	matrix_places(&b->s->set, b->a);
 }
 
-void network_build(struct network_set *s, const struct program *p, struct arena *a)
+void network_build(struct network_set *s, const struct program *p, bool noisy, struct arena *a)
 {
-	struct builder b = { .s = s, .a = a, .p = p };
+	struct builder b = { .s = s, .a = a, .p = p, .noisy = noisy };
 
 	*s = (struct network_set){ .program = p };
 	s->constant = arena_alloc(a, p->nreadout, sizeof *s->constant);
@@ -603,6 +659,7 @@ void network_build(struct network_set *s, const struct program *p, struct arena 
 		b.def[b.ndef] = &p->matrix[b.ndef];
 		b.ndef++;
 	}
+	list_channels(&b);
 	mem_auto struct cone *cone = mem_alloc(s->nterm + 1, sizeof *cone);
 	for (uint32_t k = 0; k < s->nterm; k++)
 		find_cone(&b, &s->term[k], &cone[k]);

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "runtime/base/arena.h"
+#include "runtime/exec/tensor/noise_channel.h"
 #include "runtime/program/matrix.h"
 
 enum {
@@ -27,6 +28,7 @@ struct transfer {
 	bool adjoint;
 	uint8_t ncontrol, nqubit; /* nqubit: with the controls */
 	uint32_t control_ones;
+	uint32_t channel; /* number in network_set.channel; INDEX_NONE: a gate */
 	enum value_class cls;
 	size_t offset; /* of its entries among those of all (i major) */
 };
@@ -73,6 +75,8 @@ struct network_part { /* readout += coefficient * term */
 struct network_set {
 	const struct program *program;
 	struct matrix_set set; /* the program's matrices, and parts of these */
+	uint32_t nchannel;     /* noise channels, those alike once */
+	struct noise_channel *channel;
 	uint32_t ntransfer;
 	struct transfer *transfer;
 	size_t ntransfer_entry;
@@ -83,10 +87,10 @@ struct network_set {
 	double *constant; /* (nreadout) */
 };
 
-/* NULL: network_build can. Otherwise why not, as a phrase. */
-const char *network_obstacle(const struct program *p);
+/* NULL: network_build can. Otherwise why not, as a phrase. noisy: noise channels are not left out. */
+const char *network_obstacle(const struct program *p, bool noisy);
 /* Of a program without obstacle; everything lives in a. */
-void network_build(struct network_set *s, const struct program *p, struct arena *a);
+void network_build(struct network_set *s, const struct program *p, bool noisy, struct arena *a);
 
 /* transfer_matrix.c: R[4^k, 4^k] of t for u, the matrix t->matrix. */
 void transfer_make(const struct transfer *t, const cplx *u, double *r);

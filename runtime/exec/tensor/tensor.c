@@ -35,6 +35,7 @@ struct tensor_worker {
 	double *anti_hermitian;        /* (nmatrix_entry) of shared matrices */
 	double *anti_hermitian_sample; /* of one sample */
 	double *pauli_gradient, *dexpr;
+	double *dthreshold; /* (nchannel, NOISE_WORDS_MAX) of shared channels */
 	uint32_t first, count;
 };
 
@@ -56,7 +57,9 @@ struct tensor {
 	/* Matrices: of class SAMPLE, those they refer to included; whose reduced transition matrices are summed over units, and
 	 * with those that they refer to; the same of samples. */
 	bool *need_sample, *transition, *reverse, *transition_sample, *reverse_sample;
-	bool direct; /* some weight gradients are made unit by unit */
+	bool *channel; /* (nchannel) shared ones with gradients with respect to their probabilities */
+	bool improper; /* a shared channel has no probabilities with these weights */
+	bool direct;   /* some weight gradients are made unit by unit */
 	size_t nvector;
 	/* Of the finish. */
 	double *anti_hermitian, *pauli_gradient, *dexpr;
@@ -76,15 +79,13 @@ static const char *tensor_obstacle(const struct engine_problem *p)
 		return "state vectors of less than 16 qubits are small";
 	if (!target_or_best(o->target)->contraction)
 		return "only the device cpu contracts tensors (run.device)";
-	if (program_is_noisy(p->program))
-		return "noise channels are drawn for each sample by itself";
 	if (o->shots)
 		return "readouts are drawn from state vectors";
 	if (o->gradient > GRADIENT_ADJOINT)
 		return "the gradient method is not adjoint";
 	if (o->split > 1 || o->rank)
 		return "states are split over ranks";
-	return network_obstacle(p->program);
+	return network_obstacle(p->program, o->trajectories != TRAJECTORIES_NONE);
 }
 
 static int tensor_cost(const struct engine_problem *p, struct engine_cost *out)
@@ -164,20 +165,28 @@ static void list_matrices(struct tensor *t)
 	t->reverse = arena_alloc(&t->arena, n, sizeof(bool));
 	t->transition_sample = arena_alloc(&t->arena, n, sizeof(bool));
 	t->reverse_sample = arena_alloc(&t->arena, n, sizeof(bool));
+	t->channel = arena_alloc(&t->arena, s->nchannel, sizeof(bool));
 	for (uint32_t k = 0; k < s->ntransfer; k++) {
 		const struct transfer *x = &s->transfer[k];
 		bool sample = x->cls == VALUE_SAMPLE;
 
-		if (sample)
+		if (sample && x->channel == INDEX_NONE)
 			mark(&s->set, x->matrix, t->need_sample);
 		if (!t->pl->depends[x->matrix] || t->o.gradient == GRADIENT_NONE)
 			continue;
+		if (x->channel != INDEX_NONE) {
+			t->channel[x->channel] = !sample;
+			t->direct |= sample;
+			continue;
+		}
 		(sample ? t->transition_sample : t->transition)[x->matrix] = true;
 		mark(&s->set, x->matrix, sample ? t->reverse_sample : t->reverse);
 		t->direct |= sample;
 	}
 	for (uint32_t m = 0; m < n; m++)
 		t->nvector += t->transition[m] ? s->set.offset[m + 1] - s->set.offset[m] : 0;
+	for (uint32_t c = 0; c < s->nchannel; c++)
+		t->nvector += t->channel[c] ? s->channel[c].nword : 0;
 	t->nvector += (t->direct ? t->p->nweight_circuit : 0) + t->p->nweight - t->p->nweight_circuit;
 }
 
@@ -207,6 +216,8 @@ static void take_lists(struct tensor *t)
 		w->anti_hermitian_sample = arena_alloc(&t->arena, nmatrix, sizeof(double));
 		w->pauli_gradient = arena_alloc(&t->arena, nmatrix, sizeof(double));
 		w->dexpr = arena_alloc(&t->arena, nexpr, sizeof(double));
+		w->dthreshold = arena_alloc(&t->arena, (size_t)s->nchannel * NOISE_WORDS_MAX,
+			sizeof(double));
 	}
 }
 
@@ -373,6 +384,30 @@ static void spread_leaf(const struct network_leaf *f, const double *g, unsigned 
 					f->scale * g[(size_t)i * lanes + l];
 }
 
+/* ---- transfer matrices ---- */
+
+/* r from the values of expressions, and matrices u made of them; false: a channel that has no probabilities. */
+static bool make_transfer(const struct tensor *t, const struct transfer *x, const double *value,
+	const cplx *u, double *r)
+{
+	const struct network_set *s = &t->pl->set;
+	double probability[NOISE_WORDS_MAX + 1];
+
+	if (x->channel == INDEX_NONE) {
+		transfer_make(x, u + s->set.offset[x->matrix], r);
+		return true;
+	}
+	bool good = noise_probabilities(&s->channel[x->channel], value, probability);
+	noise_transfer(&s->channel[x->channel], x, probability, r);
+	return good;
+}
+
+static int improper(struct err *e)
+{
+	return err_set(e, -ERR_NOT_FINITE,
+		"the probabilities of a noise channel are not between 0 and 1, or add up to more");
+}
+
 /* ---- with new weights ---- */
 
 static void make_shared(struct tensor *t)
@@ -406,6 +441,7 @@ static void tensor_set_weights(void *state, const double *weight)
 
 	t->weight = weight;
 	t->version++;
+	t->improper = false;
 	program_eval(t->p, weight, NULL, t->value);
 	matrix_build(&s->set, t->value, t->weighted ? VALUE_SHARED : VALUE_CONSTANT, VALUE_SHARED,
 		NULL, t->u, t->kept);
@@ -413,7 +449,7 @@ static void tensor_set_weights(void *state, const double *weight)
 		const struct transfer *x = &s->transfer[k];
 
 		if (x->cls == VALUE_SHARED || (x->cls == VALUE_CONSTANT && !t->weighted))
-			transfer_make(x, t->u + s->set.offset[x->matrix], t->transfer + x->offset);
+			t->improper |= !make_transfer(t, x, t->value, t->u, t->transfer + x->offset);
 	}
 	t->weighted = true;
 	recorder_mark(PHASE_MATRICES);
@@ -466,7 +502,12 @@ static const struct program *tensor_program(const struct program *p,
 	return p;
 }
 
-static int tensor_begin(void *state, struct err *e) { return take_memory(state, e); }
+static int tensor_begin(void *state, struct err *e)
+{
+	const struct tensor *t = state;
+
+	return t->improper ? improper(e) : take_memory(state, e);
+}
 
 static void tensor_run(void *state, const struct unit_job *job)
 {
@@ -477,7 +518,7 @@ static void tensor_run(void *state, const struct unit_job *job)
 
 /* ---- forward ---- */
 
-static void fill_sample(const struct tensor *t, struct tensor_worker *w, unsigned lane, uint32_t sample)
+static bool fill_sample(const struct tensor *t, struct tensor_worker *w, unsigned lane, uint32_t sample)
 {
 	const struct network_set *s = &t->pl->set;
 	size_t nmatrix = s->set.offset[s->set.n];
@@ -487,6 +528,7 @@ static void fill_sample(const struct tensor *t, struct tensor_worker *w, unsigne
 		? t->batch.input + (size_t)batch_row(&t->batch, sample) * t->p->ninput
 		: NULL;
 	double r[TRANSFER_ENTRIES];
+	bool good = true;
 
 	program_eval(t->p, t->weight, row, value);
 	matrix_build(&s->set, value, VALUE_SAMPLE, VALUE_SAMPLE, t->need_sample, u, NULL);
@@ -496,17 +538,19 @@ static void fill_sample(const struct tensor *t, struct tensor_worker *w, unsigne
 
 		if (x->cls != VALUE_SAMPLE)
 			continue;
-		transfer_make(x, u + s->set.offset[x->matrix], r);
+		good &= make_transfer(t, x, value, u, r);
 		for (size_t i = 0; i < (size_t)1 << (4 * x->nqubit); i++)
 			out[i * t->pl->lanes] = r[i];
 	}
+	return good;
 }
 
 /* A short unit repeats its first sample. */
-static void fill_unit(const struct tensor *t, struct tensor_worker *w, uint32_t unit)
+static bool fill_unit(const struct tensor *t, struct tensor_worker *w, uint32_t unit)
 {
 	const struct network_set *s = &t->pl->set;
 	size_t nmatrix = s->set.offset[s->set.n];
+	bool good = true;
 
 	w->count = unit_states(unit, t->pl->lanes, t->batch.nsample, &w->first);
 	if (w->version != t->version)
@@ -514,7 +558,8 @@ static void fill_unit(const struct tensor *t, struct tensor_worker *w, uint32_t 
 			memcpy(w->u + l * nmatrix, t->u, nmatrix * sizeof *t->u);
 	w->version = t->version;
 	for (unsigned l = 0; l < t->pl->lanes; l++)
-		fill_sample(t, w, l, w->first + (l < w->count ? l : 0));
+		good &= fill_sample(t, w, l, w->first + (l < w->count ? l : 0));
+	return good;
 }
 
 static void forward_term(const struct tensor *t, struct tensor_worker *w,
@@ -561,8 +606,8 @@ static int tensor_forward(void *state, unsigned worker, uint32_t unit, double *r
 	const struct network_set *s = &t->pl->set;
 	struct tensor_worker *w = &t->worker[worker];
 
-	(void)e;
-	fill_unit(t, w, unit);
+	if (!fill_unit(t, w, unit))
+		return improper(e);
 	recorder_mark(PHASE_ENCODING);
 	for (uint32_t k = 0; k < s->nterm; k++) {
 		forward_term(t, w, &t->pl->term[k]);
@@ -654,14 +699,25 @@ static void chain_shared(const struct tensor *t, struct tensor_worker *w)
 	const struct network_set *s = &t->pl->set;
 
 	memset(w->anti_hermitian, 0, s->set.offset[s->set.n] * sizeof *w->anti_hermitian);
+	memset(w->dthreshold, 0, (size_t)s->nchannel * NOISE_WORDS_MAX * sizeof *w->dthreshold);
 	for (uint32_t k = 0; k < s->ntransfer; k++) {
 		const struct transfer *x = &s->transfer[k];
 
+		if (x->channel != INDEX_NONE && t->channel[x->channel])
+			noise_gradient(&s->channel[x->channel], x, w->dtransfer_shared + x->offset,
+				w->dthreshold + (size_t)x->channel * NOISE_WORDS_MAX);
 		if (x->cls != VALUE_SAMPLE && t->transition[x->matrix])
 			transfer_gradient(x, t->u + s->set.offset[x->matrix],
 				t->transfer + x->offset, w->dtransfer_shared + x->offset,
 				w->anti_hermitian + s->set.offset[x->matrix]);
 	}
+}
+
+/* To the thresholds of a channel. */
+static void add_thresholds(const struct noise_channel *c, const double *threshold, double *dexpr)
+{
+	for (unsigned k = 0; k < c->nword; k++)
+		dexpr[c->threshold[k]] += threshold[k];
 }
 
 static void chain_sample(const struct tensor *t, struct tensor_worker *w, unsigned l, double *gradient)
@@ -672,19 +728,27 @@ static void chain_sample(const struct tensor *t, struct tensor_worker *w, unsign
 	const cplx *u = w->u + l * nmatrix;
 
 	memset(w->anti_hermitian_sample, 0, nmatrix * sizeof *w->anti_hermitian_sample);
+	memset(w->dexpr, 0, t->p->nexpr * sizeof *w->dexpr);
 	for (uint32_t k = 0; k < s->ntransfer; k++) {
 		const struct transfer *x = &s->transfer[k];
 
-		if (x->cls != VALUE_SAMPLE || !t->transition_sample[x->matrix])
+		bool channel = x->channel != INDEX_NONE && t->pl->depends[x->matrix];
+		double threshold[NOISE_WORDS_MAX] = { 0 };
+
+		if (x->cls != VALUE_SAMPLE || !(channel || t->transition_sample[x->matrix]))
 			continue;
 		for (size_t i = 0; i < (size_t)1 << (4 * x->nqubit); i++) {
 			r[i] = w->transfer[(x->offset + i) * lanes + l];
 			g[i] = w->dtransfer[(x->offset + i) * lanes + l];
 		}
+		if (channel) {
+			noise_gradient(&s->channel[x->channel], x, g, threshold);
+			add_thresholds(&s->channel[x->channel], threshold, w->dexpr);
+			continue;
+		}
 		transfer_gradient(x, u + s->set.offset[x->matrix], r, g,
 			w->anti_hermitian_sample + s->set.offset[x->matrix]);
 	}
-	memset(w->dexpr, 0, t->p->nexpr * sizeof *w->dexpr);
 	matrix_reverse(&s->set, w->value + (size_t)l * t->p->nexpr, u, NULL, t->reverse_sample,
 		t->transition_sample, w->anti_hermitian_sample, w->pauli_gradient, w->dexpr);
 	program_eval_reverse(t->p, w->value + (size_t)l * t->p->nexpr, w->dexpr, gradient);
@@ -704,6 +768,12 @@ static int unit_vector(const struct tensor *t, const struct tensor_worker *w,
 
 			good &= fixed_from_all(w->anti_hermitian + s->set.offset[m], n, v + at);
 			at += n;
+		}
+	for (uint32_t c = 0; c < s->nchannel; c++)
+		if (t->channel[c]) {
+			good &= fixed_from_all(w->dthreshold + (size_t)c * NOISE_WORDS_MAX,
+				s->channel[c].nword, v + at);
+			at += s->channel[c].nword;
 		}
 	good &= fixed_from_all(gradient + from, t->p->nweight - from, v + at);
 	if (good)
@@ -761,6 +831,9 @@ static void tensor_finish(void *state, const struct fixed *sum, double *gradient
 		for (size_t i = s->set.offset[m]; t->transition[m] && i < s->set.offset[m + 1]; i++)
 			t->anti_hermitian[i] = fixed_value(sum[at++]);
 	memset(t->dexpr, 0, p->nexpr * sizeof *t->dexpr);
+	for (uint32_t c = 0; c < s->nchannel; c++)
+		for (unsigned k = 0; t->channel[c] && k < s->channel[c].nword; k++)
+			t->dexpr[s->channel[c].threshold[k]] += fixed_value(sum[at++]);
 	matrix_reverse(&s->set, t->value, t->u, t->kept, t->reverse, t->transition,
 		t->anti_hermitian, t->pauli_gradient, t->dexpr);
 	program_eval_reverse(p, t->value, t->dexpr, gradient);

@@ -226,7 +226,7 @@ struct tensor_plan *tensor_plan_new(const struct program *p, const struct evalua
 {
 	struct tensor_plan *pl = mem_alloc(1, sizeof *pl);
 
-	network_build(&pl->set, p, &pl->arena);
+	network_build(&pl->set, p, o->trajectories != TRAJECTORIES_NONE, &pl->arena);
 	find_depends(pl);
 	pl->term = arena_alloc(&pl->arena, pl->set.nterm, sizeof *pl->term);
 	for (uint32_t k = 0; k < pl->set.nterm; k++) {

@@ -46,7 +46,8 @@ struct tensor_plan {
 	bool *depends; /* (set.set.n) matrices that depend on weights */
 };
 
-/* NULL: not possible (tensor_obstacle says why). Of *p alone, and of o's options for tests: equal programs have equal plans. */
+/* NULL: not possible (tensor_obstacle says why). Of *p, whether o leaves noise channels out, and o's options for tests
+ * alone: equal programs have equal plans. */
 struct tensor_plan *tensor_plan_new(const struct program *p, const struct evaluator_options *o);
 void tensor_plan_free(struct tensor_plan *pl);
 /* Fills in the offsets: memory that tensor_plan_bytes counts. */

@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Noise channels in the tensor engine: readouts against density matrices, and gradients against central differences. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/exec/engine.h"
+#include "runtime/net/scheduler/pool_threads.h"
+#include "tests/compile_file.h"
+#include "tests/kernels/build.h"
+#include "tests/kernels/density.h"
+#include "tests/kernels/random_program.h"
+#include "tests/kernels/targets.h"
+#include "tests/tap.h"
+
+enum { SAMPLES = 3, NUMBERS_MAX = 256 };
+
+static const double CLOSE = 1e-10, STEP = 1e-3;
+
+/* ---- a program on density matrices ---- */
+
+struct simulation {
+	const struct program *p;
+	struct arena arena;
+	struct matrix_set set;
+	double *value;
+	cplx *u;
+	bool *reached, *need; /* expressions of one matrix; it and those that it refers to */
+};
+
+static void reach_expr(struct simulation *s, uint32_t e)
+{
+	const struct expr *x = &s->p->expr[e];
+	unsigned n = expr_noperand(x->op);
+
+	if (s->reached[e])
+		return;
+	s->reached[e] = true;
+	if (n > 0)
+		reach_expr(s, x->a);
+	if (n > 1)
+		reach_expr(s, x->b);
+}
+
+static void reach_matrix(struct simulation *s, uint32_t m)
+{
+	s->need[m] = true;
+	for (uint32_t k = 0; k < s->p->matrix[m].nitem; k++) {
+		const struct item *it = &s->p->matrix[m].item[k];
+
+		if (it->gate == GATE_NONE)
+			reach_matrix(s, it->ref);
+		for (unsigned i = 0; it->gate != GATE_NONE && i < gate_row(it->gate)->nangle; i++)
+			reach_expr(s, it->angle[i]);
+	}
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Where the matrix changes with its random number: cuts of [0, 1), whose ends are the first and last. */
+static unsigned find_cuts(struct simulation *s, uint32_t m, double *cut)
+{
+	unsigned n = 0;
+
+	memset(s->reached, 0, s->p->nexpr * sizeof *s->reached);
+	memset(s->need, 0, s->p->nmatrix * sizeof *s->need);
+	reach_matrix(s, m);
+	cut[n++] = 0;
+	cut[n++] = 1;
+	for (uint32_t i = 0; i < s->p->nexpr; i++)
+		if (s->reached[i] && s->p->expr[i].op == EXPR_LESS && n < NUMBERS_MAX)
+			cut[n++] = s->value[s->p->expr[i].b];
+	qsort(cut, n, sizeof *cut, compare);
+	return n;
+}
+
+/* The matrix for this random number. */
+static void build_drawn(struct simulation *s, double number)
+{
+	for (uint32_t i = 0; i < s->p->nexpr; i++) {
+		const struct expr *x = &s->p->expr[i];
+
+		if (!s->reached[i])
+			continue;
+		if (x->op == EXPR_DRAW)
+			s->value[i] = number;
+		else if (expr_noperand(x->op))
+			s->value[i] = expr_apply(x->op, s->value[x->a],
+				expr_noperand(x->op) > 1 ? s->value[x->b] : 0);
+	}
+	matrix_build(&s->set, s->value, VALUE_CONSTANT, VALUE_SAMPLE, s->need, s->u, NULL);
+}
+
+static void multiply_left(struct density *d, cplx u[DIM_MAX][DIM_MAX], bool right)
+{
+	const struct density old = *d;
+
+	for (unsigned i = 0; i < d->dim; i++)
+		for (unsigned j = 0; j < d->dim; j++) {
+			cplx sum = 0;
+
+			for (unsigned k = 0; k < d->dim; k++)
+				sum += right ? cplx_mul(old.rho[i][k], conj(u[j][k]))
+					     : cplx_mul(u[i][k], old.rho[k][j]);
+			d->rho[i][j] = sum;
+		}
+}
+
+static unsigned target_bits(const struct apply *a, unsigned index)
+{
+	unsigned out = 0;
+
+	for (unsigned k = a->ncontrol; k < a->nwire; k++)
+		out |= (index >> a->wire[k] & 1) << (k - a->ncontrol);
+	return out;
+}
+
+static void apply_whole(struct simulation *s, const struct apply *a, struct density *d)
+{
+	unsigned dim = 1u << (a->nwire - a->ncontrol), targets = 0;
+	const cplx *m = s->u + s->set.offset[a->matrix];
+	cplx u[DIM_MAX][DIM_MAX] = { { 0 } };
+
+	for (unsigned k = a->ncontrol; k < a->nwire; k++)
+		targets |= 1u << a->wire[k];
+	for (unsigned i = 0; i < d->dim; i++)
+		for (unsigned j = 0; j < d->dim; j++) {
+			unsigned r = target_bits(a, i), c = target_bits(a, j);
+			bool met = true;
+
+			for (unsigned k = 0; k < a->ncontrol; k++)
+				met &= (i >> a->wire[k] & 1) == (a->control_ones >> k & 1);
+			if (!met)
+				u[i][j] = i == j;
+			else if ((i & ~targets) == (j & ~targets))
+				u[i][j] = a->adjoint ? conj(m[c * dim + r]) : m[r * dim + c];
+		}
+	multiply_left(d, u, false);
+	multiply_left(d, u, true);
+}
+
+/* The mean over the matrix's random number. */
+static void apply_mean(struct simulation *s, const struct apply *a, struct density *d)
+{
+	struct density sum = { .n = d->n, .dim = d->dim };
+	double cut[NUMBERS_MAX];
+	unsigned n = find_cuts(s, a->matrix, cut);
+
+	for (unsigned k = 0; k + 1 < n; k++) {
+		struct density one = *d;
+
+		if (cut[k + 1] <= cut[k])
+			continue;
+		build_drawn(s, (cut[k] + cut[k + 1]) / 2);
+		apply_whole(s, a, &one);
+		mix(&sum, cut[k + 1] - cut[k], &one);
+	}
+	*d = sum;
+}
+
+static void swap_wires(struct density *d, uint32_t a, uint32_t b)
+{
+	cx(d, a, b);
+	cx(d, b, a);
+	cx(d, a, b);
+}
+
+static unsigned read_output(const struct density *d, const struct output *o, double *out)
+{
+	unsigned n = output_nreadout(o);
+
+	memset(out, 0, n * sizeof *out);
+	for (unsigned i = 0; o->kind == OUTPUT_PROBS && i < d->dim; i++) {
+		unsigned at = 0;
+
+		for (uint32_t k = 0; k < o->nwire; k++)
+			at |= (i >> o->wire[k] & 1) << k;
+		out[at] += creal(d->rho[i][i]);
+	}
+	for (uint32_t t = 0; o->kind == OUTPUT_PAULI && t < o->nterm; t++) {
+		unsigned letter[4] = { 0 };
+
+		for (uint32_t f = 0; f < o->term[t].nfactor; f++)
+			letter[o->term[t].factor[f].wire] = o->term[t].factor[f].letter;
+		*out += o->term[t].coefficient * mean_of(d, letter);
+	}
+	return n;
+}
+
+static void simulate_circuit(struct simulation *s, const struct circuit_code *c, double *readout)
+{
+	struct density d = density_zero(c->nwire);
+
+	for (uint32_t k = 0; k < c->napply; k++) {
+		const struct apply *a = &c->apply[k];
+
+		if (a->op == APPLY_SWAP)
+			swap_wires(&d, a->wire[0], a->wire[1]);
+		if (a->op == APPLY_UNITARY)
+			apply_mean(s, a, &d);
+	}
+	for (uint32_t i = 0; i < c->noutput; i++)
+		readout += read_output(&d, &c->output[i], readout);
+}
+
+static void simulate(const struct program *p, const double *weight, const double *x, double *readout)
+{
+	struct simulation s = { .p = p };
+
+	matrix_set_of(&s.set, p, &s.arena);
+	s.value = arena_alloc(&s.arena, p->nexpr, sizeof *s.value);
+	s.u = arena_alloc(&s.arena, s.set.offset[s.set.n], sizeof *s.u);
+	s.need = arena_alloc(&s.arena, p->nmatrix, sizeof *s.need);
+	s.reached = arena_alloc(&s.arena, p->nexpr, sizeof *s.reached);
+	for (unsigned k = 0; k < SAMPLES; k++) {
+		program_eval(p, weight, x + (size_t)k * p->ninput, s.value);
+		for (uint32_t c = 0; c < p->ncircuit; c++) {
+			simulate_circuit(&s, &p->circuit[c], readout);
+			readout += p->circuit[c].nreadout;
+		}
+	}
+	arena_release(&s.arena);
+}
+
+/* ---- the engine ---- */
+
+static int given_gradients(void *ctx, uint32_t sample, const double *readout, double *dreadout,
+	double *head)
+{
+	const uint32_t *n = ctx;
+
+	(void)readout, (void)head;
+	for (uint32_t k = 0; dreadout && k < *n; k++)
+		dreadout[k] = 1 + 0.5 * k - 0.25 * sample;
+	return 0;
+}
+
+/* The sum whose gradient that is. */
+static double loss_of(const double *readout, uint32_t n)
+{
+	double sum = 0;
+
+	for (uint32_t k = 0; k < SAMPLES * n; k++)
+		sum += (1 + 0.5 * (k % n) - 0.25 * (k / n)) * readout[k];
+	return sum;
+}
+
+struct result {
+	double readout[NUMBERS_MAX], gradient[NUMBERS_MAX];
+};
+
+static int evaluate(const struct program *p, const struct evaluator_options *o,
+	const double *weight, const double *x, struct result *r, struct err *e)
+{
+	struct batch b = { .nsample = SAMPLES, .input = x };
+	struct pool *pool = pool_threads_new(2);
+	struct evaluator *ev = NULL;
+	uint32_t nreadout = p->nreadout;
+	int code = evaluator_new(p, o, &ev, e);
+
+	*r = (struct result){ 0 };
+	if (!code)
+		code = evaluator_weights(ev, weight, e);
+	if (!code) {
+		evaluator_draws(ev, 3, 5);
+		evaluator_prepare(ev, &b, o->gradient != GRADIENT_NONE, given_gradients, &nreadout,
+			r->readout);
+		code = evaluator_run(ev, pool, r->gradient, e);
+	}
+	evaluator_free(ev);
+	pool->ops->free(pool);
+	return code;
+}
+
+static struct evaluator_options options_of(const struct target *t)
+{
+	return (struct evaluator_options){
+		.target = t,
+		.method = METHOD_TENSOR,
+		.gradient = GRADIENT_ADJOINT,
+		.nthread = 2,
+	};
+}
+
+static const char *obstacle_of(const struct program *p)
+{
+	struct evaluator_options o = options_of(target_of("cpu", 0));
+
+	return engine_tensor.obstacle(&(struct engine_problem){ .program = p, .options = &o });
+}
+
+/* By seven points. */
+static double difference(const struct program *p, double *weight, const double *x, uint32_t w)
+{
+	static const double at[6] = { -3, -2, -1, 1, 2, 3 }, factor[6] = { -1, 9, -45, 45, -9, 1 };
+	double kept = weight[w], sum = 0, readout[NUMBERS_MAX];
+
+	for (unsigned k = 0; k < 6; k++) {
+		weight[w] = kept + at[k] * STEP;
+		simulate(p, weight, x, readout);
+		sum += factor[k] * loss_of(readout, p->nreadout);
+	}
+	weight[w] = kept;
+	return sum / (60 * STEP);
+}
+
+static void compare_program(const struct program *p, const struct target *t, double *weight,
+	const double *x, const char *text)
+{
+	struct evaluator_options o = options_of(t);
+	double readout[NUMBERS_MAX], dr, dg = 0, most = 0;
+	const char *why = obstacle_of(p);
+	struct err e = { 0, "" };
+	struct result r;
+
+	if (why || evaluate(p, &o, weight, x, &r, &e)) {
+		tap_ok(false, "%s: %s", text, why ? why : e.text);
+		return;
+	}
+	simulate(p, weight, x, readout);
+	dr = largest_difference(r.readout, readout, (size_t)SAMPLES * p->nreadout);
+	for (uint32_t w = 0; w < p->nweight; w++) {
+		double d = fabs(difference(p, weight, x, w) - r.gradient[w]);
+
+		dg = d <= dg ? dg : d;
+		most = fmax(most, fabs(r.gradient[w]));
+	}
+	tap_ok(dr < CLOSE && dg < CLOSE, "%s: readouts %.2g, gradients of up to %.2g %.2g apart",
+		text, dr, most, dg);
+}
+
+/* ---- tests ---- */
+
+static void test_single(const struct target *t, unsigned k)
+{
+	struct evaluator_options o = options_of(t);
+	struct density d = density_zero(1);
+	struct err e = { 0, "" };
+	struct result r;
+	double most = 0;
+	char text[256];
+
+	snprintf(text, sizeof text,
+		"QCNN 1; qubit[1] q; ry(1.1) q; rz(0.4) q; %s observe x(q); observe y(q); observe z(q);",
+		single[k].call);
+	struct program *p = compile_text(text, NULL);
+
+	turn(&d, PAULI_Y, 1.1, 0);
+	turn(&d, PAULI_Z, 0.4, 0);
+	channel(&d, single[k].x, single[k].y, single[k].z, 0);
+	int code = evaluate(p, &o, NULL, NULL, &r, &e);
+	for (unsigned letter = PAULI_X; letter <= PAULI_Z; letter++)
+		most = fmax(most,
+			fabs(r.readout[letter - 1] - mean_of(&d, (const unsigned[4]){ letter })));
+	tap_ok(!code && most < 1e-14, "%s is off by %.2g", single[k].call, most);
+	program_free(p);
+}
+
+static void test_network(const struct target *t)
+{
+	const double x[SAMPLES] = { 0.4, 1.3, -2.1 };
+	struct program *p = compile_text(network, NULL);
+	struct evaluator_options o = options_of(t);
+	struct err e = { 0, "" };
+	double weight[NUMBERS_MAX];
+	struct result r, other;
+
+	program_init_weights(p, 1, 0, weight);
+	int code = evaluate(p, &o, weight, x, &r, &e);
+	for (unsigned k = 0; k < SAMPLES; k++) {
+		struct density d = network_density(x[k]);
+		double z = mean_of(&d, (const unsigned[4]){ 0, 0, 0, PAULI_Z });
+		double xz = mean_of(&d, (const unsigned[4]){ 0, PAULI_Z, 0, PAULI_X });
+
+		tap_ok(!code && fabs(r.readout[2 * k] - z) < 1e-14
+				&& fabs(r.readout[2 * k + 1] - xz) < 1e-14,
+			"a network: %.15f and %.15f, of the density matrix %.15f and %.15f",
+			r.readout[2 * k], r.readout[2 * k + 1], z, xz);
+	}
+	compare_program(p, t, weight, x, "a network");
+	o.trajectories = 7;
+	code = evaluate(p, &o, weight, x, &other, &e);
+	tap_ok(!code && !memcmp(&r, &other, sizeof r), "whatever the number of trajectories");
+	o.trajectories = TRAJECTORIES_NONE;
+	code = evaluate(p, &o, weight, x, &r, &e);
+	o.method = METHOD_STATEVECTOR;
+	o.precision = PRECISION_DOUBLE;
+	code = code ? code : evaluate(p, &o, weight, x, &other, &e);
+	double d = largest_difference(r.readout, other.readout, (size_t)SAMPLES * p->nreadout);
+	tap_ok(!code && d < 1e-13, "without noise, off by %.2g", d);
+	program_free(p);
+}
+
+/* Channels behind all gates of random programs. */
+static void test_random(const struct target *t, uint64_t seed)
+{
+	struct random_shape shape = { .seed = seed,
+		.nwire = 2 + random_below(seed, 0, 3),
+		.napply = 6 + random_below(seed, 1, 6),
+		.ncircuit = 1 + random_below(seed, 2, 2),
+		.nweight = 1 + random_below(seed, 3, 4),
+		.ninput = 1 + random_below(seed, 4, 3),
+		.sample_matrices = random_below(seed, 5, 2),
+		.swaps = random_below(seed, 6, 2) };
+	struct program *p = random_program(&shape);
+	double weight[NUMBERS_MAX], x[NUMBERS_MAX];
+	struct err e = { 0, "" };
+	char text[64];
+
+	random_numbers(seed, 2, NUMBERS_MAX, weight);
+	random_numbers(seed + 1, 2, NUMBERS_MAX, x);
+	snprintf(text, sizeof text, "seed %u, %u qubits", (unsigned)seed, shape.nwire);
+	if (compile_noise(p, 0.03, 0.11, &e) || !program_is_noisy(p))
+		tap_ok(false, "%s: no noise %s", text, e.text);
+	else
+		compare_program(p, t, weight, x, text);
+	program_free(p);
+}
+
+static const char *const model[] = {
+	/* Channels that a measured qubit controls. */
+	"QCNN 1; qubit[4] q; input float x; param float[3] w = {0.3, 0.8, -0.4};"
+	" ry(x) q[0]; ry(w[0]) q[1]; depolarizing(0.03) q[0], q[1]; cx q[0], q[1]; h q[2];"
+	" if (measure q[0]) { ry(w[1]) q[1]; pauli_channel(0.1, 0.2, 0.05) q[1]; }"
+	" else { cz q[1], q[2]; depolarizing(0.2) q[1], q[2]; }"
+	" rx(w[2]) q[2]; rx(w[2]) q[1]; cx q[2], q[3]; observe z(q[3]); observe z(q[0])*x(q[1])*y(q[2]); observe z(q[1]);",
+	/* Behind a qubit that is traced out, and on one that nothing else touches. */
+	"QCNN 1; qubit[3] q; input float x; param float[3] w = {0.3, 0.8, -0.4};"
+	" bit_flip(0.2) q[2]; rx(w[0]) q[0]; ry(x) q[1]; depolarizing(0.1) q[0], q[1]; rz(w[1]) q[0]; ry(w[2]) q[0];"
+	" cx q[0], q[1]; depolarizing(0.1) q[0], q[1]; phase_flip(0.1) q[0]; discard q[0];"
+	" observe z(q[1]); observe probs(q[{1,2}]);",
+};
+
+static void test_models(const struct target *t)
+{
+	static const double x[SAMPLES] = { 0.4, 1.3, -2.1 };
+
+	for (size_t k = 0; k < sizeof model / sizeof *model; k++) {
+		struct program *p = compile_text(model[k], NULL);
+		double weight[NUMBERS_MAX];
+
+		program_init_weights(p, 1, 0, weight);
+		compare_program(p, t, weight, x, model[k]);
+		program_free(p);
+	}
+}
+
+/* ---- what is no channel ---- */
+
+static struct item power(uint8_t letter, uint32_t exponent)
+{
+	return (struct item){ .gate = GATE_PPAULI, .word = letter, .nwire = 1, .angle = { exponent } };
+}
+
+static uint32_t less(struct build *b, uint32_t draw, double than)
+{
+	return build_op(b, EXPR_LESS, draw, build_const(b, than));
+}
+
+static void expect_obstacle(struct build *b, uint32_t matrix, unsigned uses, const char *want)
+{
+	build_wires(b, 0, 2);
+	for (uint32_t k = 0; k < uses; k++)
+		build_apply(b, 0, matrix, 1, &k);
+	build_z(b, 0, 0);
+	struct program *p = build_done(b);
+	const char *why = obstacle_of(p);
+
+	tap_ok(want ? why && strstr(why, want) : !why, "%s: %s", want ? want : "a channel",
+		why ? why : "no obstacle");
+	program_free(p);
+}
+
+static void test_obstacles(void)
+{
+	enum { CASES = 8 };
+
+	for (unsigned k = 0; k < CASES; k++) {
+		struct build b = build_new(0, 0, 1);
+		uint32_t draw = build_expr(&b, (struct expr){ .op = EXPR_DRAW }), e, m;
+		const char *want = "decides about more than a Pauli word";
+		struct item item[2];
+
+		e = less(&b, draw, k == 1 ? 1.5 : 0.25);
+		if (k == 2)
+			e = draw;
+		if (k == 3) /* 2 below 0.25 */
+			e = build_op(&b, EXPR_ADD, e, less(&b, draw, 0.5));
+		if (k == 4) /* -1 between 0.25 and 0.5 */
+			e = build_op(&b, EXPR_SUB, e, less(&b, draw, 0.5));
+		if (k == 5)
+			e = build_op(&b, EXPR_LESS, draw, build_op(&b, EXPR_SIN, draw, draw));
+		item[0] = power(PAULI_X, e);
+		m = build_matrix(&b, 1, 1, item);
+		if (k == 6) {
+			item[0] = (struct item){ .nwire = 1, .ref = m };
+			item[1] = power(PAULI_Z, build_const(&b, 0.5));
+			m = build_matrix(&b, 1, 2, item);
+		}
+		if (k == 0)
+			want = NULL;
+		if (k == 7)
+			want = "share a random number";
+		expect_obstacle(&b, m, k == 7 ? 2 : 1, want);
+	}
+}
+
+int main(void)
+{
+	const struct target *t, *best = target_of("cpu", 0);
+
+	for (unsigned k = 0; (t = cpu_target_here(k)); k++) {
+		for (unsigned i = 0; i < sizeof single / sizeof *single; i++)
+			test_single(t, i);
+		test_network(t);
+		test_models(t);
+	}
+	for (uint64_t seed = 1; seed <= 24; seed++)
+		test_random(best, seed);
+	test_obstacles();
+	return tap_done();
+}

@@ -56,7 +56,7 @@ tap_ok "which is something else" sh -c '! cmp -s zero.csv exact.csv'
 tap_exit 0 "the method auto" "$QCNN" run --data=x.csv --format=csv noisy.qcnn
 tap_has err "means over 100 trajectories" "takes trajectories for a few qubits"
 tap_exit 2 "probabilities by tensors" "$QCNN" run --data=x.csv --method=tensor --emit=probabilities noisy.qcnn
-tap_has err "need --method=statevector" "are refused"
+tap_has err "the method tensor computes none" "are refused"
 
 # ---- many qubits ----
 cat >large.qcnn <<'END_MODEL'

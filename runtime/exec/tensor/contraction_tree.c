@@ -11,9 +11,11 @@
 
 enum {
 	TREE_PART = 8,
-	GREEDY_TRIALS = 24,
-	IMPROVED = 3, /* of the trials */
 	ROUNDS = 40,
+	TRIALS_LEAST = 8,
+	PARTS_MOST = 60000, /* about 2 s */
+	PART_WORK = 100000,
+	SEARCH_SAMPLES = 200,
 	ENTRY_WORK = 4, /* multiplications that writing and reading an entry is worth */
 	NONE = -1
 };
@@ -277,35 +279,6 @@ static void greedy(struct forest *f, double shrink, double noise, uint64_t trial
 	free(g.heap.pair);
 }
 
-/* ---- a sweep over the qubits ---- */
-
-struct place {
-	double wire, time;
-	int32_t leaf;
-};
-
-static int by_place(const void *a, const void *b)
-{
-	const struct place *x = a, *y = b;
-
-	if (x->wire != y->wire)
-		return x->wire < y->wire ? -1 : 1;
-	return x->time < y->time ? -1 : x->time > y->time;
-}
-
-static void sweep(struct forest *f)
-{
-	mem_auto struct place *p = mem_alloc(f->n->nleaf, sizeof *p);
-	int32_t whole;
-
-	for (uint32_t k = 0; k < f->n->nleaf; k++)
-		p[k] = (struct place){ f->n->leaf[k].wire, f->n->leaf[k].time, (int32_t)k };
-	qsort(p, f->n->nleaf, sizeof *p, by_place);
-	whole = f->root = p[0].leaf;
-	for (uint32_t k = 1; k < f->n->nleaf; k++)
-		whole = join(f, whole, p[k].leaf);
-}
-
 /* ---- improving parts ---- */
 
 struct part {
@@ -471,18 +444,22 @@ static uint32_t list_inner(const struct forest *f, int32_t *out)
 	return n;
 }
 
-static void improve(struct forest *f)
+/* The number of parts that were looked at. */
+static uint64_t improve(struct forest *f)
 {
 	mem_auto int32_t *inner = mem_alloc(f->nnode + 1, sizeof *inner);
+	uint64_t nlooked = 0;
 	bool any = true;
 
 	for (unsigned round = 0; round < ROUNDS && any; round++) {
 		uint32_t n = list_inner(f, inner);
 
 		any = false;
+		nlooked += n;
 		for (uint32_t k = 0; k < n; k++)
 			any |= improve_part(f, inner[k]);
 	}
+	return nlooked;
 }
 
 /* ---- the search ---- */
@@ -513,44 +490,35 @@ static void export_tree(const struct forest *f, struct arena *a, struct contract
 	}
 }
 
+/* The first trials are without noise. */
 static void start_trial(struct forest *f, const struct network *n, unsigned trial)
 {
-	static const double shrink[] = { 1, 0.5, 0, 2 }, noise[] = { 0, 0.5, 1, 2, 4 };
+	static const double shrink[] = { 1, 0.5, 0, 2 }, noise[] = { 0.5, 1, 2, 4, 0.7, 1.5 };
 
 	start_forest(f, n);
-	if (trial == GREEDY_TRIALS)
-		sweep(f);
-	else
-		greedy(f, shrink[trial % 4], noise[trial % 5], trial);
+	greedy(f, shrink[trial % 4], trial < 4 ? 0 : noise[trial / 4 % 6], trial);
+}
+
+/* Long searches are for what takes long: at most as many operations as some samples, each part counted as PART_WORK of them. */
+static bool goes_on(unsigned trial, uint64_t nimproved, double best)
+{
+	return trial < TRIALS_LEAST
+		|| (nimproved < PARTS_MOST && (double)nimproved * PART_WORK < SEARCH_SAMPLES * best);
 }
 
 static void search(const struct network *n, struct arena *a, struct contraction_tree *out)
 {
-	double work[GREEDY_TRIALS + 1], best = INFINITY;
-	unsigned ntrial = GREEDY_TRIALS + 1;
+	double best = INFINITY;
+	uint64_t nimproved = 0;
 
-	for (unsigned t = 0; t < ntrial; t++) {
+	for (unsigned trial = 0; goes_on(trial, nimproved, best); trial++) {
 		struct forest f;
 
-		start_trial(&f, n, t);
-		work[t] = forest_work(&f);
-		arena_release(&f.arena);
-	}
-	/* The best of the greedy ones, and the sweep. */
-	for (unsigned k = 0; k <= IMPROVED; k++) {
-		unsigned t = GREEDY_TRIALS;
-		struct forest f;
-
-		for (unsigned i = 0; i < GREEDY_TRIALS && k < IMPROVED; i++)
-			if (work[i] < (t == GREEDY_TRIALS ? INFINITY : work[t]))
-				t = i;
-		if (k < IMPROVED)
-			work[t] = INFINITY;
-		start_trial(&f, n, t);
-		improve(&f);
-		double found = forest_work(&f);
-		if (found < best) {
-			best = found;
+		start_trial(&f, n, trial);
+		nimproved += improve(&f) + 1;
+		double work = forest_work(&f);
+		if (work < best) {
+			best = work;
 			export_tree(&f, a, out);
 		}
 		arena_release(&f.arena);
@@ -562,7 +530,7 @@ static void search(const struct network *n, struct arena *a, struct contraction_
 static struct known {
 	struct known *next;
 	struct arena arena;
-	struct network network; /* leaves: legs, wire and time alone */
+	struct network network; /* without its leaves */
 	struct contraction_tree tree;
 } * known;
 static pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -576,10 +544,6 @@ static bool same_network(const struct network *a, const struct network *b)
 			|| a->edge[e].leaf[1] != b->edge[e].leaf[1]
 			|| a->edge[e].nvalue != b->edge[e].nvalue)
 			return false;
-	/* Where the sweep goes: the order of the wires, and no more. */
-	for (uint32_t k = 0; k < a->nleaf; k++)
-		if (a->leaf[k].wire - a->leaf[0].wire != b->leaf[k].wire - b->leaf[0].wire)
-			return false;
 	return true;
 }
 
@@ -588,7 +552,7 @@ static void remember(const struct network *n, const struct contraction_tree *t)
 	struct known *k = mem_alloc(1, sizeof *k);
 
 	k->network = *n;
-	k->network.leaf = arena_copy(&k->arena, n->leaf, n->nleaf, sizeof *n->leaf);
+	k->network.leaf = NULL;
 	k->network.edge = arena_copy(&k->arena, n->edge, n->nedge, sizeof *n->edge);
 	k->tree = *t;
 	k->tree.child = arena_copy(&k->arena, t->child, t->nnode - n->nleaf, sizeof *t->child);

@@ -2,9 +2,8 @@
  * In which order the tensors of a network are contracted.
  *
  * A tree whose leaves are the network's: node k < nleaf is leaf k, and each later node is the contraction of two earlier ones; the last
- * is the whole. The search starts from several orders (greedy ones with random noise, Gray and Kourtis, arXiv:2002.01935; and a sweep over
- * the qubits) and improves parts of up to TREE_PART nodes by trying all orders of these (subtree reconfiguration, the same paper).
- * It depends on the network alone, not on time, and counts by multiplications and divisions of doubles only, so
+ * is the whole. The search starts from greedy orders with random noise and improves parts of up to TREE_PART nodes by trying all orders
+ * of these (subtree reconfiguration; both: Gray and Kourtis, arXiv:2002.01935), longer where the contraction takes long. It depends on the network alone, not on time, and counts by multiplications and divisions of doubles only, so
  * that every machine finds the same tree. Trees are remembered while the process lives. */
 #pragma once
 

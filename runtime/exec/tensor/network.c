@@ -608,9 +608,6 @@ static void build_network(struct builder *b, struct network_term *t, const struc
 		struct network_leaf *f = &n->leaf[k];
 
 		f->transfer = raw[k].gate.transfer;
-		f->time = k;
-		for (unsigned w = 0; w < raw[k].gate.nwire; w++)
-			f->wire += (double)raw[k].gate.wire[w] / raw[k].gate.nwire;
 		for (unsigned l = 0; l < 2u * raw[k].gate.nwire; l++)
 			if (raw[k].end[l] == LEG_EDGE)
 				f->leg[f->nleg++] = raw[k].edge[l];

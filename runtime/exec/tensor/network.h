@@ -42,8 +42,6 @@ struct network_leaf {
 	uint32_t sum, size;
 	const uint16_t *entry;
 	double scale;
-	double time; /* its place in the circuit, and the mean of its qubits' numbers */
-	double wire;
 };
 
 struct network_edge {

@@ -9,6 +9,8 @@
 struct parts {
 	unsigned n, word[CHANNEL_WORDS];
 	double end[CHANNEL_WORDS];
+	bool varies;
+	uint32_t varying_end[CHANNEL_WORDS]; /* expressions in place of them */
 };
 
 static void find_parts(enum channel c, unsigned nqubit, const double *number, struct parts *p)
@@ -16,6 +18,7 @@ static void find_parts(enum channel c, unsigned nqubit, const double *number, st
 	double q[CHANNEL_WORDS], sum = 0;
 
 	p->n = 0;
+	p->varies = false;
 	channel_probabilities(c, nqubit, number, q);
 	for (unsigned k = 1; k < CHANNEL_WORDS; k++)
 		if (q[k] > 0) {
@@ -27,17 +30,75 @@ static void find_parts(enum channel c, unsigned nqubit, const double *number, st
 	p->word[p->n] = 0;
 }
 
+/* Of phase damping, the probability of z. */
+static uint32_t damped_phase(struct exprs *x, uint32_t p)
+{
+	uint32_t one = exprs_const(x, 1), root;
+
+	root = exprs_folded(x, EXPR_SQRT, exprs_folded(x, EXPR_SUB, one, p), 0);
+	return exprs_folded(x, EXPR_MUL, exprs_const(x, 0.5), exprs_folded(x, EXPR_SUB, one, root));
+}
+
+/* Of word k: a sum of multiples of the numbers. */
+static uint32_t varying_probability(struct exprs *x, enum channel c, unsigned nqubit,
+	const uint32_t *number, unsigned k)
+{
+	uint32_t sum = exprs_const(x, 0);
+
+	for (unsigned i = 0; i < channel_row(c)->nnumber; i++) {
+		double one[CHANNEL_NUMBERS_MAX] = { 0 }, q[CHANNEL_WORDS];
+
+		one[i] = 1;
+		channel_probabilities(c, nqubit, one, q);
+		sum = exprs_folded(x, EXPR_ADD, sum,
+			exprs_folded(x, EXPR_MUL, exprs_const(x, q[k]), number[i]));
+	}
+	return sum;
+}
+
+static void find_varying_parts(struct exprs *x, enum channel c, unsigned nqubit,
+	const uint32_t *number, struct parts *p)
+{
+	uint32_t sum = exprs_const(x, 0), zero = sum, damped;
+
+	if (c == CHANNEL_PHASE_DAMPING) {
+		damped = damped_phase(x, number[0]);
+		number = &damped;
+		c = CHANNEL_PHASE_FLIP;
+	}
+	p->n = 0;
+	p->varies = true;
+	for (unsigned k = 1; k < 1u << 2 * nqubit; k++) {
+		uint32_t q = varying_probability(x, c, nqubit, number, k);
+
+		if (q == zero)
+			continue;
+		sum = exprs_folded(x, EXPR_ADD, sum, q);
+		p->word[p->n] = channel_word(k);
+		p->varying_end[p->n++] = sum;
+	}
+	p->word[p->n] = 0;
+}
+
+/* 1 below the end of part k. */
+static uint32_t below_end(struct exprs *x, uint32_t draw, const struct parts *p, unsigned k)
+{
+	uint32_t end = p->varies ? p->varying_end[k] : exprs_const(x, p->end[k]);
+
+	return exprs_node(x, EXPR_LESS, draw, end);
+}
+
 /* 1 where the number is in the part of a word with this bit: steps at the ends where the bit changes. */
 static uint32_t bit_of_word(struct exprs *x, uint32_t draw, const struct parts *p, unsigned bit)
 {
 	uint32_t sum = exprs_const(x, 0);
 
-	for (unsigned k = p->n; k-- > 0;) {
-		bool here = p->word[k] >> bit & 1, next = p->word[k + 1] >> bit & 1;
-		if (here == next)
-			continue;
-		uint32_t below = exprs_node(x, EXPR_LESS, draw, exprs_const(x, p->end[k]));
-		sum = exprs_folded(x, here ? EXPR_ADD : EXPR_SUB, sum, below);
+	for (unsigned k = p->n; k > 0; k--) {
+		bool here = p->word[k - 1] >> bit & 1, next = p->word[k] >> bit & 1;
+
+		if (here != next)
+			sum = exprs_folded(x, here ? EXPR_ADD : EXPR_SUB, sum,
+				below_end(x, draw, p, k - 1));
 	}
 	return sum;
 }
@@ -85,23 +146,39 @@ static const char *name_of(struct design *d, enum channel c, const double *numbe
 	return arena_strdup(d->arena, b.data);
 }
 
-void build_channel(struct design *d, struct calls *ops, enum channel c, unsigned nqubit,
-	const double *number, uint32_t draw)
+static void add_channel(struct design *d, struct calls *ops, const char *name, unsigned nqubit,
+	const struct parts *parts, uint32_t draw)
 {
 	struct apply p = {
 		.op = APPLY_UNITARY, .nwire = (uint16_t)nqubit, .layer = INDEX_NONE, .span = INDEX_NONE
 	};
 	const uint32_t wire[CHANNEL_QUBITS_MAX] = { 0, 1 };
 	struct item item[2 * CHANNEL_QUBITS_MAX];
+	uint32_t n = add_items(d, parts, nqubit, exprs_leaf(&d->exprs, EXPR_DRAW, draw), item);
+
+	p.matrix = design_matrix(d, name, nqubit, item, n);
+	p.wire = arena_copy(d->arena, wire, nqubit, sizeof *wire);
+	calls_add(ops, &p);
+}
+
+void build_channel(struct design *d, struct calls *ops, enum channel c, unsigned nqubit,
+	const double *number, uint32_t draw)
+{
 	struct parts parts;
 
 	find_parts(c, nqubit, number, &parts);
-	if (!parts.n)
-		return;
-	uint32_t n = add_items(d, &parts, nqubit, exprs_leaf(&d->exprs, EXPR_DRAW, draw), item);
-	p.matrix = design_matrix(d, name_of(d, c, number), nqubit, item, n);
-	p.wire = arena_copy(d->arena, wire, nqubit, sizeof *wire);
-	calls_add(ops, &p);
+	if (parts.n)
+		add_channel(d, ops, name_of(d, c, number), nqubit, &parts, draw);
+}
+
+void build_varying_channel(struct design *d, struct calls *ops, enum channel c, unsigned nqubit,
+	const uint32_t *number, uint32_t draw)
+{
+	struct parts parts;
+
+	find_varying_parts(&d->exprs, c, nqubit, number, &parts);
+	if (parts.n)
+		add_channel(d, ops, channel_row(c)->name, nqubit, &parts, draw);
 }
 
 bool design_is_channel(const struct design *d, uint32_t matrix)

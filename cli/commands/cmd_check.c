@@ -139,8 +139,11 @@ static void text_noise(const struct program *p, struct buf *out)
 			n += a->op == APPLY_UNITARY && matrix_is_channel(p, &p->matrix[a->matrix]);
 		}
 	if (n)
-		buf_printf(out, "noise     %llu channel%s; a sample is run once for each trajectory\n",
-			(unsigned long long)n, n == 1 ? "" : "s");
+		buf_printf(out, "noise     %llu channel%s; a sample is run once%s\n",
+			(unsigned long long)n, n == 1 ? "" : "s",
+			program_noise_varies(p)
+				? " by the method tensor"
+				: " for each trajectory, or exactly by the method tensor");
 }
 
 /* Where auto does not hold a state. */

@@ -7,17 +7,14 @@
 
 static bool probability(struct elab *e, const struct value *v, const struct node *at, double *out)
 {
-	if (v->kind == KIND_ANGLE) {
-		struct diag *g =
-			elab_error(e, DIAG_PROBABILITY, at->span, "a probability must be constant");
-		diag_label(g, "depends on weights or data");
-		diag_help(g, "a `const` can be set on the command line: `--const p=0.01`");
-		return false;
-	}
+	*out = 0;
+	if (v->kind == KIND_ANGLE && !exprs_is_const(&e->design.exprs, v->expr, out))
+		return true; /* checked with its values */
 	if (!value_is_number(v))
 		return elab_refuse(e, DIAG_WRONG_KIND, at->span,
 			"a probability is a number, not %s", value_kind_text(v->kind));
-	*out = value_number(v);
+	if (v->kind != KIND_ANGLE)
+		*out = value_number(v);
 	return (*out >= 0 && *out <= 1)
 		|| elab_refuse(e, DIAG_PROBABILITY, at->span, "%g is no probability: 0 to 1 are",
 			*out);
@@ -41,12 +38,22 @@ bool elab_channel(struct elab *e, const struct node *call, const struct value *v
 	enum channel c = (enum channel)call->word;
 	unsigned n = channel_row(c)->nnumber;
 	double p[CHANNEL_NUMBERS_MAX];
+	uint32_t number[CHANNEL_NUMBERS_MAX];
+	bool varies = false;
 
 	for (unsigned k = 0; k < n; k++)
 		if (!probability(e, &v[k], at[k], &p[k]))
 			return false;
 	if (!fit_together(e, call, p, n))
 		return false;
-	build_channel(&e->design, out, c, width, p, DRAW_LATER);
+	for (unsigned k = 0; k < n; k++)
+		varies |= v[k].kind == KIND_ANGLE
+			&& !exprs_is_const(&e->design.exprs, v[k].expr, NULL);
+	for (unsigned k = 0; varies && k < n; k++)
+		number[k] = value_expr(&e->design.exprs, &v[k]);
+	if (varies)
+		build_varying_channel(&e->design, out, c, width, number, DRAW_LATER);
+	else
+		build_channel(&e->design, out, c, width, p, DRAW_LATER);
 	return true;
 }

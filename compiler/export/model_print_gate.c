@@ -202,6 +202,9 @@ static int put_channel(struct printer *w, const struct matrix *m, const struct s
 	size_t n = m->name ? strcspn(m->name, "(") : 0;
 
 	snprintf(word, sizeof word, "%.*s", (int)n, m->name ? m->name : "");
+	if (n && !m->name[n])
+		return err_set(w->e, -ERR_BAD_DATA,
+			"a noise channel whose probabilities depend on weights or data cannot be written gate by gate");
 	if (n >= sizeof word || !channel_find(word))
 		return err_set(w->e, -ERR_BAD_DATA, "a noise channel without a name of the language");
 	if (s->ncontrol)

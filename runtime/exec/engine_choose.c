@@ -37,8 +37,9 @@ static const struct engine *main_engine(const struct engine_problem *p)
 {
 	if (engine_tensor.obstacle(p))
 		return &engine_statevector;
-	return p->options->method == METHOD_TENSOR || tensors_pay(p) ? &engine_tensor
-								     : &engine_statevector;
+	return p->options->method == METHOD_TENSOR || engine_statevector.obstacle(p) || tensors_pay(p)
+		? &engine_tensor
+		: &engine_statevector;
 }
 
 unsigned engine_choose(const struct engine_problem *p, const struct engine *out[ENGINES_MAX])

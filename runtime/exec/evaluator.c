@@ -18,8 +18,12 @@ static int open_engines(struct evaluator *ev, struct err *e)
 	struct engine_problem problem = { .program = ev->p, .options = &ev->o };
 	const struct engine *engine[ENGINES_MAX];
 	unsigned n = engine_choose(&problem, engine);
+	const char *why = engine[n - 1]->obstacle(&problem);
 	int code = 0;
 
+	if (why)
+		return err_set(e, -ERR_CONFIG, "%s, but %s; that needs the method tensor",
+			engine_tensor.obstacle(&problem), why);
 	ev->nengine = n;
 	for (unsigned k = n; k-- > 0 && !code; problem.below = ev->engine[k].state) {
 		ev->engine[k].engine = engine[k];

@@ -319,6 +319,18 @@ bool program_is_noisy(const struct program *p)
 	return false;
 }
 
+bool program_noise_varies(const struct program *p)
+{
+	for (uint32_t i = 0; i < p->nexpr; i++) {
+		const struct expr *x = &p->expr[i];
+
+		if (x->op == EXPR_LESS && p->expr[x->a].op == EXPR_DRAW
+			&& p->expr[x->b].cls != VALUE_CONSTANT)
+			return true;
+	}
+	return false;
+}
+
 /* The exponents of channels are sums of comparisons, each added last. */
 static bool is_drawn(const struct program *p, const struct expr *x)
 {

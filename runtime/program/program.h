@@ -282,6 +282,8 @@ uint32_t program_instances(const struct program *p, uint32_t circuit);
 
 /* Does the program have noise channels: random numbers that differ between trajectories? */
 bool program_is_noisy(const struct program *p);
+/* Do their probabilities depend on weights or inputs? */
+bool program_noise_varies(const struct program *p);
 /* Is it a noise channel: powers of Pauli words whose exponents a random number decides? */
 bool matrix_is_channel(const struct program *p, const struct matrix *m);
 

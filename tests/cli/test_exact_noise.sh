@@ -105,4 +105,47 @@ tap_has err "means over 40000 trajectories" "has them"
 numbers out >many.txt
 tap_ok "agrees within their spread" sh -c 'paste exact.txt many.txt | awk "{ d = \$1 - \$2; n++
 	if (!(d * d <= 25 * (1 - \$1 * \$1) / 40000)) bad++ } END { exit !(n == 5 && !bad) }"'
+
+# ---- probabilities that are trained, or data ----
+cat >fit.qcnn <<'END_MODEL'
+QCNN 1;
+qubit[2] q;
+input float x;
+param float p = 0.3;
+ry(x) q[0];
+cx q[0], q[1];
+depolarizing(p) q[0], q[1];
+observe z(q[1]);
+END_MODEL
+awk 'BEGIN { print "x,label"; for (k = 0; k < 20; k++) printf "%g,%.12g\n", -3 + 0.3 * k, (1 - 16 * 0.07 / 15) * cos(-3 + 0.3 * k) }' >fit.csv
+cat >fit.yaml <<'END_CONFIG'
+model: {file: fit.qcnn}
+data: {train: fit.csv, inputs: {x: [x]}}
+train: {epochs: 200, loss: mse, optimizer: {adam: {learning_rate: 0.01}}}
+run: {isa: baseline}
+log: {report: false, tensorboard: false}
+END_CONFIG
+tap_exit 0 "train a probability" "$QCNN" train --no-progress -o fit.bin fit.yaml
+tap_has err "noise channels are computed exactly" "with the method auto on two qubits"
+tap_ok "which is found" sh -c '"$QCNN" weights show fit.bin | awk "/^p / { getline; found = \$1 > 0.0699 && \$1 < 0.0701 } END { exit !found }"'
+"$QCNN" train -q --fresh --hosts=local:2 -o got.bin fit.yaml
+tap_ok "the same weights with two workers" cmp fit.bin got.bin
+tap_exit 78 "train by trajectories" "$QCNN" train -q --fresh --set run.method=statevector -o got.bin fit.yaml
+tap_has err "probabilities of noise channels depend on weights or data" "is refused"
+sed 's/param float p = 0.3/input float p/' fit.qcnn >data.qcnn
+printf 'x,p\n0,0\n0,0.3\n0,1\n' >xp.csv
+"$QCNN" run -q --data=xp.csv --format=csv data.qcnn >out
+tap_ok "a probability of each sample" awk -F, 'BEGIN { p[0] = 0; p[1] = 0.3; p[2] = 1 } FNR > 1 { d = $2 - 1 + 16 * p[$1] / 15; n++; if (d * d > 1e-24) bad++ }
+	END { exit !(n == 3 && !bad) }' out
+printf 'x,p\n0,0\n0,-0.3\n' >xp.csv
+tap_exit 1 "a number that is none" "$QCNN" run -q --data=xp.csv data.qcnn
+tap_has err 'a probability of the noise channel `depolarizing` is not between 0 and 1' "is refused"
+tap_exit 0 "draw" "$QCNN" draw fit.qcnn
+tap_has out "depolarizing(p)" "has a box"
+tap_exit 65 "as a circuit" "$QCNN" compile -q --emit=circuit fit.qcnn
+tap_has err "probabilities depend on weights or data cannot be written gate by gate" "is refused"
+tap_exit 0 "as assembly" "$QCNN" compile -q --emit=asm -o fit.asm fit.qcnn
+"$QCNN" run -q --data=x.csv --format=csv fit.qcnn >want.csv
+"$QCNN" run -q --data=x.csv --format=csv fit.asm >got.csv
+tap_same want.csv got.csv "the assembly has the same channels"
 tap_done

@@ -335,28 +335,61 @@ static void compare_program(const struct program *p, const struct target *t, dou
 
 /* ---- tests ---- */
 
-static void test_single(const struct target *t, unsigned k)
+/* The call with each number times a parameter. */
+static const char *with_parameter(const char *call, char out[128])
+{
+	size_t n = 0;
+
+	for (; *call; call++) {
+		out[n++] = *call;
+		if (*call == '(' || *call == ',')
+			n += (size_t)sprintf(out + n, "one *");
+	}
+	out[n] = 0;
+	return out;
+}
+
+static void test_single(const struct target *t, unsigned k, bool varies)
 {
 	struct evaluator_options o = options_of(t);
 	struct density d = density_zero(1);
 	struct err e = { 0, "" };
 	struct result r;
 	double most = 0;
-	char text[256];
+	char text[512], call[128];
 
 	snprintf(text, sizeof text,
-		"QCNN 1; qubit[1] q; ry(1.1) q; rz(0.4) q; %s observe x(q); observe y(q); observe z(q);",
-		single[k].call);
+		"QCNN 1; qubit[1] q; param float one = 1; ry(one * 1.1) q; rz(0.4) q; %s observe x(q); observe y(q); observe z(q);",
+		varies ? with_parameter(single[k].call, call) : single[k].call);
 	struct program *p = compile_text(text, NULL);
 
 	turn(&d, PAULI_Y, 1.1, 0);
 	turn(&d, PAULI_Z, 0.4, 0);
 	channel(&d, single[k].x, single[k].y, single[k].z, 0);
-	int code = evaluate(p, &o, NULL, NULL, &r, &e);
+	int code = evaluate(p, &o, (double[]){ 1 }, NULL, &r, &e);
 	for (unsigned letter = PAULI_X; letter <= PAULI_Z; letter++)
 		most = fmax(most,
 			fabs(r.readout[letter - 1] - mean_of(&d, (const unsigned[4]){ letter })));
-	tap_ok(!code && most < 1e-14, "%s is off by %.2g", single[k].call, most);
+	tap_ok(!code && most < 1e-14 && program_noise_varies(p) == varies, "%s, %s, is off by %.2g",
+		single[k].call, varies ? "trained" : "constant", most);
+	program_free(p);
+}
+
+static void test_pair(void)
+{
+	struct program *p =
+		compile_text("QCNN 1; qubit[2] q; param float p = 0.4; h q[0]; cx q[0], q[1]; depolarizing(p) q[0], q[1]; "
+			     "observe x(q[0])*x(q[1]); observe y(q[0])*y(q[1]); observe z(q[0])*z(q[1]);",
+			NULL);
+	struct evaluator_options o = options_of(target_of("cpu", 0));
+	const double shrunk = 1 - 16 * 0.4 / 15, weight[] = { 0.4 };
+	struct err e = { 0, "" };
+	struct result r;
+	int code = evaluate(p, &o, weight, NULL, &r, &e);
+
+	tap_ok(!code && fabs(r.readout[0] - shrunk) < 1e-14 && fabs(r.readout[1] + shrunk) < 1e-14
+			&& fabs(r.readout[2] - shrunk) < 1e-14,
+		"a Bell state: %.15f, by the formula %.15f", r.readout[0], shrunk);
 	program_free(p);
 }
 
@@ -433,6 +466,28 @@ static const char *const model[] = {
 	" bit_flip(0.2) q[2]; rx(w[0]) q[0]; ry(x) q[1]; depolarizing(0.1) q[0], q[1]; rz(w[1]) q[0]; ry(w[2]) q[0];"
 	" cx q[0], q[1]; depolarizing(0.1) q[0], q[1]; phase_flip(0.1) q[0]; discard q[0];"
 	" observe z(q[1]); observe probs(q[{1,2}]);",
+	/* Probabilities that are trained. */
+	"QCNN 1; qubit[3] q; input float x; param float[2] w = {0.3, 0.8}; param float[4] p = {0.05, 0.1, 0.3, 0.2};"
+	" ry(x) q[0]; rx(w[0]) q[1]; depolarizing(p[0]) q[0], q[1]; cx q[0], q[1]; bit_flip(p[1]) q[0];"
+	" ry(w[1]) q; pauli_channel(p[1], 0.05, p[2]) q[1]; phase_damping(p[2]) q[2]; rx(0.4) q; cx q[1], q[2];"
+	" depolarizing(sin(p[3])**2) q[2]; depolarizing(p[0]) q[0]; phase_flip(0.1) q[1]; bit_phase_flip(p[3]) q[1];"
+	" observe z(q[0])*z(q[1]); observe x(q[1])*z(q[2]); observe y(q[2]); observe x(q[0])*x(q[2]);",
+	/* Probabilities of samples, some of which weights change too. */
+	"QCNN 1; qubit[3] q; input float x; param float[2] w = {0.3, 0.8}; param float[2] p = {0.05, 0.1};"
+	" ry(x) q[0]; rx(w[0]) q[1]; depolarizing(sin(x * p[0])**2) q[0], q[1]; cx q[0], q[1]; bit_flip(abs(x) / 5) q[0];"
+	" ry(w[1]) q; pauli_channel(0.1, abs(x) * p[1], p[1]) q[1]; phase_damping(sin(x)**2) q[2]; rx(0.4) q; cx q[1], q[2];"
+	" observe z(q[0])*z(q[1]); observe x(q[1])*z(q[2]); observe y(q[2]); observe x(q[0])*x(q[2]);",
+	/* Some that are 0 once expressions are folded. */
+	"QCNN 1; qubit[2] q; input float x; param float[2] w = {0.3, 0.8}; param float[2] p = {0.05, 0.1};"
+	" ry(x) q[0]; rx(w[0]) q[1]; pauli_channel(p[0] * 0, p[1], 0.1) q[0]; pauli_channel(p[1], p[0] * 0, 0.1) q[1]; cx q[0], q[1];"
+	" ry(w[1]) q; pauli_channel(0, p[0], p[1] * 0) q[0]; pauli_channel(0.1, p[0] * 0 + 0.2, p[1]) q[1]; rx(0.4) q;"
+	" pauli_channel(0.1, p[0] * 0 + 0.2, 0.05) q[1]; depolarizing(p[0] * 0) q[0], q[1];"
+	" observe z(q[0])*z(q[1]); observe x(q[1])*z(q[0]); observe y(q[1]); observe x(q[0]);",
+	/* The same under a measured qubit. */
+	"QCNN 1; qubit[3] q; input float x; param float[2] w = {0.3, 0.8}; param float[2] p = {0.05, 0.1};"
+	" ry(x) q[0]; rx(w[0]) q[1]; ry(w[1]) q[2]; if (measure q[0]) { depolarizing(p[0]) q[1], q[2]; ry(w[0]) q[1]; }"
+	" else { rx(w[1]) q[2]; bit_flip(p[1] * sin(x)**2) q[1]; } cx q[1], q[2]; pauli_channel(p[0], p[0], p[0]) q[2];"
+	" observe z(q[0])*z(q[1]); observe x(q[1])*z(q[2]); observe y(q[2]); observe z(q[0])*x(q[2]);",
 };
 
 static void test_models(const struct target *t)
@@ -447,6 +502,70 @@ static void test_models(const struct target *t)
 		compare_program(p, t, weight, x, model[k]);
 		program_free(p);
 	}
+}
+
+/* ---- what is no probability ---- */
+
+static void test_improper(void)
+{
+	static const struct {
+		const char *text;
+		bool good;
+	} row[] = {
+		{ "QCNN 1; qubit[1] q; input float x; param float p = 1; bit_flip(p) q; observe z(q);",
+			true },
+		{ "QCNN 1; qubit[1] q; input float x; param float p = 0; bit_flip(p) q; observe z(q);",
+			true },
+		{ "QCNN 1; qubit[1] q; input float x; param float p = 1.01; bit_flip(p) q; observe z(q);",
+			false },
+		{ "QCNN 1; qubit[1] q; input float x; param float p = -0.01; bit_flip(p) q; observe z(q);",
+			false },
+		{ "QCNN 1; qubit[1] q; input float x; param float p = 0.4; pauli_channel(p, p, p) q; observe z(q);",
+			false },
+		{ "QCNN 1; qubit[1] q; input float x; bit_flip(x) q; observe z(q);", false },
+		{ "QCNN 1; qubit[1] q; input float x; bit_flip(x / 2) q; observe z(q);", true },
+	};
+	static const double x[SAMPLES] = { 0.4, 1.3, 0.2 };
+
+	for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+		struct evaluator_options o = options_of(target_of("cpu", 0));
+		struct program *p = compile_text(row[k].text, NULL);
+		double weight[NUMBERS_MAX];
+		struct err e = { 0, "" };
+		struct result r;
+
+		program_init_weights(p, 1, 0, weight);
+		int code = evaluate(p, &o, weight, x, &r, &e);
+		tap_ok(row[k].good ? !code : code && strstr(e.text, "not between 0 and 1"),
+			"%s: %s", row[k].text, code ? e.text : "good");
+		program_free(p);
+	}
+}
+
+/* State vectors have no gradient with respect to probabilities: they refuse, unless noise is left out. */
+static void test_methods(void)
+{
+	static const double x[SAMPLES] = { 0.4, 1.3, 0.2 };
+	struct program *p =
+		compile_text("QCNN 1; qubit[1] q; input float x; param float p = 0.1; ry(x) q; bit_flip(p) q; observe z(q);",
+			NULL);
+	struct evaluator_options o = options_of(target_of("cpu", 0));
+	struct err e = { 0, "" };
+	struct result r, other;
+
+	tap_ok(program_noise_varies(p), "a probability varies");
+	int code = evaluate(p, &o, (double[]){ 0.1 }, x, &r, &e);
+	o.method = METHOD_AUTO;
+	code = code ? code : evaluate(p, &o, (double[]){ 0.1 }, x, &other, &e);
+	tap_ok(!code && !memcmp(&r, &other, sizeof r), "the method auto is tensor %s", e.text);
+	o.method = METHOD_STATEVECTOR;
+	code = evaluate(p, &o, (double[]){ 0.1 }, x, &r, &e);
+	tap_ok(code == -ERR_CONFIG && strstr(e.text, "depend on weights or data"),
+		"state vectors refuse: %s", e.text);
+	o.trajectories = TRAJECTORIES_NONE;
+	code = evaluate(p, &o, (double[]){ 0.1 }, x, &r, &e);
+	tap_ok(!code && fabs(r.readout[1] - cos(1.3)) < 1e-6, "but not without noise");
+	program_free(p);
 }
 
 /* ---- what is no channel ---- */
@@ -515,12 +634,17 @@ int main(void)
 
 	for (unsigned k = 0; (t = cpu_target_here(k)); k++) {
 		for (unsigned i = 0; i < sizeof single / sizeof *single; i++)
-			test_single(t, i);
+			test_single(t, i, false);
+		for (unsigned i = 0; i + 1 < sizeof single / sizeof *single; i++)
+			test_single(t, i, true);
 		test_network(t);
 		test_models(t);
 	}
 	for (uint64_t seed = 1; seed <= 24; seed++)
 		test_random(best, seed);
+	test_pair();
+	test_improper();
+	test_methods();
 	test_obstacles();
 	return tap_done();
 }

@@ -47,7 +47,8 @@ struct plan *statevector_plan_new(const struct program *p, const struct evaluato
 
 static const char *statevector_obstacle(const struct engine_problem *p)
 {
-	(void)p;
+	if (p->options->trajectories != TRAJECTORIES_NONE && program_noise_varies(p->program))
+		return "probabilities of noise channels depend on weights or data";
 	return NULL;
 }
 

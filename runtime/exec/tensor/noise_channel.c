@@ -75,11 +75,14 @@ static bool read_exponent(const struct program *p, const bool *drawn, uint32_t e
 	return true;
 }
 
+/* Constants by value, then others: a sum has a larger number than what it is the sum of. */
 static bool below(const struct program *p, uint32_t a, uint32_t b)
 {
 	const struct expr *x = &p->expr[a], *y = &p->expr[b];
 
-	return x->op == EXPR_CONST && y->op == EXPR_CONST ? x->value < y->value : a < b;
+	if (x->op == EXPR_CONST && y->op == EXPR_CONST)
+		return x->value < y->value;
+	return x->op == EXPR_CONST || (y->op != EXPR_CONST && a < b);
 }
 
 static bool add_threshold(const struct program *p, struct noise_channel *c, uint32_t e)
@@ -98,16 +101,18 @@ static bool add_threshold(const struct program *p, struct noise_channel *c, uint
 	return true;
 }
 
-/* Constants in [0, 1]; or sums, each of the one before and a probability. */
+/* Constants in [0, 1], then sums, each of the one before and a probability; 0 is no part of a sum. */
 static bool thresholds_ascend(const struct program *p, const struct noise_channel *c)
 {
 	for (unsigned k = 0; k < c->nword; k++) {
 		const struct expr *x = &p->expr[c->threshold[k]];
+		const struct expr *before = k ? &p->expr[c->threshold[k - 1]] : NULL;
+		bool first = !before || (before->op == EXPR_CONST && before->value == 0);
 
-		if (x->op == EXPR_CONST ? x->value < 0 || x->value > 1
-					: k && (x->op != EXPR_ADD || x->a != c->threshold[k - 1]))
+		if (x->op == EXPR_CONST && !(x->value >= 0 && x->value <= 1))
 			return false;
-		if (k && x->op == EXPR_CONST && p->expr[c->threshold[k - 1]].op != EXPR_CONST)
+		if (x->op != EXPR_CONST && !first
+			&& (x->op != EXPR_ADD || x->a != c->threshold[k - 1]))
 			return false;
 	}
 	return true;

@@ -58,8 +58,8 @@ struct tensor {
 	 * with those that they refer to; the same of samples. */
 	bool *need_sample, *transition, *reverse, *transition_sample, *reverse_sample;
 	bool *channel; /* (nchannel) shared ones with gradients with respect to their probabilities */
-	bool improper; /* a shared channel has no probabilities with these weights */
-	bool direct;   /* some weight gradients are made unit by unit */
+	const char *improper; /* a shared channel that has no probabilities with these weights, or NULL */
+	bool direct;          /* some weight gradients are made unit by unit */
 	size_t nvector;
 	/* Of the finish. */
 	double *anti_hermitian, *pauli_gradient, *dexpr;
@@ -75,7 +75,8 @@ static const char *tensor_obstacle(const struct engine_problem *p)
 
 	if (o->method == METHOD_STATEVECTOR)
 		return "state vectors are asked for";
-	if (o->method == METHOD_AUTO && program_nwire(p->program) < QUBITS_LEAST)
+	if (o->method == METHOD_AUTO && program_nwire(p->program) < QUBITS_LEAST
+		&& !engine_statevector.obstacle(p))
 		return "state vectors of less than 16 qubits are small";
 	if (!target_or_best(o->target)->contraction)
 		return "only the device cpu contracts tensors (run.device)";
@@ -386,26 +387,34 @@ static void spread_leaf(const struct network_leaf *f, const double *g, unsigned 
 
 /* ---- transfer matrices ---- */
 
-/* r from the values of expressions, and matrices u made of them; false: a channel that has no probabilities. */
-static bool make_transfer(const struct tensor *t, const struct transfer *x, const double *value,
-	const cplx *u, double *r)
+/* r from the values of expressions, and matrices u made of them. Returns a channel that has no probabilities, or NULL. */
+static const char *make_transfer(const struct tensor *t, const struct transfer *x,
+	const double *value, const cplx *u, double *r)
 {
 	const struct network_set *s = &t->pl->set;
 	double probability[NOISE_WORDS_MAX + 1];
 
 	if (x->channel == INDEX_NONE) {
 		transfer_make(x, u + s->set.offset[x->matrix], r);
-		return true;
+		return NULL;
 	}
 	bool good = noise_probabilities(&s->channel[x->channel], value, probability);
+	const char *name = s->set.def[x->matrix]->name;
 	noise_transfer(&s->channel[x->channel], x, probability, r);
-	return good;
+	return good ? NULL : name ? name : "channel";
 }
 
-static int improper(struct err *e)
+static void keep_name(const char **name, const char *other)
+{
+	if (other)
+		*name = other;
+}
+
+static int refuse_channel(const char *name, struct err *e)
 {
 	return err_set(e, -ERR_NOT_FINITE,
-		"the probabilities of a noise channel are not between 0 and 1, or add up to more");
+		"a probability of the noise channel `%s` is not between 0 and 1, or they add up to more",
+		name);
 }
 
 /* ---- with new weights ---- */
@@ -441,7 +450,7 @@ static void tensor_set_weights(void *state, const double *weight)
 
 	t->weight = weight;
 	t->version++;
-	t->improper = false;
+	t->improper = NULL;
 	program_eval(t->p, weight, NULL, t->value);
 	matrix_build(&s->set, t->value, t->weighted ? VALUE_SHARED : VALUE_CONSTANT, VALUE_SHARED,
 		NULL, t->u, t->kept);
@@ -449,7 +458,8 @@ static void tensor_set_weights(void *state, const double *weight)
 		const struct transfer *x = &s->transfer[k];
 
 		if (x->cls == VALUE_SHARED || (x->cls == VALUE_CONSTANT && !t->weighted))
-			t->improper |= !make_transfer(t, x, t->value, t->u, t->transfer + x->offset);
+			keep_name(&t->improper,
+				make_transfer(t, x, t->value, t->u, t->transfer + x->offset));
 	}
 	t->weighted = true;
 	recorder_mark(PHASE_MATRICES);
@@ -506,7 +516,7 @@ static int tensor_begin(void *state, struct err *e)
 {
 	const struct tensor *t = state;
 
-	return t->improper ? improper(e) : take_memory(state, e);
+	return t->improper ? refuse_channel(t->improper, e) : take_memory(state, e);
 }
 
 static void tensor_run(void *state, const struct unit_job *job)
@@ -518,7 +528,9 @@ static void tensor_run(void *state, const struct unit_job *job)
 
 /* ---- forward ---- */
 
-static bool fill_sample(const struct tensor *t, struct tensor_worker *w, unsigned lane, uint32_t sample)
+/* Returns a channel that has no probabilities, or NULL. */
+static const char *fill_sample(const struct tensor *t, struct tensor_worker *w, unsigned lane,
+	uint32_t sample)
 {
 	const struct network_set *s = &t->pl->set;
 	size_t nmatrix = s->set.offset[s->set.n];
@@ -528,7 +540,7 @@ static bool fill_sample(const struct tensor *t, struct tensor_worker *w, unsigne
 		? t->batch.input + (size_t)batch_row(&t->batch, sample) * t->p->ninput
 		: NULL;
 	double r[TRANSFER_ENTRIES];
-	bool good = true;
+	const char *improper = NULL;
 
 	program_eval(t->p, t->weight, row, value);
 	matrix_build(&s->set, value, VALUE_SAMPLE, VALUE_SAMPLE, t->need_sample, u, NULL);
@@ -538,19 +550,19 @@ static bool fill_sample(const struct tensor *t, struct tensor_worker *w, unsigne
 
 		if (x->cls != VALUE_SAMPLE)
 			continue;
-		good &= make_transfer(t, x, value, u, r);
+		keep_name(&improper, make_transfer(t, x, value, u, r));
 		for (size_t i = 0; i < (size_t)1 << (4 * x->nqubit); i++)
 			out[i * t->pl->lanes] = r[i];
 	}
-	return good;
+	return improper;
 }
 
-/* A short unit repeats its first sample. */
-static bool fill_unit(const struct tensor *t, struct tensor_worker *w, uint32_t unit)
+/* A short unit repeats its first sample. Returns as fill_sample. */
+static const char *fill_unit(const struct tensor *t, struct tensor_worker *w, uint32_t unit)
 {
 	const struct network_set *s = &t->pl->set;
 	size_t nmatrix = s->set.offset[s->set.n];
-	bool good = true;
+	const char *improper = NULL;
 
 	w->count = unit_states(unit, t->pl->lanes, t->batch.nsample, &w->first);
 	if (w->version != t->version)
@@ -558,8 +570,8 @@ static bool fill_unit(const struct tensor *t, struct tensor_worker *w, uint32_t 
 			memcpy(w->u + l * nmatrix, t->u, nmatrix * sizeof *t->u);
 	w->version = t->version;
 	for (unsigned l = 0; l < t->pl->lanes; l++)
-		good &= fill_sample(t, w, l, w->first + (l < w->count ? l : 0));
-	return good;
+		keep_name(&improper, fill_sample(t, w, l, w->first + (l < w->count ? l : 0)));
+	return improper;
 }
 
 static void forward_term(const struct tensor *t, struct tensor_worker *w,
@@ -605,9 +617,10 @@ static int tensor_forward(void *state, unsigned worker, uint32_t unit, double *r
 	struct tensor *t = state;
 	const struct network_set *s = &t->pl->set;
 	struct tensor_worker *w = &t->worker[worker];
+	const char *improper = fill_unit(t, w, unit);
 
-	if (!fill_unit(t, w, unit))
-		return improper(e);
+	if (improper)
+		return refuse_channel(improper, e);
 	recorder_mark(PHASE_ENCODING);
 	for (uint32_t k = 0; k < s->nterm; k++) {
 		forward_term(t, w, &t->pl->term[k]);

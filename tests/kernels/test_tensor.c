@@ -2,6 +2,7 @@
  * Contraction of tensors against the reference backend: readouts and gradients of random programs, of each
  * path through the engine. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -310,11 +311,11 @@ static void test_again(const struct known *k, const struct evaluator_options *o)
 	bool good = !evaluator_new(k->p, o, &ev, &e);
 
 	for (unsigned i = 0; i < 3 && good; i++) {
-		good = !evaluator_weights(ev, i == 1 ? k->other : k->weight, &e)
+		good = !evaluator_weights(ev, i == 0 ? k->other : k->weight, &e)
 			&& readouts_of(ev, pool, &b, got, &e)
-			&& !memcmp(got, k->want.readout, nbyte) == (i != 1);
+			&& !memcmp(got, k->want.readout, nbyte) == (i > 0);
 		tap_ok(good,
-			i == 1 ? "other weights, other readouts %s" : "these weights, the same bits %s",
+			!i ? "other weights, other readouts %s" : "these weights, the same bits %s",
 			e.text);
 	}
 	tap_ok(good && same_places(k, ev, pool, got, &e),
@@ -411,6 +412,41 @@ static void test_not_finite(const struct target *t, bool alone)
 	program_free(p);
 }
 
+/* Before anything is taken, with numbers. */
+static void test_memory(const struct target *t)
+{
+	struct random_shape r = { .seed = 5,
+		.nwire = 7,
+		.napply = 60,
+		.ncircuit = 1,
+		.nweight = 8,
+		.ninput = 4,
+		.sample_matrices = true };
+	struct program *p = random_program(&r);
+	struct evaluator_options o = { .target = t,
+		.method = METHOD_TENSOR,
+		.nthread = 3,
+		.gradient = GRADIENT_ADJOINT,
+		.memory_limit = 1 << 14 };
+	struct evaluator *ev = NULL;
+	struct err e = { 0, "" };
+	unsigned nthread = 0;
+	double need = 0, largest = 0;
+	char unit = 0;
+
+	tap_is_int(evaluator_new(p, &o, &ev, &e), -ERR_CONFIG, "too little memory");
+	tap_ok(sscanf(e.text,
+		       "the tensors of %u threads need %lf %ciB, the largest of %lf entries, 16.0 KiB available; fewer threads",
+		       &nthread, &need, &unit,
+		       &largest) == 4
+			&& nthread == 3 && unit == 'M' && largest > 1,
+		"says how much: %s", e.text);
+	o.memory_limit = (uint64_t)((need + 0.1) * (1 << 20));
+	tap_is_int(evaluator_new(p, &o, &ev, &e), 0, "so much is enough %s", e.text);
+	evaluator_free(ev);
+	program_free(p);
+}
+
 static void test_obstacles(const struct target *t)
 {
 	struct evaluator_options o = {
@@ -465,6 +501,7 @@ int main(int argc, char **argv)
 			test_bits(t, seed);
 		test_not_finite(t, false);
 		test_not_finite(t, true);
+		test_memory(t);
 		test_obstacles(t);
 	}
 	return tap_done();

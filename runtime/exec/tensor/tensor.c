@@ -4,10 +4,13 @@
 #include "runtime/exec/tensor/tensor_summary.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/profile/recorder.h"
+#include "runtime/base/system/cpus.h"
+#include "runtime/base/system/resource_limits.h"
 #include "runtime/exec/target.h"
 #include "runtime/program/anti_hermitian.h"
 
@@ -24,9 +27,9 @@ struct tensor_worker {
 	double *gradient_sample; /* (ngradient_sample * lanes) */
 	double *gradient_shared; /* (ngradient_shared) */
 	double *pack;
-	double *transfer;  /* (ntransfer_entry * lanes), those of class SAMPLE */
-	double *dtransfer; /* the same of gradients; shared ones at their offset, without lanes */
-	double *dtransfer_shared;
+	double *transfer;         /* (nsample_entry * lanes), those of class SAMPLE */
+	double *dtransfer;        /* the same of gradients */
+	double *dtransfer_shared; /* (ntransfer_entry) */
 	double *value;    /* (lanes, nexpr) */
 	cplx *u;          /* (lanes, nmatrix_entry) */
 	uint64_t version; /* of the weights whose shared matrices are in u */
@@ -54,6 +57,8 @@ struct tensor {
 	double *value, *transfer, *entry, *pack;
 	cplx *u, *kept;
 	bool weighted;
+	/* Of a transfer matrix of class SAMPLE: the first of its entries among those of all these. */
+	size_t *sample_offset, nsample_entry;
 	/* Matrices: of class SAMPLE, those they refer to included; whose reduced transition matrices are summed over units, and
 	 * with those that they refer to; the same of samples. */
 	bool *need_sample, *transition, *reverse, *transition_sample, *reverse_sample;
@@ -161,6 +166,7 @@ static void list_matrices(struct tensor *t)
 	const struct network_set *s = &t->pl->set;
 	uint32_t n = s->set.n;
 
+	t->sample_offset = arena_alloc(&t->arena, s->ntransfer, sizeof *t->sample_offset);
 	t->need_sample = arena_alloc(&t->arena, n, sizeof(bool));
 	t->transition = arena_alloc(&t->arena, n, sizeof(bool));
 	t->reverse = arena_alloc(&t->arena, n, sizeof(bool));
@@ -171,6 +177,10 @@ static void list_matrices(struct tensor *t)
 		const struct transfer *x = &s->transfer[k];
 		bool sample = x->cls == VALUE_SAMPLE;
 
+		if (sample) {
+			t->sample_offset[k] = t->nsample_entry;
+			t->nsample_entry += (size_t)1 << (4 * x->nqubit);
+		}
 		if (sample && x->channel == INDEX_NONE)
 			mark(&s->set, x->matrix, t->need_sample);
 		if (!t->pl->depends[x->matrix] || t->o.gradient == GRADIENT_NONE)
@@ -195,7 +205,6 @@ static void take_lists(struct tensor *t)
 {
 	const struct network_set *s = &t->pl->set;
 	size_t nmatrix = s->set.offset[s->set.n], nexpr = t->p->nexpr;
-	unsigned lanes = t->pl->lanes;
 
 	t->value = arena_alloc(&t->arena, nexpr, sizeof(double));
 	t->u = arena_alloc(&t->arena, nmatrix, sizeof(cplx));
@@ -205,35 +214,72 @@ static void take_lists(struct tensor *t)
 	t->pauli_gradient = arena_alloc(&t->arena, nmatrix, sizeof(double));
 	t->dexpr = arena_alloc(&t->arena, nexpr, sizeof(double));
 	t->worker = arena_alloc(&t->arena, t->nworker, sizeof *t->worker);
-	for (struct tensor_worker *w = t->worker; w < t->worker + t->nworker; w++) {
-		w->transfer = arena_alloc(&t->arena, s->ntransfer_entry * lanes, sizeof(double));
-		w->dtransfer = arena_alloc(&t->arena, s->ntransfer_entry * lanes, sizeof(double));
-		w->dtransfer_shared = arena_alloc(&t->arena, s->ntransfer_entry, sizeof(double));
-		w->value = arena_alloc(&t->arena, nexpr * lanes, sizeof(double));
-		w->u = arena_alloc(&t->arena, nmatrix * lanes, sizeof(cplx));
-		w->read = arena_alloc(&t->arena, (size_t)s->nterm * lanes, sizeof(double));
-		w->dread = arena_alloc(&t->arena, (size_t)s->nterm * lanes, sizeof(double));
-		w->anti_hermitian = arena_alloc(&t->arena, nmatrix, sizeof(double));
-		w->anti_hermitian_sample = arena_alloc(&t->arena, nmatrix, sizeof(double));
-		w->pauli_gradient = arena_alloc(&t->arena, nmatrix, sizeof(double));
-		w->dexpr = arena_alloc(&t->arena, nexpr, sizeof(double));
-		w->dthreshold = arena_alloc(&t->arena, (size_t)s->nchannel * NOISE_WORDS_MAX,
-			sizeof(double));
-	}
+}
+
+static void take_worker_lists(struct tensor *t, struct tensor_worker *w)
+{
+	const struct network_set *s = &t->pl->set;
+	size_t nmatrix = s->set.offset[s->set.n], nexpr = t->p->nexpr, lanes = t->pl->lanes;
+
+	w->transfer = arena_alloc(&t->arena, t->nsample_entry * lanes, sizeof(double));
+	w->dtransfer = arena_alloc(&t->arena, t->nsample_entry * lanes, sizeof(double));
+	w->dtransfer_shared = arena_alloc(&t->arena, s->ntransfer_entry, sizeof(double));
+	w->value = arena_alloc(&t->arena, nexpr * lanes, sizeof(double));
+	w->u = arena_alloc(&t->arena, nmatrix * lanes, sizeof(cplx));
+	w->read = arena_alloc(&t->arena, s->nterm * lanes, sizeof(double));
+	w->dread = arena_alloc(&t->arena, s->nterm * lanes, sizeof(double));
+	w->anti_hermitian = arena_alloc(&t->arena, nmatrix, sizeof(double));
+	w->anti_hermitian_sample = arena_alloc(&t->arena, nmatrix, sizeof(double));
+	w->pauli_gradient = arena_alloc(&t->arena, nmatrix, sizeof(double));
+	w->dexpr = arena_alloc(&t->arena, nexpr, sizeof(double));
+	w->dthreshold = arena_alloc(&t->arena, (size_t)s->nchannel * NOISE_WORDS_MAX, sizeof(double));
+}
+
+/* Numbers of take_worker_lists. */
+static double worker_lists(const struct tensor *t)
+{
+	const struct network_set *s = &t->pl->set;
+	double nmatrix = s->set.offset[s->set.n], nexpr = t->p->nexpr;
+
+	return t->pl->lanes * (2 * (double)t->nsample_entry + nexpr + 2 * nmatrix + 2.0 * s->nterm)
+		+ (double)s->ntransfer_entry + 3 * nmatrix + nexpr
+		+ (double)s->nchannel * NOISE_WORDS_MAX;
+}
+
+static const char *size_text(double nbyte, char text[32])
+{
+	static const char *const unit[] = { "KiB", "MiB", "GiB", "TiB", "PiB" };
+	unsigned k = 0;
+
+	for (nbyte /= 1024; nbyte >= 1024 && k + 1 < sizeof unit / sizeof *unit; k++)
+		nbyte /= 1024;
+	snprintf(text, 32, "%.1f %s", nbyte, unit[k]);
+	return text;
+}
+
+static uint64_t memory_available(const struct tensor *t)
+{
+	uint64_t machine = cpus_memory_available(), process = ulimit_address_space(t->nworker);
+
+	if (t->o.memory_limit)
+		return t->o.memory_limit;
+	return process < machine ? process : machine;
 }
 
 static int check_memory(const struct tensor *t, struct err *e)
 {
-	enum { GIB = 1 << 30 };
-	double need = tensor_plan_bytes(t->pl, t->nworker, t->o.gradient != GRADIENT_NONE);
-	uint64_t have = t->o.memory_limit ? t->o.memory_limit : cpus_memory_available();
+	double need = tensor_plan_bytes(t->pl, t->nworker, t->o.gradient != GRADIENT_NONE)
+		+ sizeof(double) * t->nworker * worker_lists(t);
+	double have = (double)memory_available(t);
+	char needed[32], available[32];
 
-	if (need <= (double)have)
+	if (need <= have)
 		return 0;
 	return err_set(e, -ERR_CONFIG,
-		"the tensors of %u threads need %.4g GiB, the largest of %.4g entries, %.4g GiB available; "
-		"fewer threads (--threads) need less",
-		t->nworker, need / GIB, t->pl->widest, (double)have / GIB);
+		"the tensors of %u thread%s need %s, the largest of %.4g entries, %s available%s",
+		t->nworker, t->nworker == 1 ? "" : "s", size_text(need, needed), t->pl->widest,
+		size_text(have, available),
+		t->nworker == 1 ? "" : "; fewer threads (--threads) need less");
 }
 
 /* Numbers from the start of a cache line on; *at may be NULL. */
@@ -277,7 +323,10 @@ static int take_memory(struct tensor *t, struct err *e)
 	for (unsigned k = 0; k < t->nworker; k++)
 		good = take_worker(t, &t->worker[k]) && good;
 	if (!good || !t->entry)
-		return err_set(e, -ERR_CONFIG, "no memory for the tensors of %u threads", t->nworker);
+		return err_set(e, -ERR_CONFIG, "no memory for the tensors of %u thread%s",
+			t->nworker, t->nworker == 1 ? "" : "s");
+	for (unsigned k = 0; k < t->nworker; k++)
+		take_worker_lists(t, &t->worker[k]);
 	t->taken = true;
 	if (t->weighted)
 		make_shared(t);
@@ -546,7 +595,7 @@ static const char *fill_sample(const struct tensor *t, struct tensor_worker *w, 
 	matrix_build(&s->set, value, VALUE_SAMPLE, VALUE_SAMPLE, t->need_sample, u, NULL);
 	for (uint32_t k = 0; k < s->ntransfer; k++) {
 		const struct transfer *x = &s->transfer[k];
-		double *out = w->transfer + x->offset * t->pl->lanes + lane;
+		double *out = w->transfer + t->sample_offset[k] * t->pl->lanes + lane;
 
 		if (x->cls != VALUE_SAMPLE)
 			continue;
@@ -585,8 +634,7 @@ static void forward_term(const struct tensor *t, struct tensor_worker *w,
 		if (i < term->network->nleaf) {
 			const struct network_leaf *f = &term->network->leaf[i];
 
-			fill_leaf(f,
-				w->transfer + t->pl->set.transfer[f->transfer].offset * t->pl->lanes,
+			fill_leaf(f, w->transfer + t->sample_offset[f->transfer] * t->pl->lanes,
 				t->pl->lanes, w->entry + x->at * t->pl->lanes);
 		} else {
 			contract(t, w, term, i, w->pack);
@@ -694,14 +742,13 @@ static void backward_term(const struct tensor *t, struct tensor_worker *w, uint3
 			continue;
 		}
 		const struct network_leaf *f = &term->network->leaf[i];
-		size_t at = t->pl->set.transfer[f->transfer].offset;
 
 		if (x->by_sample)
 			spread_leaf(f, w->gradient_sample + x->gradient_at * lanes, lanes,
-				w->dtransfer + at * lanes);
+				w->dtransfer + t->sample_offset[f->transfer] * lanes);
 		else
 			spread_leaf(f, w->gradient_shared + x->gradient_at, 1,
-				w->dtransfer_shared + at);
+				w->dtransfer_shared + t->pl->set.transfer[f->transfer].offset);
 	}
 }
 
@@ -751,8 +798,8 @@ static void chain_sample(const struct tensor *t, struct tensor_worker *w, unsign
 		if (x->cls != VALUE_SAMPLE || !(channel || t->transition_sample[x->matrix]))
 			continue;
 		for (size_t i = 0; i < (size_t)1 << (4 * x->nqubit); i++) {
-			r[i] = w->transfer[(x->offset + i) * lanes + l];
-			g[i] = w->dtransfer[(x->offset + i) * lanes + l];
+			r[i] = w->transfer[(t->sample_offset[k] + i) * lanes + l];
+			g[i] = w->dtransfer[(t->sample_offset[k] + i) * lanes + l];
 		}
 		if (channel) {
 			noise_gradient(&s->channel[x->channel], x, g, threshold);
@@ -811,7 +858,7 @@ static int tensor_backward(void *state, unsigned worker, uint32_t unit, const do
 			w->dread[(size_t)s->part[k].term * lanes + l] += s->part[k].coefficient
 				* dreadout[(size_t)l * t->p->nreadout + s->part[k].readout];
 	memset(w->dtransfer_shared, 0, s->ntransfer_entry * sizeof(double));
-	memset(w->dtransfer, 0, s->ntransfer_entry * lanes * sizeof(double));
+	memset(w->dtransfer, 0, t->nsample_entry * lanes * sizeof(double));
 	for (uint32_t k = s->nterm; k-- > 0;)
 		backward_term(t, w, k);
 	recorder_mark(PHASE_BACKWARD);

@@ -236,6 +236,7 @@ shell_tests += tests/net/test_firewall.sh
 shell_tests += tests/net/test_files.sh
 shell_tests += tests/net/test_ipv6.sh
 shell_tests += tests/net/test_local.sh
+shell_tests += tests/net/test_method.sh
 shell_tests += tests/net/test_refused.sh
 shell_tests += tests/net/test_security.sh
 shell_tests += tests/net/test_split_faults.sh

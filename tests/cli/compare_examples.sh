@@ -50,6 +50,7 @@ row 0.78 iris 20 accuracy --set model.file=tutorial.qcnn
 row 0.92 quanvolution 10 accuracy
 row 0.94 quanvolution 10 accuracy --const depth=0
 row 0.96 digits 10 sign_accuracy
+row 0.93 pixels 10 sign_accuracy
 row 0.95 cluster-hybrid 10 sign_accuracy
 row 0.95 cluster-three-filters 10 sign_accuracy
 row 0.95 cluster-legacy 10 sign_accuracy

@@ -182,6 +182,7 @@ shell_tests += tests/cli/test_tutorial.sh
 shell_tests += tests/cli/test_manual.sh
 shell_tests += tests/cli/test_matrix_gates.sh
 shell_tests += tests/cli/test_measures.sh
+shell_tests += tests/cli/test_method.sh
 shell_tests += tests/cli/test_old_runs.sh
 shell_tests += tests/cli/test_pipes.sh
 shell_tests += tests/cli/test_profile.sh

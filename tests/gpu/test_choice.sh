@@ -79,6 +79,12 @@ for devices in 1 2; do
 	tap_is "$(grep -c '^call cudaMalloc ' report)" 0 "before memory is taken"
 done
 tap_is "$(EMU_DEVICES=1 "$emu" run --device=cuda --emit=jacobian large.qcnn 2>&1 | grep -c 'needs 16.0 GiB')" 1 "twice that with a gradient"
+tap_exit 0 "without states" "$emu" run -v large.qcnn
+tap_has err 'computing on the device cpu: only the processor contracts tensors' "it is the processor's"
+tap_exit 0 "also in a plan" "$emu" train --dry-run --set=run.method=tensor small.yaml
+tap_has out 'device    cpu: only the processor contracts tensors' "that asks for tensors"
+tap_exit 78 "but not on a GPU" "$emu" run --device=cuda --method=tensor large.qcnn
+tap_has err 'the method tensor is not possible: only the device cpu contracts tensors' "which is said"
 
 # ---- the device of a run ----
 train calm --device=cuda

@@ -50,8 +50,8 @@ static void compare(const char *name, const struct plan_device_work *w, const st
 		"%s: %lu launches of %lu blocks, %lu copies of %.0f bytes, %lu clears, %lu calls, %lu waits; planned %u of %.0f, %u of %.0f, %u, %u, %u",
 		name, t->launches, t->blocks, t->copies, t->copied, t->clears, t->calls, t->waits,
 		w->launch, w->blocks, w->copy, w->copied, w->clear, w->call, w->wait);
-	tap_ok(t->mads[0] == w->mads[0] && t->mads[1] == w->mads[1],
-		"%s: %.0f multiply-adds, %.0f in double precision; planned %.0f, %.0f", name,
+	tap_ok((double)t->mads[0] == w->mads[0] && (double)t->mads[1] == w->mads[1],
+		"%s: %lu multiply-adds, %lu in double precision; planned %.0f, %.0f", name,
 		t->mads[0], t->mads[1], w->mads[0], w->mads[1]);
 	tap_ok(t->written == w->written, "%s: %.0f bytes written; planned %.0f", name, t->written,
 		w->written);

@@ -10,7 +10,7 @@ struct emu_totals {
 	unsigned long graphs, nodes; /* launches of graphs; their nodes */
 	double copied;               /* bytes of copies */
 	/* Where every access is checked, else 0: */
-	double mads[2]; /* multiply-adds of kernels, in single and in double precision */
+	unsigned long mads[2]; /* multiply-adds of kernels, in single and in double precision */
 	double read,
 		written; /* bytes of whole sectors that kernels read and wrote, sums apart; in each launch once */
 };

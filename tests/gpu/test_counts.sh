@@ -30,8 +30,10 @@ for int k in [0:5] {
 observe z(q[0]) * x(q[13]);
 END
 
-# Products that flip bits 0 to 10 alone are read in one launch, the others in a second one.
-cat >products.qcnn <<'END'
+# Products that flip bits 0 to 10 alone are read in one launch, the others in a second one. Two outputs: a derivative of each is
+# one pass of all of them.
+z=$(awk 'BEGIN { for (k = 0; k < 14; k++) printf " + z(q[%d])", k }')
+cat >products.qcnn <<END
 QCNN 1;
 const int n = 14;
 qubit[n] q;
@@ -40,8 +42,8 @@ param float[n] w;
 amplitudes(v) q[0];
 ry(each w) on q;
 cx on ring(q);
-observe x(q[2]) * x(q[5]), x(q[7]) * x(q[8]) * x(q[10]) * x(q[11]), z(q), z(q[1]) * z(q[12]);
-observe x(q[0]) * x(q[1]), y(q[3]) * x(q[4]), x(q[6]) * x(q[9]), x(q[12]) * y(q[13]);
+observe x(q[2]) * x(q[5]) + x(q[7]) * x(q[8]) * x(q[10]) * x(q[11])$z + z(q[1]) * z(q[12]);
+observe x(q[0]) * x(q[1]) + y(q[3]) * x(q[4]) + x(q[6]) * x(q[9]) + x(q[12]) * y(q[13]);
 END
 
 printf 'a,b\n1,2\n' >products.csv

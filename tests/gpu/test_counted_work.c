@@ -21,7 +21,7 @@ static const double PARTS = 0.01;
 enum { NWIRE_AGAIN = 6 };
 
 static unsigned optimisations; /* that are taken wherever they can */
-static unsigned ntail;         /* circuits with a tail so far */
+static unsigned ntail, ndeep;  /* plans with a tail so far; whose states are normalised */
 
 static int dreadout(void *ctx, uint32_t sample, const double *readout, double *out, double *head)
 {
@@ -128,6 +128,7 @@ static void check(const char *name, const struct program *p, enum precision prec
 	struct plan_device_work planned = plan_device_work(statevector_plan(ev), nsample, gradient);
 
 	ntail += plan_tail_qubits(statevector_plan(ev)) > 0;
+	ndeep += plan_deep(&statevector_plan(ev)->circuit[0]);
 	compare(whole, &planned, &counted);
 	tap_ok(!counted.graphs, "%s: the first time without graphs", whole);
 	if (program_nwire(p) <= NWIRE_AGAIN || plan_tail_qubits(statevector_plan(ev)))
@@ -177,7 +178,7 @@ static const char products[] =
 	"observe probs(q[3:9]); observe probs(q[0:11]);\n";
 /* More steps than states go through without being normalised. */
 static const char deep[] = "QCNN 1; const int n = 2; qubit[n] q; param float[2] w;\n"
-			   "for int k in [0:599] { rx(w[0]) q[0]; cx q[0], q[1]; ry(w[1]) q[1]; }\n"
+			   "for int k in [0:349] { rx(w[0]) q[0]; cx q[0], q[1]; ry(w[1]) q[1]; }\n"
 			   "observe z(q[0]);\n";
 
 /* The plan of outputs alone is that of the forward pass where gradients follow. */
@@ -256,5 +257,6 @@ int main(void)
 	for (uint64_t seed = 1; seed <= 5; seed++)
 		test_random(seed, seed % 4 == 3 ? 13 : 2 + (unsigned)seed, 1 + (uint32_t)seed % 3);
 	tap_ok(ntail >= 4, "%u of them have a tail", ntail);
+	tap_is_int(ndeep, 2, "one is deep, in both precisions");
 	return tap_done();
 }

@@ -267,6 +267,7 @@ static void refused(void)
 		.memory_limit = 1 << 16 };
 	struct run_of r = { .code = -ERR_CONFIG };
 
+	nturn = 1;
 	for (; r.code && o.memory_limit < 1 << 26; o.memory_limit += o.memory_limit / 8) {
 		release(&r);
 		r = evaluate(p, &o, SAMPLES, weight, x);
@@ -279,6 +280,7 @@ static void refused(void)
 	tap_ok(r.code == -ERR_CONFIG && strstr(r.e.text, "batch_rank needs")
 			&& strstr(r.e.text, "run.optimizations: none"),
 		"is refused with batch rank: %s", r.e.text);
+	nturn = 2;
 	release(&r);
 	free(x);
 	free(weight);
@@ -397,13 +399,13 @@ static void tail(const char *outputs, const char *n, uint32_t nqubit, const char
 	}
 	allowed |= OPTIMISATION_BATCH_RANK;
 	free(x);
-	x = samples(ONE_ANGLE, SAMPLES, p->ninput);
+	x = samples(ONE_ANGLE, TAIL_SAMPLES, p->ninput);
 	compare(p,
 		(struct evaluator_options){ .nthread = 1,
 			.precision = PRECISION_DOUBLE,
 			.target = best,
 			.gradient = GRADIENT_ADJOINT },
-		SAMPLES, weight, x, 7, what);
+		TAIL_SAMPLES, weight, x, 7, what);
 	allowed = OPTIMISATION_BATCH_RANK;
 	free(x);
 	free(weight);

@@ -47,7 +47,7 @@ if "$qcnn" info --selftest --device=cuda:0 --json >selftest.json 2>err; then
 else
 	row self-test FAILED "$("$qcnn" info --selftest --device=cuda:0 2>&1 | tail -n 1)"
 fi
-runs=${quick:+3}
+runs=${quick:+2}
 runs=${runs:-100}
 n=0
 : >digests

@@ -44,24 +44,26 @@ tap_exit 0 "a small job" "$emu" train --dry-run small.yaml
 says out 'device    cpu: a step has .* operations, and from .* on a GPU is faster (estimated; qcnn info --measure measures it)' \
 	"is the processor's"
 crossover 1e3
-tap_exit 0 "with a measured crossover" "$emu" train --dry-run --json small.yaml
+# A dry run measures steps, which are one an epoch here: fewer are enough.
+head -n 26 small.csv >few.csv
+tap_exit 0 "with a measured crossover" "$emu" train --dry-run --json --set data.train=few.csv small.yaml
 says out '"device": "cuda", "device_reason": "a step has .* operations, and from 1e+03 on a GPU is faster (measured)"' "the GPU's"
+printf 'QCNN 1;\nqubit[2] q;\nparam float w;\nh q[0];\ncx q[0], q[1];\nry(w) q[1];\nobserve z(q[0]);\n' >bell.qcnn
 crossover 1e9
-"$emu" train --dry-run small.yaml >out 2>err
-says out 'device    cpu: .* from 1e+09 on a GPU is faster (measured)' "below it the processor's"
+"$emu" run -v --threads=1 bell.qcnn >out 2>err
+says err 'the device cpu: .* from 1e+09 on a GPU is faster (measured)' "below it the processor's"
 crossover null
-"$emu" train --dry-run small.yaml >out 2>err
-tap_has out 'device    cpu: the processor is faster than the GPU (measured)' "and where the GPU never pays"
+"$emu" run -v --threads=1 bell.qcnn >out 2>err
+tap_has err 'the device cpu: the processor is faster than the GPU (measured)' "and where the GPU never pays"
 crossover 1e3
 sed -i 's/emulated GPU/another GPU/' cache/qcnn/gpu.json
-"$emu" train --dry-run small.yaml >out 2>err
-says out 'device    cpu: .*(estimated' "what another GPU measured says nothing"
+"$emu" run -v --threads=1 bell.qcnn >out 2>err
+says err 'the device cpu: .*(estimated' "what another GPU measured says nothing"
 crossover 1
 EMU_DEVICES=0 "$emu" train --dry-run small.yaml >out 2>err
 tap_is "$(grep '^device' out)" 'device    cpu' "without a GPU it is the processor, and nothing is said"
 "$emu" train --dry-run --set run.isa=baseline small.yaml >out 2>err
 tap_is "$(grep '^device' out)" 'device    cpu' "also with an instruction set of one"
-printf 'QCNN 1;\nqubit[2] q;\nparam float w;\nh q[0];\ncx q[0], q[1];\nry(w) q[1];\nobserve z(q[0]);\n' >bell.qcnn
 tap_exit 0 "run" "$emu" run -v bell.qcnn
 tap_has err 'computing on the device cuda: a step has' "chooses, too"
 mv out chosen

@@ -185,7 +185,8 @@ for n in 1 2 3 5; do
 	fi
 done
 
-# A profile has the GPU's work as a row, by its own clock.
+# A profile has the GPU's work as a row, by its own clock. What CUPTI records does not depend on the size of batches.
+sed 's/batch_size: 500/batch_size: 30/' many.yaml >small.yaml
 tap_exit 0 "a profile" "$emu/qcnn-fast" profile --no-limits --steps=3 -o profile many.yaml
 tap_is "$(awk '/^Devices/ { getline; getline; print $1, $2, ($3 > 20) }' out)" "0 cuda:0 1" "the device is busy most of the time"
 EMU_CUPTI=mixed EMU_REPORT=report-cupti tap_exit 0 "a profile by CUPTI" "$emu/qcnn-fast" profile --no-limits --steps=3 -o cupti many.yaml
@@ -197,9 +198,9 @@ for profile in profile cupti; do
 	tap_is "$(grep -c '"name": *"cuda:0"' events)" 1 "and a row of the GPU"
 done
 for cupti in old none; do
-	EMU_CUPTI=$cupti "$emu/qcnn-fast" profile --no-limits --steps=3 --json many.yaml >counted-by-$cupti 2>err
+	EMU_CUPTI=$cupti "$emu/qcnn-fast" profile --no-limits --steps=3 --json small.yaml >counted-by-$cupti 2>err
 done
-"$emu/qcnn-emu" compile --emit=plan --device=cuda --batch=500 many.qcnn |
+"$emu/qcnn-emu" compile --emit=plan --device=cuda --batch=30 many.qcnn |
 	sed -n 's/^  with gradient .* work: \([0-9]*\) launches.* copies of \([^ ]*\) bytes.*/\1 \2/p' >planned
 for by in events CUPTI; do
 	tap_is "$(sed -n 's/.*"copied_bytes": \([0-9]*\), "launches": \([0-9]*\), "timing": "'$by'".*/\2 \1/p' counted-by-* | awk '{ printf "%d %.4g\n", $1 / 3, $2 / 3 }')" \
@@ -228,7 +229,7 @@ in_report() {
 }
 # Sums of a sample that several blocks of its first launch read are set to 0 by a clear of their own.
 printf 'QCNN 1;\nqubit[13] q; param float w; ry(w) q[0]; observe z(q[0]);\n' >clear.qcnn
-for options in "--device=cuda --gradient turns.qcnn" "--device=cuda --gradient --precision=double turns.qcnn" many.yaml \
+for options in "--device=cuda --gradient turns.qcnn" "--device=cuda --gradient --precision=double turns.qcnn" small.yaml \
 	"--device=cuda --gradient clear.qcnn"; do
 	EMU_CUPTI=mixed EMU_REPORT=report tap_exit 0 "a profile: $options" "$emu/qcnn-fast" profile --no-limits --steps=4 --json -o timed $options
 	in_events timed >got
@@ -252,14 +253,14 @@ for record in 4 9; do
 	passes "a stream ends, record $record" env EMU_CUPTI=beside:$record "$emu/traces-fast" ended
 done
 # One that was in the middle of a unit when the profile began is known, too.
-EMU_CUPTI=beside:3 tap_exit 0 "two streams, of which one is profiled" "$emu/qcnn-fast" profile --no-limits --steps=5 --set run.threads=4 many.yaml
+EMU_CUPTI=beside:3 tap_exit 0 "two streams, of which one is profiled" "$emu/qcnn-fast" profile --no-limits --steps=5 --set run.threads=4 small.yaml
 tap_is "$(grep -c '^0 .*cuda:.* CUPTI$' out) $(grep -c 'timed by' out)" "1 0" "has its own records alone"
 EMU_CUPTI=none trained traced 1 --set log.profile_steps='[2, 4]' >weights
 tap_same weights weights-whole "a training that is profiled so has the same weights"
 tap_ok "and its profile has them timed" grep -q '"timing": "CUPTI"' log-traced/latest/profile/steps-2-4/profile.json
 # What fails, by the beginning of what the page says.
 while read -r fault words; do
-	EMU_CUPTI=$fault tap_exit 0 "CUPTI has the fault $fault" "$emu/qcnn-fast" profile --no-limits --steps=5 many.yaml
+	EMU_CUPTI=$fault tap_exit 0 "CUPTI has the fault $fault" "$emu/qcnn-fast" profile --no-limits --steps=5 small.yaml
 	tap_has out "cuda:0 timed by $words" "the page says so"
 done <<'END'
 old events: libcupti.so is older than that of CUDA 12.0.
@@ -278,7 +279,7 @@ END
 
 library=$(sed -n 's/^#define QCNN_CUPTI_LIBRARY "\(\/.*\)"/\1/p' "$top_builddir/config.h")
 if [ -e "$library" ]; then
-	EMU_CUPTI=$library tap_exit 0 "the real CUPTI" "$emu/qcnn-fast" profile --no-limits --steps=3 many.yaml
+	EMU_CUPTI=$library tap_exit 0 "the real CUPTI" "$emu/qcnn-fast" profile --no-limits --steps=3 small.yaml
 	tap_has out "cuda:0 timed by events: " "which knows no emulated GPU"
 fi
 

@@ -119,7 +119,7 @@ waits() { # NAME FAULT OPTION...
 	name=$1
 	export EMU_DEVICES=2 EMU_NCCL=$2
 	shift 2
-	train "$emu/qcnn-fast" "$name" --ranks=2 --set train.epochs=9 "$@" >"$name.out" 2>"$name.err" &
+	train "$emu/qcnn-fast" "$name" --ranks=2 "$@" >"$name.out" 2>"$name.err" &
 	unset EMU_DEVICES EMU_NCCL
 }
 # waited PID STATUS NAME TEXT DESCRIPTION

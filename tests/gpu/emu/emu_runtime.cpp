@@ -19,6 +19,7 @@
 #include <vector>
 
 struct emu_node {
+	const char *what;
 	const void *kernel; /* or NULL */
 	std::function<void()> work;
 };
@@ -74,6 +75,7 @@ cudaError_t sticky; /* once a device has failed it stays so */
 std::map<const void *, size_t> shared_limit;
 std::map<std::string, unsigned long> calls;
 std::map<std::string, unsigned long> ranges;
+std::map<std::string, unsigned long> nodes; /* of graphs that were launched, by what they do */
 long open_ranges;
 
 struct {
@@ -126,10 +128,11 @@ bool is_stream(cudaStream_t s)
 }
 
 /* Work that the stream does, or that becomes part of the graph that it captures. kernel: or NULL. */
-cudaError_t ask(cudaStream_t s, const void *kernel, const std::function<void()> &work)
+cudaError_t ask(cudaStream_t s, const char *what, const void *kernel,
+	const std::function<void()> &work)
 {
 	if (s->captured)
-		s->captured->node.push_back({ kernel, work });
+		s->captured->node.push_back({ what, kernel, work });
 	else
 		s->work.push_back(work);
 	return cudaSuccess;
@@ -194,6 +197,8 @@ struct whole {
 			fprintf(f, "allocations left %zu\n",
 				allocations.size() + host_allocations.size() + graphs.size() + execs.size());
 			fprintf(f, "graphs %lu nodes %lu\n", emu_totals.graphs, emu_totals.nodes);
+			for (auto &n : nodes)
+				fprintf(f, "nodes %s %lu\n", n.first.c_str(), n.second);
 			emu_print_counts(f);
 			emu_cupti_report(f);
 			fclose(f);
@@ -383,7 +388,8 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, enum cudaMemcp
 	for (const void *p : { (const void *)to, from })
 		if (s->captured && !emu_on_device(p) && !is_pinned(p, n))
 			emu_found("a graph copies memory of the host that is not pinned", nullptr, p);
-	return ask(s, nullptr, [=] { timed_copy(to, from, [=] { copy(to, from, n); }); });
+	return ask(s, !emu_on_device(from) ? "upload" : !emu_on_device(to) ? "download" : "copy", nullptr,
+		[=] { timed_copy(to, from, [=] { copy(to, from, n); }); });
 }
 
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_apart, const void *from, size_t from_apart,
@@ -394,7 +400,7 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_apart, const void *from, size_
 		|| to_apart >> 31 || from_apart >> 31 || !is_usable(to, (n - 1) * to_apart + width)
 		|| !is_usable(from, (n - 1) * from_apart + width))
 		return cudaErrorInvalidValue;
-	return ask(s, nullptr, [=] {
+	return ask(s, "copy", nullptr, [=] {
 		timed_copy(to, from, [=] {
 			for (size_t k = 0; k < n; k++)
 				copy((char *)to + k * to_apart, (const char *)from + k * from_apart, width);
@@ -410,7 +416,7 @@ cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int f
 	if (!emu_on_device(to) || !emu_on_device(from) || emu_device_of(to) != to_device
 		|| emu_device_of(from) != from_device)
 		return cudaErrorInvalidValue;
-	return ask(s, nullptr, [=] { copy(to, from, n); });
+	return ask(s, "copy", nullptr, [=] { copy(to, from, n); });
 }
 
 static void set(void *p, int value, size_t n)
@@ -426,7 +432,7 @@ cudaError_t cudaMemsetAsync(void *p, int value, size_t n, cudaStream_t s)
 	BEGIN_IN(s, cudaErrorUnknown);
 	if (!emu_on_device(p))
 		return cudaErrorInvalidValue;
-	return ask(s, nullptr, [=] { set(p, value, n); });
+	return ask(s, "clear", nullptr, [=] { set(p, value, n); });
 }
 
 /* ---- streams ---- */
@@ -501,7 +507,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t fn, void *arg)
 	BEGIN_IN(s, cudaErrorUnknown);
 	if (!fn)
 		return cudaErrorInvalidValue;
-	return ask(s, nullptr, [=] { call_host(fn, arg); });
+	return ask(s, "call", nullptr, [=] { call_host(fn, arg); });
 }
 
 /* ---- events ---- */
@@ -531,7 +537,7 @@ cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s)
 	if (e->device != device)
 		return cudaErrorInvalidValue;
 	e->recorded = false;
-	return ask(s, nullptr, [=] {
+	return ask(s, "moment", nullptr, [=] {
 		const auto now = std::chrono::steady_clock::now().time_since_epoch();
 
 		e->when = std::chrono::duration<double, std::milli>(now).count();
@@ -614,7 +620,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *kernel,
 		*k, args, &work);
 
 	kernels[kernel] = *k;
-	return e == cudaSuccess ? ask(c->stream, kernel, work) : e;
+	return e == cudaSuccess ? ask(c->stream, "kernel", kernel, work) : e;
 }
 
 /* ---- graphs ---- */
@@ -690,12 +696,14 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t x, cudaStream_t s)
 		return cudaErrorInvalidValue;
 	emu_totals.graphs++;
 	emu_totals.nodes += x->graph.node.size();
-	for (const emu_node &node : x->graph.node)
+	for (const emu_node &node : x->graph.node) {
+		nodes[node.what]++;
 		s->work.push_back([work = node.work, old = !x->recorded] {
 			old_graph = old;
 			work();
 			old_graph = false;
 		});
+	}
 	return cudaSuccess;
 }
 

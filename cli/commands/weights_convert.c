@@ -14,7 +14,9 @@ static int write_bin(struct cli *c, const struct named_model *m, const struct we
 	struct evaluator_options o;
 	struct err e;
 
-	if (execution_options(&words, &o, &e))
+	if (execution_options(&words, &o, &e)
+		|| execution_method(&words, m->model.program,
+			(uint32_t)config_int(m->config, KEY_TRAIN_BATCH_SIZE), &o, &e))
 		return cli_fail(c, &e);
 	if (config_transforms(m->config, f->program->ninput, wish))
 		return cli_error(c, -ERR_CONFIG,

@@ -248,6 +248,11 @@ int ranks_check(unsigned nrank, const struct evaluator_options *o, struct err *e
 		return err_set(e, -ERR_CONFIG, "--ranks takes a power of two, not %u", nrank);
 	if (nrank <= split)
 		return 0;
+	if (o->method == METHOD_TENSOR)
+		return err_set(e, -ERR_CONFIG,
+			"the method tensor has no states that %u processes could share: set run.method=statevector, too, or "
+			"leave out --ranks",
+			nrank);
 	return err_set(e, -ERR_CONFIG,
 		"states are planned in %u part%s, which %u processes cannot share: set run.split=%u, too, "
 		"or give fewer --ranks",

@@ -16,6 +16,7 @@ static void calls(struct bench_result *r, unsigned slow, double share_of_floor)
 		t[k] = k * 37 % CALLS < slow ? 5e-3 : 1e-3;
 	*r = (struct bench_result){ .circuit = "sel",
 		.precision = "single",
+		.method = "statevector",
 		.start = "zero",
 		.isa = "avx2",
 		.device = "cpu",

@@ -22,7 +22,7 @@ tap_has err '--emit=state' "a model that observes nothing says how to see its st
 "$QCNN" run --emit=state blind.qcnn >out 2>err
 tap_is "$(cat err)" '' "and shows it"
 tap_exit 2 "amplitudes by tensors" "$QCNN" run --method=tensor --emit=state bell.qcnn
-tap_has err "need --method=statevector" "are refused"
+tap_has err "the method tensor computes none" "are refused"
 run --emit=state --format=npy -o state.npy bell.qcnn
 run --emit=state -o ending.npy bell.qcnn
 tap_same ending.npy state.npy "the ending of --output is a format, too"

@@ -74,9 +74,11 @@ tap_has err "a power of two" "are no power of two"
 tap_exit 78 "more than states are planned for" "$QCNN" train --set=run.split=2 --ranks=4 config.yaml
 tap_has err "set run.split=4" "with the key to set"
 for case in 8:1 30:1 31:2 34:16; do
-	tap_exit 78 "run.split: auto with ${case%:*} qubits" "$QCNN" train --set=run.split=auto --const=n=${case%:*} --ranks=64 config.yaml
+	tap_exit 78 "run.split: auto with ${case%:*} qubits" "$QCNN" train --set=run.method=statevector --set=run.split=auto --const=n=${case%:*} --ranks=64 config.yaml
 	tap_has err "planned in ${case#*:} part" "is ${case#*:}"
 done
+tap_exit 78 "of tensors" "$QCNN" train --set=run.method=tensor --ranks=4 config.yaml
+tap_has err "has no states that 4 processes could share: set run.method=statevector" "there are none"
 tap_exit 78 "more parts than qubits allow" "$QCNN" run --ranks=64 outputs.qcnn
 tap_has err "a state of 9 qubits is split over at most 32 ranks, not 64" "with the most that do"
 for read in "observe x(q[0]) * x(q[1]) * y(q[2]) * x(q[3]) * x(q[4])" \

@@ -128,7 +128,8 @@ static const struct {
 static void check(unsigned model, const char *n, enum precision precision, bool gradient)
 {
 	struct program *p = compile_text(models[model].text, n);
-	struct evaluator_options o = { .precision = precision,
+	struct evaluator_options o = { .method = METHOD_STATEVECTOR,
+		.precision = precision,
 		.nthread = 1,
 		.shape = SHAPE_SHARED,
 		.gradient = gradient ? GRADIENT_ADJOINT : GRADIENT_NONE };

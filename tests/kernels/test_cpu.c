@@ -114,7 +114,8 @@ static void test_kernel_set(struct job *job, const struct target *target, enum p
 	bool ran = true;
 
 	for (unsigned k = 0; k < NPROGRAM && ran; k++) {
-		struct evaluator_options o = { .nthread = 1,
+		struct evaluator_options o = { .method = METHOD_STATEVECTOR,
+			.nthread = 1,
 			.gradient = GRADIENT_ADJOINT,
 			.target = target,
 			.precision = precision,
@@ -130,7 +131,10 @@ static void test_kernel_set(struct job *job, const struct target *target, enum p
 
 static void test_kernel_sets(void)
 {
-	struct evaluator_options ref = { .target = &target_ref, .nthread = 1, .gradient = GRADIENT_ADJOINT };
+	struct evaluator_options ref = { .method = METHOD_STATEVECTOR,
+		.target = &target_ref,
+		.nthread = 1,
+		.gradient = GRADIENT_ADJOINT };
 	const struct target *target;
 	struct job job[NPROGRAM];
 
@@ -159,12 +163,16 @@ static void test_size(unsigned n, const struct target *target, enum precision pr
 	bool twice = precision == PRECISION_DOUBLE;
 	struct job j = job_new(100 + n, n, 1);
 	struct outcome got = outcome_new(j.p, 1);
-	struct evaluator_options ref = { .target = &target_ref, .nthread = 1, .gradient = GRADIENT_ADJOINT };
+	struct evaluator_options ref = { .method = METHOD_STATEVECTOR,
+		.target = &target_ref,
+		.nthread = 1,
+		.gradient = GRADIENT_ADJOINT };
 	double readout = 0, dreadout = 0;
 	bool ran = run(&j, &ref, 1, &j.want);
 
 	for (unsigned plan = 1; plan <= 8 && ran; plan++) {
-		struct evaluator_options o = { .nthread = 1,
+		struct evaluator_options o = { .method = METHOD_STATEVECTOR,
+			.nthread = 1,
 			.gradient = GRADIENT_ADJOINT,
 			.target = target,
 			.precision = precision,
@@ -187,7 +195,10 @@ static void test_size(unsigned n, const struct target *target, enum precision pr
  * to be 0 are left out on the way, and there at the end.  Or many permutations, which are done on the way. */
 static void test_blocks(unsigned napply, bool permutes)
 {
-	struct evaluator_options ref = { .target = &target_ref, .nthread = 1, .gradient = GRADIENT_ADJOINT };
+	struct evaluator_options ref = { .method = METHOD_STATEVECTOR,
+		.target = &target_ref,
+		.nthread = 1,
+		.gradient = GRADIENT_ADJOINT };
 	double readout = 0, dreadout = 0;
 	bool ran = true;
 
@@ -200,7 +211,8 @@ static void test_blocks(unsigned napply, bool permutes)
 
 		ran = run(&j, &ref, 2, &j.want);
 		for (unsigned plan = 0; plan < 4 && ran; plan++) {
-			struct evaluator_options o = { .nthread = 2,
+			struct evaluator_options o = { .method = METHOD_STATEVECTOR,
+				.nthread = 2,
 				.gradient = GRADIENT_ADJOINT,
 				.precision = PRECISION_DOUBLE,
 				.random_plan = plan,
@@ -224,7 +236,10 @@ static void test_blocks(unsigned napply, bool permutes)
  * permutations on the way. */
 static void test_near(const struct target *target, enum precision precision)
 {
-	struct evaluator_options ref = { .target = &target_ref, .nthread = 1, .gradient = GRADIENT_ADJOINT };
+	struct evaluator_options ref = { .method = METHOD_STATEVECTOR,
+		.target = &target_ref,
+		.nthread = 1,
+		.gradient = GRADIENT_ADJOINT };
 	double worst = 0, dreadout = 0, most = precision == PRECISION_DOUBLE ? 1e-12 : 1e-5;
 	bool ran = true;
 
@@ -236,7 +251,8 @@ static void test_near(const struct target *target, enum precision precision)
 
 		ran = run(&j, &ref, 2, &j.want);
 		for (unsigned plan = 0; plan < 4 && ran; plan++) {
-			struct evaluator_options o = { .nthread = 1 + plan % 3,
+			struct evaluator_options o = { .method = METHOD_STATEVECTOR,
+				.nthread = 1 + plan % 3,
 				.gradient = GRADIENT_ADJOINT,
 				.target = target,
 				.precision = precision,
@@ -284,7 +300,9 @@ static void test_ring(unsigned n, enum precision precision, double most)
 {
 	struct job j = { .p = entangling_layers(n, 1, n) };
 	struct outcome got = outcome_new(j.p, 1);
-	struct evaluator_options ref = { .target = &target_ref, .nthread = 1 };
+	struct evaluator_options ref = {
+		.method = METHOD_STATEVECTOR, .target = &target_ref, .nthread = 1
+	};
 	double worst = 0;
 	bool ran;
 
@@ -293,8 +311,12 @@ static void test_ring(unsigned n, enum precision precision, double most)
 	random_numbers(3, 2, j.p->nweight, j.weight);
 	ran = run(&j, &ref, 1, &j.want);
 	for (unsigned plan = 0; plan < 12 && ran; plan++) {
-		struct evaluator_options o = { .nthread = 2, .precision = precision, .random_plan = plan,
-			.shape = SHAPE_SHARED, .no_fuse = plan % 4 < 2 };
+		struct evaluator_options o = { .method = METHOD_STATEVECTOR,
+			.nthread = 2,
+			.precision = precision,
+			.random_plan = plan,
+			.shape = SHAPE_SHARED,
+			.no_fuse = plan % 4 < 2 };
 
 		ran = run(&j, &o, 1, &got);
 		worst = tap_worst(worst, largest_difference(got.readout, j.want.readout, j.p->nreadout));
@@ -309,7 +331,9 @@ static void test_alone(unsigned n)
 {
 	struct job j = { .p = entangling_layers(n, 1, n) };
 	struct outcome trained = outcome_new(j.p, 1), used = outcome_new(j.p, 1), alone = outcome_new(j.p, 1);
-	struct evaluator_options o = { .nthread = 2, .gradient = GRADIENT_ADJOINT };
+	struct evaluator_options o = {
+		.method = METHOD_STATEVECTOR, .nthread = 2, .gradient = GRADIENT_ADJOINT
+	};
 	size_t nbyte = j.p->nreadout * sizeof(double);
 	bool ran;
 
@@ -336,8 +360,15 @@ static void test_fused_last(unsigned n, enum shape shape, enum isa isa)
 	enum { SAMPLES = 3 };
 	struct job j = { .p = entangling_layers(n, 4, 1) };
 	struct plan_options po = { .precision = PRECISION_DOUBLE, .target = cpu_target(isa), .shape = shape };
-	struct evaluator_options ref = { .target = &target_ref, .nthread = 1, .gradient = GRADIENT_ADJOINT };
-	struct evaluator_options o = { .nthread = 2, .gradient = GRADIENT_ADJOINT, .target = cpu_target(isa), .shape = shape,
+	struct evaluator_options ref = { .method = METHOD_STATEVECTOR,
+		.target = &target_ref,
+		.nthread = 1,
+		.gradient = GRADIENT_ADJOINT };
+	struct evaluator_options o = { .method = METHOD_STATEVECTOR,
+		.nthread = 2,
+		.gradient = GRADIENT_ADJOINT,
+		.target = cpu_target(isa),
+		.shape = shape,
 		.precision = PRECISION_DOUBLE };
 	struct outcome turned = outcome_new(j.p, SAMPLES), forward = outcome_new(j.p, SAMPLES);
 	struct err e = { 0, "" };
@@ -379,7 +410,8 @@ static void add_bits(uint64_t *digest, size_t n, const double *x)
 /* Readouts and gradients of the set that fuses nothing have these bits on every processor. */
 static void test_baseline_bits(enum precision precision, uint64_t want)
 {
-	const struct evaluator_options o = { .nthread = 1,
+	const struct evaluator_options o = { .method = METHOD_STATEVECTOR,
+		.nthread = 1,
 		.gradient = GRADIENT_ADJOINT,
 		.target = cpu_target(ISA_BASELINE),
 		.precision = precision };
@@ -541,7 +573,8 @@ static void test_threads(enum shape shape, enum precision precision, unsigned nw
 	static const char *const name[] = { "", "samples in lanes", "one state a thread", "one state, all threads" };
 	struct job j = job_new(9, nwire, MANY);
 	struct outcome got = outcome_new(j.p, MANY);
-	struct evaluator_options o = { .nthread = 1,
+	struct evaluator_options o = { .method = METHOD_STATEVECTOR,
+		.nthread = 1,
 		.gradient = GRADIENT_ADJOINT,
 		.precision = precision,
 		.shape = shape,

@@ -26,7 +26,11 @@ static const struct random_shape shapes[] = {
 };
 
 static const struct target *tested = &target_ref;
-static const struct evaluator_options plain = { .target = &target_ref, .nthread = 1, .gradient = GRADIENT_ADJOINT, .no_fuse = true };
+static const struct evaluator_options plain = { .method = METHOD_STATEVECTOR,
+	.target = &target_ref,
+	.nthread = 1,
+	.gradient = GRADIENT_ADJOINT,
+	.no_fuse = true };
 
 static unsigned nlively;     /* programs whose gradient is not nothing */
 
@@ -151,7 +155,8 @@ static void test_bad_samples(void)
 	static const double good[] = { 3, 4, 1e200, 0, 1e-200, 1e-200, 0, -1 };
 	static const double zero[] = { 3, 4, 0, 0, 1, 1, 1, 1 };
 	static const double not_finite[] = { 3, 4, 0, 1, 1, 1, 1, NAN };
-	const struct evaluator_options o = { .target = tested,
+	const struct evaluator_options o = { .method = METHOD_STATEVECTOR,
+		.target = tested,
 		.precision = PRECISION_DOUBLE,
 		.nthread = 1,
 		.gradient = GRADIENT_ADJOINT };
@@ -189,7 +194,8 @@ static int steep(void *ctx, uint32_t sample, const double *readout, double *drea
 static void test_steep(double dreadout, const char *want)
 {
 	static const double input[] = { 3, 4, 1, 0, 5, 1, 0, -1 };
-	const struct evaluator_options o = { .target = tested,
+	const struct evaluator_options o = { .method = METHOD_STATEVECTOR,
+		.target = tested,
 		.precision = PRECISION_DOUBLE,
 		.nthread = 1,
 		.gradient = GRADIENT_ADJOINT };
@@ -226,7 +232,10 @@ static void scale_matrices(struct evaluator *ev, double by)
 
 static void test_norm(const char *device, enum precision precision, double by, int want)
 {
-	struct evaluator_options o = { .target = target_find(device, NULL), .precision = precision, .nthread = 1 };
+	struct evaluator_options o = { .method = METHOD_STATEVECTOR,
+		.target = target_find(device, NULL),
+		.precision = precision,
+		.nthread = 1 };
 	struct program *p = wide_program(3);
 	struct pool *pool = pool_threads_new(1);
 	struct evaluator *ev = NULL;

@@ -174,7 +174,8 @@ static void everywhere(const char *text, const char *n, enum sample_kind kind, u
 	for (enum shape shape = first_shape(best); shape <= SHAPE_SHARED; shape++)
 		for (enum precision precision = PRECISION_SINGLE; precision <= PRECISION_DOUBLE; precision++)
 			compare(p,
-				(struct evaluator_options){ .nthread = 1,
+				(struct evaluator_options){ .method = METHOD_STATEVECTOR,
+					.nthread = 1,
 					.shape = shape,
 					.precision = precision,
 					.target = best,
@@ -182,7 +183,8 @@ static void everywhere(const char *text, const char *n, enum sample_kind kind, u
 				SAMPLES, weight, x, r, what);
 	for (unsigned k = 0; (t = target_of(best->device, k)) && t != best; k++)
 		compare(p,
-			(struct evaluator_options){ .nthread = 1,
+			(struct evaluator_options){ .method = METHOD_STATEVECTOR,
+				.nthread = 1,
 				.precision = PRECISION_DOUBLE,
 				.target = t,
 				.gradient = GRADIENT_NONE },
@@ -244,7 +246,8 @@ static void once(const char *text, const char *n, enum sample_kind kind, uint32_
 	nturn = 1;
 	random_numbers(23, 3, p->nweight, weight);
 	compare(p,
-		(struct evaluator_options){ .nthread = 1,
+		(struct evaluator_options){ .method = METHOD_STATEVECTOR,
+			.nthread = 1,
 			.precision = precision,
 			.target = best,
 			.gradient = GRADIENT_ADJOINT },
@@ -260,7 +263,8 @@ static void refused(void)
 {
 	struct program *p = compile(cluster, "11");
 	double *x = samples(ONE_ANGLE, SAMPLES, p->ninput), *weight = calloc(p->nweight + 1, sizeof *weight);
-	struct evaluator_options o = { .nthread = 1,
+	struct evaluator_options o = { .method = METHOD_STATEVECTOR,
+		.nthread = 1,
 		.precision = PRECISION_SINGLE,
 		.gradient = GRADIENT_ADJOINT,
 		.target = best,
@@ -302,7 +306,8 @@ static void cones(const char *text, const char *n, bool fall, uint32_t ncircuit,
 {
 	struct program *p = compile(text, n);
 	double *x = samples(ANY, SAMPLES, p->ninput), *weight = calloc(p->nweight + 1, sizeof *weight);
-	struct evaluator_options o = { .nthread = 2,
+	struct evaluator_options o = { .method = METHOD_STATEVECTOR,
+		.nthread = 2,
 		.target = best,
 		.precision = PRECISION_DOUBLE,
 		.gradient = GRADIENT_ADJOINT,
@@ -322,7 +327,8 @@ static void cones(const char *text, const char *n, bool fall, uint32_t ncircuit,
 				shape = shape ? shape + 1 : first_shape(best))
 				for (enum precision k = PRECISION_SINGLE; k <= PRECISION_DOUBLE; k++)
 					compare(p,
-						(struct evaluator_options){ .nthread = 1,
+						(struct evaluator_options){ .method = METHOD_STATEVECTOR,
+							.nthread = 1,
 							.shape = shape,
 							.precision = k,
 							.target = best,
@@ -388,7 +394,8 @@ static void tail(const char *outputs, const char *n, uint32_t nqubit, const char
 				k <= PRECISION_DOUBLE; k++)
 				for (unsigned random = 0; random < 3; random += 1 + (t != best))
 					compare(p,
-						(struct evaluator_options){ .nthread = 1,
+						(struct evaluator_options){ .method = METHOD_STATEVECTOR,
+							.nthread = 1,
 							.shape = shape,
 							.precision = k,
 							.target = t,
@@ -401,7 +408,8 @@ static void tail(const char *outputs, const char *n, uint32_t nqubit, const char
 	free(x);
 	x = samples(ONE_ANGLE, TAIL_SAMPLES, p->ninput);
 	compare(p,
-		(struct evaluator_options){ .nthread = 1,
+		(struct evaluator_options){ .method = METHOD_STATEVECTOR,
+			.nthread = 1,
 			.precision = PRECISION_DOUBLE,
 			.target = best,
 			.gradient = GRADIENT_ADJOINT },
@@ -441,7 +449,8 @@ static void unseen(void)
 	for (enum shape shape = first_shape(best); shape <= SHAPE_SHARED; shape++)
 		for (unsigned random = 0; random < 6; random++)
 			compare(p,
-				(struct evaluator_options){ .nthread = 1,
+				(struct evaluator_options){ .method = METHOD_STATEVECTOR,
+					.nthread = 1,
 					.shape = shape,
 					.precision = PRECISION_DOUBLE,
 					.target = best,
@@ -478,9 +487,11 @@ static void wide(void)
 {
 	struct program *p = compile(pairs, "70");
 	double *x = samples(ANY, SAMPLES, p->ninput), weight[3] = { 0.3, 0.5, 0.7 };
-	struct evaluator_options o = {
-		.nthread = 1, .target = best, .precision = PRECISION_DOUBLE, .gradient = GRADIENT_ADJOINT
-	};
+	struct evaluator_options o = { .method = METHOD_STATEVECTOR,
+		.nthread = 1,
+		.target = best,
+		.precision = PRECISION_DOUBLE,
+		.gradient = GRADIENT_ADJOINT };
 	struct run_of r = evaluate(p, &o, SAMPLES, weight, x);
 
 	tap_ok(r.code == -ERR_CONFIG, "70 qubits: refused without optimisations");

@@ -64,8 +64,11 @@ static void check(const char *n, uint32_t nsample, const char *what)
 	for (unsigned nthread = 1; nthread <= 4; nthread++) {
 		struct evaluator *ev = NULL;
 		struct err e = { 0 };
-		struct evaluator_options o = { .precision = PRECISION_SINGLE, .nthread = nthread,
-			.gradient = GRADIENT_ADJOINT, .threads_always = true };
+		struct evaluator_options o = { .method = METHOD_STATEVECTOR,
+			.precision = PRECISION_SINGLE,
+			.nthread = nthread,
+			.gradient = GRADIENT_ADJOINT,
+			.threads_always = true };
 		double weight[3] = { 0.3, 0.5, 0.7 }, got[3];
 		uint64_t share[4] = { 0 };
 		struct pool *pool = pool_threads_new(nthread);
@@ -104,7 +107,8 @@ static void check_state(const char *n, unsigned nqubit, enum shape shape, unsign
 	struct program *p = compile(small_text, n);
 	size_t namp = (size_t)1 << nqubit, small = 0, normal = 0;
 	cplx *psi = calloc(namp, sizeof *psi);
-	struct evaluator_options o = { .precision = PRECISION_SINGLE,
+	struct evaluator_options o = { .method = METHOD_STATEVECTOR,
+		.precision = PRECISION_SINGLE,
 		.nthread = nthread,
 		.target = t,
 		.gradient = GRADIENT_NONE,

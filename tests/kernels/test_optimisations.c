@@ -323,8 +323,10 @@ static void cones(const char *text, const char *n, bool fall, uint32_t ncircuit,
 	if (fall)
 		for (allowed = OPTIMISATION_LIGHT_CONE;
 			allowed <= (OPTIMISATION_LIGHT_CONE | OPTIMISATION_BATCH_RANK); allowed++)
-			for (enum shape shape = SHAPE_AUTO; shape <= SHAPE_SHARED;
-				shape = shape ? shape + 1 : first_shape(best))
+			for (enum shape shape = first_shape(best) == SHAPE_BATCHED
+					? SHAPE_AUTO
+					: first_shape(best);
+				shape <= SHAPE_SHARED; shape = shape ? shape + 1 : first_shape(best))
 				for (enum precision k = PRECISION_SINGLE; k <= PRECISION_DOUBLE; k++)
 					compare(p,
 						(struct evaluator_options){ .method = METHOD_STATEVECTOR,

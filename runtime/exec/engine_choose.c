@@ -2,18 +2,24 @@
  * Which engines evaluate a program, and why. */
 #include "runtime/exec/engine.h"
 
+#include "runtime/base/arena.h"
+
 #define ENGINE(name) &engine_##name,
 static const struct engine *const engines[ENGINES_MAX] = { ENGINES(ENGINE) };
 #undef ENGINE
 
-/* The least effort of state vectors, alone or as a basis; negative: they are too large. */
+/* The least effort of state vectors, of the program that they evaluate, alone or as a basis; negative: they are too large. */
 static double statevector_effort(const struct engine_problem *p)
 {
+	struct engine_problem own = *p;
 	struct engine_cost cost, basis;
+	arena_auto a = { 0 };
 
-	if (engine_statevector.cost(p, &cost))
+	own.program = engine_statevector.program(p->program, p->options, &a);
+	if (engine_statevector.cost(&own, &cost))
 		return -1;
-	if (!engine_basis.obstacle(p) && !engine_basis.cost(p, &basis) && basis.effort < cost.effort)
+	if (!engine_basis.obstacle(&own) && !engine_basis.cost(&own, &basis)
+		&& basis.effort < cost.effort)
 		return basis.effort;
 	return cost.effort;
 }

@@ -128,7 +128,7 @@ for last in 41 42; do
 	observe x(q);
 	observe y(q[0:$last]);
 	E2
-	tap_exit 0 "$((87 + last)) outputs" "$QCNN" compile --emit=plan outputs.qcnn
+	tap_exit 0 "$((87 + last)) outputs" "$QCNN" compile --emit=plan --method=statevector outputs.qcnn
 	grep '^engine     light_cone:' out >>seen
 done
 tap_is "$(grep -c 'by 128 circuits of at most 1 qubit.*; used$' seen) $(grep -c 'more than 128 outputs$' seen)" "1 1" \

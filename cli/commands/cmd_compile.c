@@ -49,8 +49,8 @@ static int limits_of(const struct evaluator_options *eo, bool measure, const cha
 	return code;
 }
 
-/* Are there options for plans of state vectors? */
-static bool for_states(const struct options *o)
+/* Limits of machines are those of passes over states. */
+static bool wants_states(const struct options *o)
 {
 	return o->given[OPT_MEASURE_PLAN] || o->given[OPT_GPU] || o->given[OPT_MACHINE]
 		|| o->given[OPT_LINK];
@@ -66,9 +66,9 @@ static int print_tensor_plan(struct cli *c, const struct program *p,
 		.nsample = o->given[OPT_PLAN_BATCH] ? (uint32_t)options_count(o, OPT_PLAN_BATCH) : 0 };
 	struct tensor_summary s;
 
-	if (for_states(o))
+	if (wants_states(o))
 		return cli_usage(c,
-			"--measure, --gpu, --machine and --link are for plans of the method statevector, not of tensor");
+			"--measure, --gpu, --machine and --link are for plans of the method statevector");
 	if (!tensor_summary(&problem, &s))
 		return cli_error(c, -ERR_CONFIG, "the tensors of the program are too large");
 	execution_reasons(p, problem.nsample, eo, "engine     ", "\n", out);
@@ -82,8 +82,8 @@ static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 	struct execution_words w = { .device = o->value[OPT_DEVICE],
 		.precision = o->value[OPT_PRECISION],
 		.isa = o->value[OPT_ISA],
-		.method = o->given[OPT_METHOD] || !for_states(o) ? o->value[OPT_METHOD]
-								 : method_name(METHOD_STATEVECTOR),
+		.method = !o->given[OPT_METHOD] && wants_states(o) ? method_name(METHOD_STATEVECTOR)
+								   : o->value[OPT_METHOD],
 		.optimisations = OPTIMISATION_ALL,
 		.split = (uint32_t)options_count_or(o, OPT_PLAN_RANKS, 1),
 		.plan_alone = true };

@@ -454,6 +454,7 @@ static int execution(struct inference *f, struct evaluator_options *out)
 			"adjoint")) /* the plans of other methods differ from that of outputs alone */
 		w.gradient = NULL;
 	w.method = o->given[OPT_METHOD] ? o->value[OPT_METHOD] : trained_method(f);
+	w.split_auto &= !o->given[OPT_RANKS];
 	if (!strcmp(w.method, "tensor") && w.split_auto)
 		w.split = 1;
 	if (o->given[OPT_ISA]) {

@@ -22,6 +22,7 @@ static int write_bin(struct cli *c, const struct named_model *m, const struct we
 		return cli_error(c, -ERR_CONFIG,
 			"data.transform is fitted to data, so that only "
 			"training can write a weights.bin for this configuration");
+	(void)execution_method(&words, f->program, 0, &o, NULL); /* else auto: whoever computes says why */
 	const struct config_resolved r = execution_resolved(&o);
 	json_auto_t *tree = config_json(m->config, SCOPE_RESULT, &r);
 	json_write(tree, &config);

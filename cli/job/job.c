@@ -245,6 +245,7 @@ static int fill_train(struct cli *c, struct job *j)
 	struct label_set labels = classes_distinct(&j->samples.part[PART_TRAIN]);
 	struct err e;
 
+	words.split_auto &= !c->options.given[OPT_RANKS]; /* which are to share them */
 	words.plan_alone = true; /* workers may have what this machine lacks */
 	if (execution_options(&words, &t->exec, &e))
 		return cli_fail(c, &e);

@@ -80,8 +80,10 @@ tap_has out "tensor: not used: state vectors of less than 16 qubits are small" "
 tap_has out "steps" "whose plan it is"
 tap_exit 0 "unless tensors are asked for" "$QCNN" compile --emit=plan --method=tensor e6.qcnn
 tap_has out "networks   1, of " "which have another plan"
-tap_exit 2 "--measure" "$QCNN" compile --emit=plan --measure e64.qcnn
+tap_exit 2 "--measure" "$QCNN" compile --emit=plan --measure --method=tensor e64.qcnn
 tap_has err "are for plans of the method statevector" "is for states"
+tap_exit 0 "--machine" "$QCNN" compile --emit=plan --machine=stream=33 e16.qcnn
+tap_has out "stream 33 GB/s in place" "asks for these"
 for what in asm circuit openqasm; do tap_exit 0 "--emit=$what of 64 qubits" "$QCNN" compile --emit=$what e64.qcnn; done
 tap_exit 0 "check" "$QCNN" check e64.qcnn
 tap_has out "a thread: run.method: auto contracts them, without a state" "says what tensors need"

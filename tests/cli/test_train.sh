@@ -119,7 +119,7 @@ tap_exit 66 "no model" "$QCNN" train -q --set model.file=nothing.qcnn config.yam
 tap_exit 65 "a faulty model" "$QCNN" train -q --const n=0 config.yaml
 tap_exit 78 "no data" "$QCNN" train -q --set data.generate= config.yaml
 tap_exit 78 "generated data for several inputs" "$QCNN" train -q --set model.file=bell.qcnn config.yaml
-tap_exit 78 "a state that does not fit" "$QCNN" train -q --const n=50 config.yaml
+tap_exit 78 "a state that does not fit" "$QCNN" train -q --const n=50 --set run.method=statevector config.yaml
 tap_has err "available" "needed and available memory"
 tap_exit 1 "a training that explodes" "$QCNN" train -q --set data.label_map='{0: -1e200, 1: 1}' -o first.bin table.yaml
 tap_has err "step 1" "the step is named"

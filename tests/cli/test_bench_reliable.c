@@ -19,6 +19,7 @@ static void calls(struct bench_result *r, unsigned slow, double share_of_floor)
 		.method = "statevector",
 		.start = "zero",
 		.isa = "avx2",
+		.method = "statevector",
 		.device = "cpu",
 		.shape = "state",
 		.limit = "fma",

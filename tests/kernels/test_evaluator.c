@@ -112,6 +112,7 @@ static void refuse(enum gradient_method gradient, uint32_t nwire, const char *wa
 	struct evaluator *ev = NULL;
 	struct err e = { 0, "" };
 
+	o.method = METHOD_STATEVECTOR;
 	o.memory_limit = 64 << 20;
 	o.gradient = gradient;
 	tap_is_int(evaluator_new(p, &o, &ev, &e), -ERR_CONFIG, "%u qubits are refused", nwire);

@@ -100,10 +100,12 @@ static struct run_of evaluate(const struct program *p, const struct evaluator_op
 	struct run_of out = { .readout = calloc((size_t)nsample * p->nreadout, sizeof(double)),
 		.gradient = calloc(p->nweight + 1, sizeof(double)) };
 	struct pool *pool = pool_threads_new(o->nthread);
+	struct evaluator_options own = *o;
 	struct evaluator *ev = NULL;
 	bool gradient = o->gradient != GRADIENT_NONE;
 
-	out.code = evaluator_new(p, o, &ev, &out.e);
+	own.method = METHOD_STATEVECTOR;
+	out.code = evaluator_new(p, &own, &ev, &out.e);
 	for (unsigned turn = 0; turn < nturn && !out.code; turn++) {
 		out.code = evaluator_weights(ev, weight, &out.e);
 		evaluator_prepare(ev, &(struct batch){ .nsample = nsample, .input = x }, gradient,

@@ -244,6 +244,40 @@ static void test_special_angles(const struct target *t)
 	program_free(p);
 }
 
+/* Errors do not grow with qubits: <Z Z> of the ends of a GHZ state, and a turned qubit on it. */
+static void test_chain(const struct target *t)
+{
+	enum { QUBITS = 500 };
+	struct pauli_factor ends[] = { { 0, PAULI_Z }, { QUBITS - 1, PAULI_Z } };
+	struct build b = build_new(1, 0, 1);
+	uint32_t half = turn(&b, PAULI_Y, build_const(&b, 1.57079632679489661923));
+	uint32_t flip = turn(&b, PAULI_X, build_const(&b, 3.14159265358979323846));
+	uint32_t angle = turn(&b, PAULI_X, build_weight(&b, 0));
+	struct evaluator_options o = {
+		.target = t, .method = METHOD_TENSOR, .nthread = 1, .gradient = GRADIENT_ADJOINT
+	};
+	const double weight = 0.3;
+	struct err e = { 0, "" };
+	struct outcome out;
+	struct program *p;
+
+	build_wires(&b, 0, QUBITS);
+	build_apply(&b, 0, half, 1, (uint32_t[]){ 0 });
+	for (uint32_t k = 0; k + 1 < QUBITS; k++)
+		build_controlled(&b, 0, flip, 1, 2, (uint32_t[]){ k, k + 1 });
+	build_apply(&b, 0, angle, 1, (uint32_t[]){ QUBITS - 1 });
+	build_pauli(&b, 0, 1, &(struct pauli_term){ 1, 2, ends });
+	build_z(&b, 0, 0);
+	p = build_done(&b);
+	out = outcome_new(p, 1);
+	tap_is_int(outcome_of(p, &o, 1, &weight, NULL, &out, &e), 0, "a chain of %u qubits %s",
+		QUBITS, e.text);
+	tap_ok(fabs(out.readout[0] - cos(0.3)) < 1e-15 && fabs(out.readout[1]) < 1e-15,
+		"%s: is %.2g and %.2g apart", t->kernels, out.readout[0] - cos(0.3), out.readout[1]);
+	outcome_release(&out);
+	program_free(p);
+}
+
 /* ---- the same bits ---- */
 
 enum { BITS_SAMPLES = 17 };
@@ -497,6 +531,7 @@ int main(int argc, char **argv)
 	for (unsigned k = 0; (t = cpu_target_here(k)) && argc < 2; k++) {
 		test_kinds(t);
 		test_special_angles(t);
+		test_chain(t);
 		for (uint64_t seed = 1; seed <= 3; seed++)
 			test_bits(t, seed);
 		test_not_finite(t, false);

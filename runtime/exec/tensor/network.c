@@ -92,26 +92,34 @@ static bool same_factors(const struct network_term *t, uint32_t circuit, uint32_
 	return true;
 }
 
-static void add_part(struct builder *b, uint32_t readout, uint32_t circuit, uint32_t n,
-	const struct pauli_factor *f, double coefficient)
+static uint32_t find_term(struct builder *b, uint32_t circuit, uint32_t n,
+	const struct pauli_factor *f)
 {
 	struct network_set *s = b->s;
-	uint32_t k = 0;
 
-	if (!n) {
-		s->constant[readout] += coefficient;
-		return;
-	}
-	while (k < s->nterm && !same_factors(&s->term[k], circuit, n, f))
-		k++;
-	if (k == s->nterm) {
-		struct network_term *t = arena_push(b->a, s->term, s->nterm);
+	for (uint32_t k = 0; k < s->nterm; k++)
+		if (same_factors(&s->term[k], circuit, n, f))
+			return k;
+	struct network_term *t = arena_push(b->a, s->term, s->nterm);
+	t->circuit = circuit;
+	t->nfactor = n;
+	t->factor = arena_copy(b->a, f, n, sizeof *f);
+	return s->nterm - 1;
+}
 
-		t->circuit = circuit;
-		t->nfactor = n;
-		t->factor = arena_copy(b->a, f, n, sizeof *f);
-	}
-	*arena_push(b->a, s->part, s->npart) = (struct network_part){ readout, k, coefficient };
+/* count readouts from the first on: coefficient[] times the product. */
+static void add_parts(struct builder *b, uint32_t readout, uint32_t count, uint32_t circuit,
+	uint32_t n, const struct pauli_factor *f, const double *coefficient)
+{
+	struct network_set *s = b->s;
+	uint32_t term = n ? find_term(b, circuit, n, f) : 0;
+
+	for (uint32_t k = 0; k < count; k++)
+		if (n)
+			*arena_push(b->a, s->part, s->npart) =
+				(struct network_part){ readout + k, term, coefficient[k] };
+		else
+			s->constant[readout + k] += coefficient[k];
 }
 
 /* The probability that the qubits have the values of j: 2^-n sum over sets S of (-1)^|j & S| <Z on S>. */
@@ -122,14 +130,15 @@ static void add_probabilities(struct builder *b, uint32_t readout, uint32_t circ
 
 	for (uint32_t set = 0; set < n; set++) {
 		struct pauli_factor f[PROBABILITY_QUBITS];
+		double coefficient[1 << PROBABILITY_QUBITS];
 		uint32_t nf = 0;
 
 		for (uint32_t w = 0; w < o->nwire; w++)
 			if (set >> w & 1)
 				f[nf++] = (struct pauli_factor){ o->wire[w], PAULI_Z };
 		for (uint32_t j = 0; j < n; j++)
-			add_part(b, readout + j, circuit, nf, f,
-				(__builtin_popcount(j & set) & 1 ? -1.0 : 1.0) / n);
+			coefficient[j] = (__builtin_popcount(j & set) & 1 ? -1.0 : 1.0) / n;
+		add_parts(b, readout, n, circuit, nf, f, coefficient);
 	}
 }
 
@@ -144,8 +153,8 @@ static void list_terms(struct builder *b)
 			if (o->kind == OUTPUT_PROBS)
 				add_probabilities(b, readout, c, o);
 			for (uint32_t k = 0; o->kind != OUTPUT_PROBS && k < o->nterm; k++)
-				add_part(b, readout, c, o->term[k].nfactor, o->term[k].factor,
-					o->term[k].coefficient);
+				add_parts(b, readout, 1, c, o->term[k].nfactor, o->term[k].factor,
+					&o->term[k].coefficient);
 			readout += output_nreadout(o);
 		}
 }
@@ -329,10 +338,12 @@ static void split_last(struct builder *b, struct cone *k, const struct apply *a,
 static void find_cone(struct builder *b, const struct network_term *t, struct cone *k)
 {
 	const struct circuit_code *c = &b->p->circuit[t->circuit];
-	uint32_t *at = arena_alloc(b->a, c->nwire, sizeof *at);
+	mem_auto uint32_t *at = mem_alloc(c->nwire, sizeof *at);
+	mem_auto bool *needed = mem_alloc(c->nwire, sizeof *needed);
+	mem_auto bool *touched = mem_alloc(c->nwire, sizeof *touched);
 
-	k->needed = arena_alloc(b->a, c->nwire, sizeof *k->needed);
-	k->touched = arena_alloc(b->a, c->nwire, sizeof *k->touched);
+	k->needed = needed;
+	k->touched = touched;
 	for (uint32_t w = 0; w < c->nwire; w++)
 		at[w] = w;
 	for (uint32_t f = 0; f < t->nfactor; f++)
@@ -398,16 +409,6 @@ static unsigned leaf_entries(const struct raw_leaf *r, const uint8_t *digit, uin
 		if (!set)
 			return n;
 	}
-}
-
-/* |0> is (I + Z) / 2 and a trace sums the diagonal, in a basis of I, X, Y, Z over the root of 2. */
-static double leaf_scale(const struct raw_leaf *r)
-{
-	double scale = 1;
-
-	for (unsigned l = 0; l < 2u * r->gate.nwire; l++)
-		scale *= r->end[l] == LEG_ZERO ? sqrt(0.5) : r->end[l] == LEG_LETTER ? sqrt(2) : 1;
-	return scale;
 }
 
 /* The digits of entry e of a leaf. */
@@ -547,7 +548,6 @@ static void list_entries(struct builder *b, const struct network *n, struct netw
 	f->size = 1;
 	for (uint32_t l = 0; l < f->nleg; l++)
 		f->size *= n->edge[f->leg[l]].nvalue;
-	f->scale = leaf_scale(r);
 	f->sum = 1;
 	for (unsigned l = 0; l < 2u * r->gate.nwire; l++)
 		f->sum *= r->end[l] == LEG_ZERO ? 2 : 1;

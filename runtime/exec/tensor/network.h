@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A circuit and a product of Pauli operators as a network of real tensors.
  *
- * The state is a density operator, expanded on each qubit in I, X, Y, Z (divided by the root of 2, so that the basis is
- * orthonormal). A gate on k qubits is a real 4^k x 4^k matrix R[i, j] = Tr(P_i U P_j U^+) / 2^k between the coefficients before it and
- * those behind it, a qubit that nothing reads any more is traced out, and <P> is one number that the whole network gives. A qubit that
+ * The state is a density operator, given by its traces with all products of I, X, Y, Z. A gate on k qubits is a real 4^k x 4^k
+ * matrix R[i, j] = Tr(P_i U P_j U^+) / 2^k between the traces before it and
+ * those behind it; |0> has 1 at I and Z, a qubit that nothing reads any more is traced out, which leaves I, and <P> is one number that the
+ * whole network gives. A qubit that
  * is traced out behind a gate that it only controls has a leg of two values there, I and Z: the others are found to be 0 and
  * left out.
  *
@@ -33,7 +34,7 @@ struct transfer {
 	size_t offset; /* of its entries among those of all (i major) */
 };
 
-/* The tensor of a gate. Entry e, its legs in order, the last fastest, is scale times the sum of `sum` entries of the transfer matrix:
+/* The tensor of a gate. Entry e, its legs in order, the last fastest, is the sum of `sum` entries of the transfer matrix:
  * entry[e * sum ...]. */
 struct network_leaf {
 	uint32_t transfer;
@@ -41,7 +42,6 @@ struct network_leaf {
 	uint32_t leg[NETWORK_LEGS]; /* edges */
 	uint32_t sum, size;
 	const uint16_t *entry;
-	double scale;
 };
 
 struct network_edge {

@@ -419,7 +419,7 @@ static void fill_leaf(const struct network_leaf *f, const double *r, unsigned la
 
 			for (uint32_t k = 0; k < f->sum; k++)
 				sum += r[(size_t)e[i * f->sum + k] * lanes + l];
-			out[(size_t)i * lanes + l] = f->scale * sum;
+			out[(size_t)i * lanes + l] = sum;
 		}
 }
 
@@ -430,8 +430,7 @@ static void spread_leaf(const struct network_leaf *f, const double *g, unsigned 
 	for (uint32_t i = 0; i < f->size; i++)
 		for (uint32_t k = 0; k < f->sum; k++)
 			for (unsigned l = 0; l < lanes; l++)
-				dr[(size_t)e[i * f->sum + k] * lanes + l] +=
-					f->scale * g[(size_t)i * lanes + l];
+				dr[(size_t)e[i * f->sum + k] * lanes + l] += g[(size_t)i * lanes + l];
 }
 
 /* ---- transfer matrices ---- */
@@ -710,13 +709,22 @@ static void backward_node(const struct tensor *t, struct tensor_worker *w,
 	}
 }
 
+static bool any_of(const double *x, unsigned n)
+{
+	for (unsigned l = 0; l < n; l++)
+		if (x[l] != 0)
+			return true;
+	return false;
+}
+
 static void backward_term(const struct tensor *t, struct tensor_worker *w, uint32_t k)
 {
 	const struct tensor_term *term = &t->pl->term[k];
 	unsigned lanes = t->pl->lanes;
 	const struct tensor_node *root;
 
-	if (!term->tree.nnode || !term->node[term->tree.nnode - 1].trained)
+	if (!term->tree.nnode || !term->node[term->tree.nnode - 1].trained
+		|| !any_of(w->dread + (size_t)k * lanes, lanes))
 		return;
 	root = &term->node[term->tree.nnode - 1];
 	if (!t->pl->keeps && root->by_sample)

@@ -30,10 +30,10 @@ struct tensor_worker {
 	double *transfer;         /* (nsample_entry * lanes), those of class SAMPLE */
 	double *dtransfer;        /* the same of gradients */
 	double *dtransfer_shared; /* (ntransfer_entry) */
-	double *value;    /* (lanes, nexpr) */
-	cplx *u;          /* (lanes, nmatrix_entry) */
-	uint64_t version; /* of the weights whose shared matrices are in u */
-	double *read;     /* (nterm, lanes) */
+	double *value;            /* (lanes, nexpr) */
+	cplx *u;                  /* (lanes, nmatrix_entry) */
+	uint64_t version;         /* of the weights whose shared matrices are in u */
+	double *read;             /* (nterm, lanes) */
 	double *dread;
 	double *anti_hermitian;        /* (nmatrix_entry) of shared matrices */
 	double *anti_hermitian_sample; /* of one sample */

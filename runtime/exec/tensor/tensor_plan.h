@@ -11,12 +11,12 @@
 
 struct tensor_node {
 	bool by_sample;
-	bool trained;       /* a weight is below it: gradients go there */
+	bool trained; /* a weight is below it: gradients go there */
 	uint32_t nleg;
 	const uint32_t *leg; /* edges, in the order in which they lie in memory, the last fastest */
 	size_t size;         /* entries */
-	size_t at;          /* entry of its first in the memory of the engine, or of a worker */
-	size_t gradient_at; /* the same of gradients, all in the memory of a worker */
+	size_t at;           /* entry of its first in the memory of the engine, or of a worker */
+	size_t gradient_at;  /* the same of gradients, all in the memory of a worker */
 	/* Of node nleaf + k: C[m, n] of A[m, k] B[k, n], the tensors of its children; offsets of rows and columns
 	 * (tensor_plan_offsets). */
 	uint32_t m, n, k;
@@ -43,7 +43,7 @@ struct tensor_plan {
 	uint32_t nsample_node; /* contractions of a sample */
 	double widest;
 	double table_entries; /* of offsets */
-	bool *depends; /* (set.set.n) matrices that depend on weights */
+	bool *depends;        /* (set.set.n) matrices that depend on weights */
 };
 
 /* NULL: not possible (tensor_obstacle says why). Of *p, whether o leaves noise channels out, and o's options for tests

@@ -19,7 +19,8 @@ static void count(const struct tensor_plan *pl, struct tensor_summary *s)
 
 bool tensor_summary(const struct engine_problem *p, struct tensor_summary *out)
 {
-	struct tensor_plan *pl = engine_tensor.obstacle(p) ? NULL : tensor_plan_new(p->program, p->options);
+	struct tensor_plan *pl =
+		engine_tensor.obstacle(p) ? NULL : tensor_plan_new(p->program, p->options);
 	uint32_t n = p->nsample ? p->nsample : TENSOR_USUAL_SAMPLES;
 	bool gradient = p->options->gradient != GRADIENT_NONE;
 

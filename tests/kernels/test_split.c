@@ -19,7 +19,8 @@
 enum {
 	SEEDS = 18,
 	SEEDS_TOGETHER = 10,
-	OPTIMISED = 110, /* every fifth seed up to the last: with exact optimisations */
+	OPTIMISED = 110,       /* every fifth seed up to the last: with exact optimisations */
+	OPTIMISED_SMALL = 120, /* from here on with few operations */
 	OPTIMISED_LAST = 125,
 	ROWS = 2, /* of which the samples of these are copies */
 	RANK_BITS_MAX = 4
@@ -27,6 +28,7 @@ enum {
 
 /* On a device that takes long: what several processes have compared with the reference is not compared again. */
 static bool few;
+static unsigned optimised_first = OPTIMISED;
 
 /* What one process alone gave for a program: of all processes that follow. */
 struct alone {
@@ -153,7 +155,7 @@ static void take(struct taken *t, const struct job *j, const struct evaluator_op
 /* The numbers of the seeds, one after the other; 0: no more. */
 static unsigned next_seed(unsigned seed, unsigned usual)
 {
-	return seed == usual            ? OPTIMISED
+	return seed == usual            ? optimised_first
 		: seed < usual          ? seed + 1
 		: seed < OPTIMISED_LAST ? seed + 5
 					: 0;
@@ -560,6 +562,9 @@ int main(int argc, char **argv)
 	unsigned most = getenv("QCNN_RANKS") ? 16 : 8;
 
 	few = argc > 1;
+	/* What takes no exact optimisation evaluates those programs as others. */
+	if (few && !target_can(target, TARGET_SPLIT_OPTIMISED))
+		optimised_first = OPTIMISED_SMALL;
 	alone = mmap(NULL, (RANK_BITS_MAX + 1) * sizeof *alone, PROT_READ | PROT_WRITE,
 		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (alone == MAP_FAILED)

@@ -502,7 +502,8 @@ void run_block()
 	block_first = ++interval;
 	/* No numbers, of 4 bytes and of 8. Bytes that differ: of equal ones the compiler makes a call
 	 * of memset, which takes longer. */
-	std::fill_n((uint64_t *)smem_raw, (shared_bytes + 7) / 8, UINT64_C(0xfff8fff1fff8fff2));
+	std::fill_n((uint64_t *)smem_raw, shared_bytes / 8, UINT64_C(0xfff8fff1fff8fff2));
+	memset(smem_raw + shared_bytes / 8 * 8, 0xff, shared_bytes % 8);
 	for (fiber &f : threads)
 		f.state = RUNS;
 	do {

@@ -57,12 +57,40 @@ const char *network_obstacle(const struct program *p, bool noisy)
 				 : NULL;
 }
 
+/* ---- lists that are searched ---- */
+
+/* Entries of a list by the hash of what is looked for. */
+struct numbers {
+	uint32_t first[4096]; /* of each hash, one more than the number of the last entry; 0: none */
+	uint32_t *next;       /* (n) of each entry, the same of the one before */
+	uint32_t n;
+};
+
+static uint64_t hash_step(uint64_t h, uint64_t x)
+{
+	h = (h ^ x) * UINT64_C(0x9e3779b97f4a7c15);
+	return h ^ h >> 32;
+}
+
+static uint32_t *bucket(struct numbers *x, uint64_t hash)
+{
+	return &x->first[hash % (sizeof x->first / sizeof *x->first)];
+}
+
+/* The entry that is added to the list next. */
+static void add_number(struct numbers *x, uint64_t hash, struct arena *a)
+{
+	*arena_push(a, x->next, x->n) = *bucket(x, hash);
+	*bucket(x, hash) = x->n;
+}
+
 /* ---- terms ---- */
 
 struct builder {
 	struct network_set *s;
 	struct arena *a;
 	const struct program *p;
+	struct numbers terms, transfers, splits, channels;
 	uint32_t ndef;
 	const struct matrix **def; /* the program's matrices, and parts of them */
 	/* Split matrices: of matrix `of` what acts first on qubit `qubit` alone, and the rest. */
@@ -96,10 +124,14 @@ static uint32_t find_term(struct builder *b, uint32_t circuit, uint32_t n,
 	const struct pauli_factor *f)
 {
 	struct network_set *s = b->s;
+	uint64_t hash = hash_step(circuit, n);
 
-	for (uint32_t k = 0; k < s->nterm; k++)
-		if (same_factors(&s->term[k], circuit, n, f))
-			return k;
+	for (uint32_t k = 0; k < n; k++)
+		hash = hash_step(hash, f[k].wire | (uint64_t)f[k].letter << 32);
+	for (uint32_t k = *bucket(&b->terms, hash); k; k = b->terms.next[k - 1])
+		if (same_factors(&s->term[k - 1], circuit, n, f))
+			return k - 1;
+	add_number(&b->terms, hash, b->a);
 	struct network_term *t = arena_push(b->a, s->term, s->nterm);
 	t->circuit = circuit;
 	t->nfactor = n;
@@ -207,10 +239,13 @@ static struct split split_matrix(struct builder *b, uint32_t m, uint32_t q)
 
 static struct split find_split(struct builder *b, uint32_t m, uint32_t q)
 {
-	for (uint32_t k = 0; k < b->nsplit; k++)
-		if (b->split[k].of == m && b->split[k].qubit == q)
-			return b->split[k];
+	uint64_t hash = hash_step(m, q);
+
+	for (uint32_t k = *bucket(&b->splits, hash); k; k = b->splits.next[k - 1])
+		if (b->split[k - 1].of == m && b->split[k - 1].qubit == q)
+			return b->split[k - 1];
 	struct split found = split_matrix(b, m, q);
+	add_number(&b->splits, hash, b->a);
 	*arena_push(b->a, b->split, b->nsplit) = found;
 	return found;
 }
@@ -218,14 +253,16 @@ static struct split find_split(struct builder *b, uint32_t m, uint32_t q)
 static uint32_t find_transfer(struct builder *b, const struct transfer *want)
 {
 	struct network_set *s = b->s;
+	uint64_t hash = hash_step(want->matrix, want->adjoint);
 
-	for (uint32_t k = 0; k < s->ntransfer; k++) {
-		const struct transfer *t = &s->transfer[k];
+	for (uint32_t k = *bucket(&b->transfers, hash); k; k = b->transfers.next[k - 1]) {
+		const struct transfer *t = &s->transfer[k - 1];
 
 		if (t->matrix == want->matrix && t->adjoint == want->adjoint
 			&& t->ncontrol == want->ncontrol && t->control_ones == want->control_ones)
-			return k;
+			return k - 1;
 	}
+	add_number(&b->transfers, hash, b->a);
 	struct transfer *t = arena_push(b->a, s->transfer, s->ntransfer);
 	*t = *want;
 	t->channel = t->matrix < b->p->nmatrix ? b->channel[t->matrix] : INDEX_NONE;
@@ -241,9 +278,14 @@ static uint32_t find_channel(struct builder *b, const struct noise_channel *want
 {
 	struct network_set *s = b->s;
 
-	for (uint32_t k = 0; k < s->nchannel; k++)
-		if (noise_channel_same(&s->channel[k], want))
-			return k;
+	uint64_t hash = hash_step(want->nitem, want->nword);
+
+	for (unsigned k = 0; k < want->nword; k++)
+		hash = hash_step(hash, want->threshold[k]);
+	for (uint32_t k = *bucket(&b->channels, hash); k; k = b->channels.next[k - 1])
+		if (noise_channel_same(&s->channel[k - 1], want))
+			return k - 1;
+	add_number(&b->channels, hash, b->a);
 	*arena_push(b->a, s->channel, s->nchannel) = *want;
 	return s->nchannel - 1;
 }
@@ -273,25 +315,21 @@ struct gate_use {
 struct cone {
 	struct gate_use *gate; /* the last in time first */
 	uint32_t n;
-	bool *needed; /* (nwire) by what is behind */
-	bool *touched;
+	bool *needed, *touched; /* (nwire) by what is behind; while it is found */
 };
 
+/* A gate on a wire that is needed. */
 static void add_gate(struct builder *b, struct cone *k, const struct apply *a)
 {
 	struct gate_use g = { .nwire = a->nwire };
 	uint32_t channel = b->channel[a->matrix];
-	bool needed = false;
 
 	if (channel != INDEX_NONE && !b->noisy)
 		return;
 	for (unsigned w = 0; w < a->nwire; w++) {
 		g.wire[w] = a->wire[w];
-		needed |= k->needed[a->wire[w]];
 		g.last |= (unsigned)!k->touched[a->wire[w]] << w;
 	}
-	if (!needed)
-		return;
 	for (unsigned w = 0; w < a->nwire; w++)
 		k->needed[a->wire[w]] = k->touched[a->wire[w]] = true;
 	g.transfer = find_transfer(b,
@@ -329,7 +367,6 @@ static void split_last(struct builder *b, struct cone *k, const struct apply *a,
 		g->transfer = find_transfer(b,
 			&(struct transfer){ .matrix = s.rest, .nqubit = (uint8_t)g->nwire });
 		*arena_push(b->a, k->gate, k->n) = first;
-		g = &k->gate[k->n - 2];
 		return; /* one qubit of a gate: what is traced out */
 	}
 }
@@ -357,7 +394,11 @@ static void find_cone(struct builder *b, const struct network_term *t, struct co
 			at[a->wire[0]] = at[a->wire[1]];
 			at[a->wire[1]] = x;
 		}
-		if (a->op != APPLY_UNITARY)
+		bool seen = false;
+
+		for (unsigned w = 0; w < a->nwire && a->op == APPLY_UNITARY; w++)
+			seen |= needed[at[a->wire[w]]];
+		if (!seen)
 			continue;
 		struct apply moved = *a;
 		uint32_t wire[NETWORK_QUBITS], n = k->n;
@@ -608,6 +649,7 @@ static void build_network(struct builder *b, struct network_term *t, const struc
 		struct network_leaf *f = &n->leaf[k];
 
 		f->transfer = raw[k].gate.transfer;
+		f->by_sample = b->s->transfer[f->transfer].cls == VALUE_SAMPLE;
 		for (unsigned l = 0; l < 2u * raw[k].gate.nwire; l++)
 			if (raw[k].end[l] == LEG_EDGE)
 				f->leg[f->nleg++] = raw[k].edge[l];
@@ -646,25 +688,29 @@ static void list_matrices(struct builder *b)
 
 void network_build(struct network_set *s, const struct program *p, bool noisy, struct arena *a)
 {
-	struct builder b = { .s = s, .a = a, .p = p, .noisy = noisy };
+	mem_auto struct builder *b = mem_alloc(1, sizeof *b);
 
+	b->s = s;
+	b->a = a;
+	b->p = p;
+	b->noisy = noisy;
 	*s = (struct network_set){ .program = p };
 	s->constant = arena_alloc(a, p->nreadout, sizeof *s->constant);
-	list_terms(&b);
-	while (b.ndef < p->nmatrix) {
-		b.def = arena_grow(a, b.def, b.ndef, sizeof *b.def);
-		b.def[b.ndef] = &p->matrix[b.ndef];
-		b.ndef++;
+	list_terms(b);
+	while (b->ndef < p->nmatrix) {
+		b->def = arena_grow(a, b->def, b->ndef, sizeof *b->def);
+		b->def[b->ndef] = &p->matrix[b->ndef];
+		b->ndef++;
 	}
-	list_channels(&b);
+	list_channels(b);
 	mem_auto struct cone *cone = mem_alloc(s->nterm + 1, sizeof *cone);
 	for (uint32_t k = 0; k < s->nterm; k++)
-		find_cone(&b, &s->term[k], &cone[k]);
-	list_matrices(&b);
-	b.zero = arena_alloc(a, (size_t)(p->nweight > p->ninput ? p->nweight : p->ninput) + 1,
-		sizeof *b.zero);
+		find_cone(b, &s->term[k], &cone[k]);
+	list_matrices(b);
+	b->zero = arena_alloc(a, (size_t)(p->nweight > p->ninput ? p->nweight : p->ninput) + 1,
+		sizeof *b->zero);
 	for (unsigned k = 0; k < PROBES; k++)
-		fill_probe(&b, k);
+		fill_probe(b, k);
 	for (uint32_t k = 0; k < s->nterm; k++)
-		build_network(&b, &s->term[k], &cone[k]);
+		build_network(b, &s->term[k], &cone[k]);
 }

@@ -38,6 +38,7 @@ struct transfer {
  * entry[e * sum ...]. */
 struct network_leaf {
 	uint32_t transfer;
+	bool by_sample; /* the transfer matrix is of class SAMPLE */
 	uint32_t nleg;
 	uint32_t leg[NETWORK_LEGS]; /* edges */
 	uint32_t sum, size;

@@ -104,16 +104,8 @@ int execution_method(const struct execution_words *w, const struct program *p, u
 void execution_reasons(const struct program *p, uint32_t nsample, const struct evaluator_options *o,
 	const char *before, const char *after, struct buf *out)
 {
-	struct evaluator_options asked = *o;
-	struct engine_problem problem = { .program = p, .options = &asked, .nsample = nsample };
-	enum method m;
-
-	/* As the choice was made, unless a run began with another one. */
-	if (o->method_chosen)
-		asked.method = METHOD_AUTO;
-	if (o->method_chosen && (engine_method(&problem, &m, NULL) || m != o->method))
-		asked.method = o->method;
-	engine_reasons(&problem, before, after, out);
+	engine_reasons(&(struct engine_problem){ .program = p, .options = o, .nsample = nsample },
+		before, after, out);
 }
 
 int execution_here(const struct execution_words *w, const struct evaluator_options *o, struct err *e)

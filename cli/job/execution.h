@@ -22,7 +22,7 @@ int execution_options(const struct execution_words *w, struct evaluator_options 
  * any. -ERR_CONFIG where it is not possible, or no method is. */
 int execution_method(const struct execution_words *w, const struct program *p, uint32_t nsample,
 	struct evaluator_options *o, struct err *e);
-/* engine_reasons, with the reasons of auto where it has chosen the method. */
+/* engine_reasons. */
 void execution_reasons(const struct program *p, uint32_t nsample, const struct evaluator_options *o,
 	const char *before, const char *after, struct buf *out);
 /* With plan_alone, call it before computing on this machine after all: -ERR_CONFIG if the device cannot be used. */

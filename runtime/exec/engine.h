@@ -25,6 +25,7 @@ struct engine_problem {
 	const struct program *program;
 	const struct evaluator_options *options;
 	uint32_t nsample; /* of a batch that is described; 0: 1,000 */
+	double most;      /* for cost: an effort above which it is of no interest; 0: none */
 	void *below; /* the state of the next engine of engine_choose, where it is open; or NULL */
 };
 

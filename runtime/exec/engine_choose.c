@@ -28,14 +28,20 @@ static double statevector_effort(const struct engine_problem *p)
  * it: a change of the method changes the last digits of results. */
 static const double TENSOR_GAIN = 4;
 
+/* The search for an order of contraction ends early where state vectors are far cheaper. */
 static bool tensors_pay(const struct engine_problem *p)
 {
+	arena_auto a = { 0 };
+	struct engine_problem one = *p;
 	struct engine_cost cost;
-	double other = statevector_effort(p);
 
-	if (engine_tensor.cost(p, &cost))
-		return false;
-	return other < 0 || cost.effort * TENSOR_GAIN < other;
+	if (!one.nsample && !p->program->ninput)
+		one.nsample = 1;
+	one.program = engine_statevector.program(p->program, p->options, &a);
+	double other = statevector_effort(&one);
+	one.program = p->program;
+	one.most = other < 0 ? 0 : other / TENSOR_GAIN;
+	return !engine_tensor.cost(&one, &cost) && (other < 0 || cost.effort < one.most);
 }
 
 /* The engine that accepts every batch of the problem. */
@@ -93,23 +99,37 @@ const struct program *evaluator_program(const struct program *p, const struct ev
 	return main_engine(&(struct engine_problem){ .program = p, .options = o })->program(p, o, a);
 }
 
+/* NULL: used. asked: the problem before auto chose the method. */
+static const char *why_not(const struct engine *x, const struct engine *main,
+	const struct engine_problem *asked)
+{
+	const char *why = x->obstacle(asked);
+
+	if (why || x == main)
+		return why;
+	if (main == &engine_tensor)
+		return asked->options->method == METHOD_TENSOR
+			? "tensors are asked for"
+			: "the tensor engine needs fewer operations";
+	return x == &engine_tensor ? "state vectors need not many more operations" : NULL;
+}
+
 void engine_reasons(const struct engine_problem *p, const char *before, const char *after,
 	struct buf *out)
 {
 	const struct engine_optimisation *used[OPTIMISATIONS_COUNT];
 	const struct engine *main = main_engine(p);
 	unsigned can = engine_optimisations(p->options), n = engine_uses(used);
+	struct evaluator_options o = *p->options;
+	struct engine_problem asked = *p;
 	bool any = false;
 
+	asked.options = &o;
+	if (o.method_chosen)
+		o.method = METHOD_AUTO;
 	for (unsigned k = 0; k < ENGINES_MAX; k++) {
-		const char *why = engines[k]->obstacle(p);
+		const char *why = why_not(engines[k], main, &asked);
 
-		if (!why && main == &engine_tensor && engines[k] != main)
-			why = p->options->method == METHOD_TENSOR
-				? "tensors are asked for"
-				: "the tensor engine needs fewer operations";
-		else if (!why && engines[k] == &engine_tensor && main != &engine_tensor)
-			why = "state vectors need not many more operations";
 		buf_printf(out, "%s%s: ", before, engines[k]->name);
 		if (why)
 			buf_printf(out, "not used: %s", why);

@@ -80,6 +80,20 @@ tap_has out "tensor: not used: state vectors of less than 16 qubits are small" "
 tap_has out "steps" "whose plan it is"
 tap_exit 0 "unless tensors are asked for" "$QCNN" compile --emit=plan --method=tensor e6.qcnn
 tap_has out "networks   1, of " "which have another plan"
+tap_ok "auto takes tensors for 16 qubits" test -n "$(flops e16.qcnn)"
+tap_is "$(flops --method=tensor e16.qcnn)" "$(flops e16.qcnn)" "auto, which searches no further than state vectors are cheaper, finds the same orders"
+# Gates between distant qubits: each order of contraction has tensors of more entries than a double counts.
+awk 'BEGIN {
+	n = 700
+	print "qubit[" n "] q; param float[" n "] t; ry(each t) on q;"
+	for (l = 0; l < 2; l++)
+		for (d = 1; d < n / 2; d = 5 * d + 2) print "for int i in [0:" n - 1 "] { cx q[i], q[(i + " d ") % " n "]; } ry(0.3) q;"
+	print "observe z(q[0]);"
+}' >wide.qcnn
+for method in auto tensor; do
+	tap_exit 78 "tensors that no machine holds, by $method" "$QCNN" compile --emit=plan --method=$method wide.qcnn
+	tap_has err "tensors of more than 2^32 entries" "says how many are too many"
+done
 tap_exit 2 "--measure" "$QCNN" compile --emit=plan --measure --method=tensor e64.qcnn
 tap_has err "are for plans of the method statevector" "is for states"
 tap_exit 0 "--machine" "$QCNN" compile --emit=plan --machine=stream=33 e16.qcnn
@@ -112,8 +126,6 @@ for gradient in shift difference; do
 done
 refused "the device ref" "only the device cpu contracts tensors (run.device)" run16 --device=ref e16.qcnn
 refused "a split plan" "states are split over ranks" "$QCNN" compile --emit=plan --method=tensor --ranks=4 e64.qcnn
-chain 16 'bit_flip(0.1) q[3];' >noisy.qcnn
-refused "a noise channel" "noise channels are drawn for each sample by itself" run16 noisy.qcnn
 chain 16 'ctrl(3) @ x q[0], q[1], q[2], q[3];' >controls.qcnn
 refused "a gate with three controls" "a gate acts on more than 3 qubits, controls included" run16 controls.qcnn
 printf 'QCNN 1;\ninput float[4] a;\nqubit[2] q;\nembed { amplitudes(a) q; }\ncx q[0], q[1];\nobserve z(q[1]);\n' >amplitudes.qcnn
@@ -129,9 +141,9 @@ for emit in state probabilities samples; do
 	tap_has err "--emit=$emit needs the amplitudes of the state, and the method tensor computes none" "says why"
 	tap_exit 0 "without --method" "$QCNN" run -e $emit $shots --data=x16.csv -o values.json e16.qcnn
 done
-chain 64 'bit_flip(0.1) q[3];' >both.qcnn
+chain 64 'ctrl(3) @ x q[0], q[1], q[2], q[3];' >both.qcnn
 tap_exit 78 "neither method" "$QCNN" run --data=x64.csv both.qcnn
-tap_has err "no method is possible: statevector: a circuit of 64 qubits has 2^64 amplitudes; a state vector holds at most 2^60; tensor: noise channels are" "both reasons are given"
+tap_has err "no method is possible: statevector: a circuit of 64 qubits has 2^64 amplitudes; a state vector holds at most 2^60; tensor: a gate acts on more than 3 qubits" "both reasons are given"
 cut -d, -f1-44 x64.csv >x44.csv
 tap_exit 78 "a state that does not fit" "$QCNN" run --data=x44.csv --shots=10 --const n=44 e64.qcnn
 tap_has err "; the method tensor is not possible either: readouts are drawn from state vectors" "names the other reason, too"
@@ -243,7 +255,7 @@ tap_has out '"method": "statevector"' "are what bench measures unless asked"
 cp out before.json
 tap_exit 65 "a case of the other method" "$QCNN" bench --no-limits --runs 2 --circuit e16.qcnn --method=tensor --precision=double --compare before.json
 tap_has err "it has none of the measured cases" "is another case"
-refused "bench of what tensors cannot" "noise channels are drawn for each sample by itself" "$QCNN" bench --no-limits --runs 1 --method=tensor --circuit noisy.qcnn
+refused "bench of what tensors cannot" "a gate acts on more than 3 qubits, controls included" "$QCNN" bench --no-limits --runs 1 --method=tensor --circuit controls.qcnn
 tap_exit 0 "profile" "$QCNN" profile --no-limits --steps 3 --gradient e16.qcnn
 tap_has out "1 tensor network, " "says what it is of"
 tap_exit 0 "of a training" "$QCNN" profile --no-limits --steps 3 --level=matrices config.yaml

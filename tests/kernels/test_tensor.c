@@ -519,6 +519,52 @@ static void test_obstacles(const struct target *t)
 	program_free(p);
 }
 
+/* Layers of controlled rotations on a ring. */
+static struct program *ring(uint32_t nwire, uint32_t nlayer)
+{
+	struct build b = build_new(1, 1, 1);
+	uint32_t m = turn(&b, PAULI_X, build_weight(&b, 0)),
+		 x = turn(&b, PAULI_Y, build_input(&b, 0));
+
+	build_wires(&b, 0, nwire);
+	for (uint32_t l = 0; l < nlayer; l++)
+		for (uint32_t w = 0; w < nwire; w++) {
+			build_apply(&b, 0, x, 1, &w);
+			build_controlled(&b, 0, m, 1, 2, (uint32_t[]){ w, (w + 1) % nwire });
+		}
+	build_z(&b, 0, 0);
+	build_z(&b, 0, nwire / 2);
+	return build_done(&b);
+}
+
+/* A search that may stop early finds the same as one that may not. */
+static void test_bounded_cost(const struct target *t)
+{
+	struct evaluator_options o = {
+		.target = t, .method = METHOD_TENSOR, .nthread = 1, .gradient = GRADIENT_ADJOINT
+	};
+	struct program *p = ring(12, 3), *same = ring(12, 3);
+	struct engine_problem problem = { .program = p, .options = &o };
+	struct engine_cost free, bounded;
+
+	problem.most = 1;
+	tap_ok(engine_tensor.cost(&problem, &bounded) == -ERR_CONFIG, "a cost above 1 is refused");
+	problem.most = 0;
+	tap_ok(!engine_tensor.cost(&problem, &free) && free.flops > 1, "it is %g", free.flops);
+	for (double most = 1; most < 4 * free.effort; most *= 2) {
+		problem.most = most;
+		problem.program = same;
+		int code = engine_tensor.cost(&problem, &bounded);
+		bool found = !code && bounded.flops == free.flops && bounded.effort == free.effort;
+
+		if (most < free.flops ? code != -ERR_CONFIG : most > free.effort && !found)
+			tap_ok(0, "operations above %g", most);
+	}
+	tap_ok(bounded.flops == free.flops, "a bound above it changes nothing");
+	program_free(same);
+	program_free(p);
+}
+
 int main(int argc, char **argv)
 {
 	const struct target *t;
@@ -538,6 +584,7 @@ int main(int argc, char **argv)
 		test_not_finite(t, true);
 		test_memory(t);
 		test_obstacles(t);
+		test_bounded_cost(t);
 	}
 	return tap_done();
 }

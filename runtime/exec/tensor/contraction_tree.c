@@ -13,12 +13,19 @@ enum {
 	TREE_PART = 8,
 	ROUNDS = 40,
 	TRIALS_LEAST = 8,
-	PARTS_MOST = 60000, /* about 2 s */
+	PARTS_LEAST = 16000, /* of all networks together: no trial begins later unless the contraction takes long */
+	PARTS_MOST = 60000, /* of a network: about 0.4 s */
+	PARTS_ALL = 240000, /* of all networks together */
 	PART_WORK = 100000,
 	SEARCH_SAMPLES = 200,
 	ENTRY_WORK = 4, /* multiplications that writing and reading an entry is worth */
 	NONE = -1
 };
+
+/* By what a search may improve its first greedy order, the tree that becomes of it, and the best of the first trees. */
+static const double GREEDY_GAIN = 0x1p36, FIRST_GAIN = 64, LEAST_GAIN = 4;
+/* Multiplications that no machine does. */
+static const double MULTIPLICATIONS_MOST = 0x1p80;
 
 /* ---- a tree that changes ---- */
 
@@ -462,18 +469,20 @@ static uint64_t improve(struct forest *f)
 	return nlooked;
 }
 
-/* ---- the search ---- */
+/* ---- the result ---- */
 
 static void export_tree(const struct forest *f, struct arena *a, struct contraction_tree *out)
 {
 	mem_auto int32_t *inner = mem_alloc(f->nnode + 1, sizeof *inner);
 	mem_auto uint32_t *number = mem_alloc(f->nnode + 1, sizeof *number);
+	mem_auto bool *by_sample = mem_alloc(f->nnode + 1, sizeof *by_sample);
 	uint32_t n = list_inner(f, inner), nleaf = f->n->nleaf;
 
 	*out = (struct contraction_tree){ .nnode = nleaf + n };
 	out->child = arena_alloc(a, n + 1, sizeof *out->child);
 	for (uint32_t k = 0; k < nleaf; k++) {
 		number[k] = k;
+		by_sample[k] = f->n->leaf[k].by_sample;
 		out->entries += f->node[k].size;
 		out->widest = fmax(out->widest, f->node[k].size);
 	}
@@ -483,12 +492,93 @@ static void export_tree(const struct forest *f, struct arena *a, struct contract
 		number[inner[k]] = nleaf + k;
 		out->child[k][0] = number[x->left];
 		out->child[k][1] = number[x->right];
-		out->multiplications +=
-			sqrt(f->node[x->left].size * f->node[x->right].size * x->size);
+		double work = sqrt(f->node[x->left].size * f->node[x->right].size * x->size);
+
+		by_sample[inner[k]] = by_sample[x->left] || by_sample[x->right];
+		out->multiplications += work;
+		out->sample_multiplications += by_sample[inner[k]] ? work : 0;
 		out->widest = fmax(out->widest, x->size);
 		out->entries += x->size;
 	}
 }
+
+/* ---- trees that were found before ---- */
+
+struct work {
+	double all, sample; /* multiplications; those above a leaf that differs between samples */
+};
+
+/* A network's search, which may have stopped before its end. */
+static struct known {
+	struct known *next;
+	struct arena arena;
+	uint64_t hash;
+	uint32_t nleaf, nedge, nnetwork;
+	const struct network_edge *edge;
+	const bool *by_sample; /* (nleaf) */
+	unsigned ntrial;
+	uint64_t nimproved; /* parts that were looked at */
+	double best;
+	struct work greedy, first,
+		least; /* of the first trial before and after it is improved, of the first stage */
+	bool begun, least_done, complete;
+	struct contraction_tree tree;
+} * known[1024];
+static pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static uint64_t hash_step(uint64_t h, uint64_t x) { return (h ^ x) * UINT64_C(0x100000001b3); }
+
+static uint64_t hash_network(const struct network *n, uint32_t nnetwork)
+{
+	uint64_t h = hash_step(UINT64_C(0xcbf29ce484222325), nnetwork);
+
+	for (uint32_t e = 0; e < n->nedge; e++)
+		h = hash_step(hash_step(hash_step(h, n->edge[e].leaf[0]), n->edge[e].leaf[1]),
+			n->edge[e].nvalue);
+	for (uint32_t k = 0; k < n->nleaf; k++)
+		h = hash_step(h, n->leaf[k].by_sample);
+	return h ^ h >> 32;
+}
+
+static bool same_network(const struct known *k, const struct network *n, uint32_t nnetwork)
+{
+	if (k->nleaf != n->nleaf || k->nedge != n->nedge || k->nnetwork != nnetwork)
+		return false;
+	for (uint32_t e = 0; e < n->nedge; e++)
+		if (k->edge[e].leaf[0] != n->edge[e].leaf[0]
+			|| k->edge[e].leaf[1] != n->edge[e].leaf[1]
+			|| k->edge[e].nvalue != n->edge[e].nvalue)
+			return false;
+	for (uint32_t i = 0; i < n->nleaf; i++)
+		if (k->by_sample[i] != n->leaf[i].by_sample)
+			return false;
+	return true;
+}
+
+static struct known *known_of(const struct network *n, uint32_t nnetwork)
+{
+	uint64_t hash = hash_network(n, nnetwork);
+	struct known **first = &known[hash % (sizeof known / sizeof *known)], *k = *first;
+
+	while (k && !(k->hash == hash && same_network(k, n, nnetwork)))
+		k = k->next;
+	if (k)
+		return k;
+	k = mem_alloc(1, sizeof *k);
+	bool *by_sample = arena_alloc(&k->arena, n->nleaf, sizeof *by_sample);
+	for (uint32_t i = 0; i < n->nleaf; i++)
+		by_sample[i] = n->leaf[i].by_sample;
+	k->hash = hash;
+	k->nleaf = n->nleaf;
+	k->nedge = n->nedge;
+	k->nnetwork = nnetwork;
+	k->edge = arena_copy(&k->arena, n->edge, n->nedge, sizeof *n->edge);
+	k->by_sample = by_sample;
+	k->next = *first;
+	return *first = k;
+}
+
+/* ---- the search ---- */
 
 /* The first trials are without noise. */
 static void start_trial(struct forest *f, const struct network *n, unsigned trial)
@@ -499,83 +589,99 @@ static void start_trial(struct forest *f, const struct network *n, unsigned tria
 	greedy(f, shrink[trial % 4], trial < 4 ? 0 : noise[trial / 4 % 6], trial);
 }
 
-/* Long searches are for what takes long: at most as many operations as some samples, each part counted as PART_WORK of them. */
-static bool goes_on(unsigned trial, uint64_t nimproved, double best)
+static struct work work_of(const struct contraction_tree *t)
 {
-	return trial < TRIALS_LEAST
-		|| (nimproved < PARTS_MOST && (double)nimproved * PART_WORK < SEARCH_SAMPLES * best);
+	return (struct work){ t->multiplications, t->sample_multiplications };
 }
 
-static void search(const struct network *n, struct arena *a, struct contraction_tree *out)
+static void search_once(struct known *k, const struct network *n)
 {
-	double best = INFINITY;
-	uint64_t nimproved = 0;
+	struct forest f;
 
-	for (unsigned trial = 0; goes_on(trial, nimproved, best); trial++) {
-		struct forest f;
-
-		start_trial(&f, n, trial);
-		nimproved += improve(&f) + 1;
-		double work = forest_work(&f);
-		if (work < best) {
-			best = work;
-			export_tree(&f, a, out);
-		}
-		arena_release(&f.arena);
+	start_trial(&f, n, k->ntrial);
+	k->nimproved += 1 + improve(&f);
+	double work = forest_work(&f);
+	if (!k->ntrial++ || work < k->best) {
+		k->best = work;
+		export_tree(&f, &k->arena, &k->tree);
 	}
+	arena_release(&f.arena);
 }
 
-/* ---- trees that were found before ---- */
-
-static struct known {
-	struct known *next;
-	struct arena arena;
-	struct network network; /* without its leaves */
-	struct contraction_tree tree;
-} * known;
-static pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static bool same_network(const struct network *a, const struct network *b)
+static void begin_search(struct known *k, const struct network *n)
 {
-	if (a->nleaf != b->nleaf || a->nedge != b->nedge)
+	arena_auto a = { 0 };
+	struct contraction_tree t;
+	struct forest f;
+
+	start_trial(&f, n, 0);
+	export_tree(&f, &a, &t);
+	k->greedy = work_of(&t);
+	k->begun = true;
+	arena_release(&f.arena);
+}
+
+static bool goes_on_least(const struct known *k)
+{
+	return k->ntrial < TRIALS_LEAST && k->nimproved < PARTS_LEAST / k->nnetwork;
+}
+
+/* Long searches are for what takes long: at most as many operations as some samples, each part counted as PART_WORK of them. */
+static bool goes_on(const struct known *k)
+{
+	uint64_t share = PARTS_ALL / k->nnetwork;
+
+	return k->nimproved < (share < PARTS_MOST ? share : PARTS_MOST)
+		&& (double)k->nimproved * PART_WORK < SEARCH_SAMPLES * k->best;
+}
+
+/* Is it of no use even if a search improves it that much? Sums that are not finite are. */
+static bool hopeless(struct work w, const struct contraction_search *s, double gain)
+{
+	double work = s->sample_work * w.sample + s->shared_work * (w.all - w.sample);
+
+	return !(w.all <= gain * MULTIPLICATIONS_MOST && work <= gain * s->most_work);
+}
+
+/* In stages: whether a search goes on may depend on most_work, what it finds does not. */
+static bool search(struct known *k, const struct network *n, const struct contraction_search *s)
+{
+	if (!k->begun)
+		begin_search(k, n);
+	if (hopeless(k->greedy, s, GREEDY_GAIN))
 		return false;
-	for (uint32_t e = 0; e < a->nedge; e++)
-		if (a->edge[e].leaf[0] != b->edge[e].leaf[0]
-			|| a->edge[e].leaf[1] != b->edge[e].leaf[1]
-			|| a->edge[e].nvalue != b->edge[e].nvalue)
-			return false;
+	if (!k->ntrial) {
+		search_once(k, n);
+		k->first = work_of(&k->tree);
+	}
+	if (hopeless(k->first, s, FIRST_GAIN))
+		return false;
+	while (!k->least_done && goes_on_least(k))
+		search_once(k, n);
+	if (!k->least_done)
+		k->least = work_of(&k->tree);
+	k->least_done = true;
+	if (hopeless(k->least, s, LEAST_GAIN))
+		return false;
+	while (!k->complete && goes_on(k))
+		search_once(k, n);
+	k->complete = true;
 	return true;
 }
 
-static void remember(const struct network *n, const struct contraction_tree *t)
+bool contraction_tree_find(const struct network *n, const struct contraction_search *s,
+	struct arena *a, struct contraction_tree *out)
 {
-	struct known *k = mem_alloc(1, sizeof *k);
-
-	k->network = *n;
-	k->network.leaf = NULL;
-	k->network.edge = arena_copy(&k->arena, n->edge, n->nedge, sizeof *n->edge);
-	k->tree = *t;
-	k->tree.child = arena_copy(&k->arena, t->child, t->nnode - n->nleaf, sizeof *t->child);
-	k->next = known;
-	known = k;
-}
-
-void contraction_tree_find(const struct network *n, struct arena *a, struct contraction_tree *out)
-{
-	const struct known *k;
-
 	*out = (struct contraction_tree){ 0 };
 	if (!n->nleaf)
-		return;
+		return true;
 	pthread_mutex_lock(&known_lock);
-	for (k = known; k && !same_network(&k->network, n);)
-		k = k->next;
-	if (k) {
+	struct known *k = known_of(n, s->nnetwork);
+	bool good = search(k, n, s);
+	if (good) {
 		*out = k->tree;
 		out->child = arena_copy(a, k->tree.child, out->nnode - n->nleaf, sizeof *out->child);
-	} else {
-		search(n, a, out);
-		remember(n, out);
 	}
 	pthread_mutex_unlock(&known_lock);
+	return good;
 }

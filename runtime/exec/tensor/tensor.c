@@ -98,7 +98,8 @@ static int tensor_cost(const struct engine_problem *p, struct engine_cost *out)
 {
 	uint32_t n = p->nsample ? p->nsample : USUAL_SAMPLES;
 	bool gradient = p->options->gradient != GRADIENT_NONE;
-	struct tensor_plan *pl = tensor_plan_new(p->program, p->options);
+	struct tensor_plan *pl = tensor_plan_within(p->program, p->options, n, gradient,
+		p->most > 0 ? p->most : INFINITY);
 
 	if (!pl)
 		return -ERR_CONFIG;
@@ -113,7 +114,8 @@ static int tensor_check(const struct engine_problem *p, struct err *e)
 	struct tensor_plan *pl = tensor_plan_new(p->program, p->options);
 
 	if (!pl)
-		return err_set(e, -ERR_CONFIG, "a tensor has more than 2^32 entries");
+		return err_set(e, -ERR_CONFIG,
+			"each order of contraction that was found has tensors of more than 2^32 entries");
 	tensor_plan_free(pl);
 	return 0;
 }
@@ -345,7 +347,7 @@ static int tensor_open(const struct engine_problem *p, void **state, struct err 
 	t->nworker = t->o.nthread;
 	t->pl = tensor_plan_new(t->p, &t->o);
 	if (!t->pl)
-		code = err_set(e, -ERR_CONFIG, "the tensors of the program are too large");
+		code = err_set(e, -ERR_CONFIG, "tensors of more than 2^32 entries are too large");
 	if (!code) {
 		list_matrices(t);
 		take_lists(t);

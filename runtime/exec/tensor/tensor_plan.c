@@ -222,26 +222,57 @@ static void place_all(struct tensor_plan *pl, const struct evaluator_options *o)
 	pl->nsample = most;
 }
 
-struct tensor_plan *tensor_plan_new(const struct program *p, const struct evaluator_options *o)
+/* A contraction has two products in the backward pass. */
+static double passes(bool gradient) { return gradient ? 3 : 1; }
+
+/* Networks, trees and sizes. false: see tensor_plan_within. */
+static bool find_trees(struct tensor_plan *pl, struct contraction_search *s)
+{
+	s->nnetwork = pl->set.nterm;
+	for (uint32_t k = 0; k < pl->set.nterm; k++) {
+		struct tensor_term *t = &pl->term[k];
+
+		t->network = &pl->set.term[k].network;
+		if (!contraction_tree_find(t->network, s, &pl->arena, &t->tree)
+			|| t->tree.widest > UINT32_MAX)
+			return false;
+		size_term(pl, t);
+		if (s->sample_work * pl->sample_work + s->shared_work * pl->shared_work > s->most_work)
+			return false;
+	}
+	return true;
+}
+
+static struct tensor_plan *make_plan(const struct program *p, const struct evaluator_options *o,
+	struct contraction_search *s)
 {
 	struct tensor_plan *pl = mem_alloc(1, sizeof *pl);
 
 	network_build(&pl->set, p, o->trajectories != TRAJECTORIES_NONE, &pl->arena);
 	find_depends(pl);
 	pl->term = arena_alloc(&pl->arena, pl->set.nterm, sizeof *pl->term);
-	for (uint32_t k = 0; k < pl->set.nterm; k++) {
-		struct tensor_term *t = &pl->term[k];
-
-		t->network = &pl->set.term[k].network;
-		contraction_tree_find(t->network, &pl->arena, &t->tree);
-		if (t->tree.widest > UINT32_MAX) {
-			tensor_plan_free(pl);
-			return NULL;
-		}
-		size_term(pl, t);
+	if (find_trees(pl, s)) {
+		place_all(pl, o);
+		return pl;
 	}
-	place_all(pl, o);
-	return pl;
+	tensor_plan_free(pl);
+	return NULL;
+}
+
+struct tensor_plan *tensor_plan_new(const struct program *p, const struct evaluator_options *o)
+{
+	return make_plan(p, o, &(struct contraction_search){ .most_work = INFINITY });
+}
+
+struct tensor_plan *tensor_plan_within(const struct program *p, const struct evaluator_options *o,
+	uint32_t nsample, bool gradient, double most)
+{
+	double shared = 1 + (gradient ? 2.0 * nsample / CONTRACTION_LANES : 0);
+
+	return make_plan(p, o,
+		&(struct contraction_search){ .sample_work = 2 * passes(gradient),
+			.shared_work = 2 * shared / nsample,
+			.most_work = most });
 }
 
 void tensor_plan_offsets(struct tensor_plan *pl)
@@ -259,9 +290,6 @@ void tensor_plan_free(struct tensor_plan *pl)
 }
 
 /* ---- what it takes ---- */
-
-/* A contraction has two products in the backward pass. */
-static double passes(bool gradient) { return gradient ? 3 : 1; }
 
 double tensor_plan_flops(const struct tensor_plan *pl, uint32_t nsample, bool gradient)
 {

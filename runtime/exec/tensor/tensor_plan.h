@@ -46,9 +46,12 @@ struct tensor_plan {
 	bool *depends;        /* (set.set.n) matrices that depend on weights */
 };
 
-/* NULL: not possible (tensor_obstacle says why). Of *p, whether o leaves noise channels out, and o's options for tests
- * alone: equal programs have equal plans. */
+/* NULL: a tensor has more than 2^32 entries, or all orders of contraction are far too long. Of *p, whether o leaves noise channels out,
+ * and o's options for tests alone: equal programs have equal plans. */
 struct tensor_plan *tensor_plan_new(const struct program *p, const struct evaluator_options *o);
+/* The same for batches of nsample samples; NULL, too, where a sample takes more than `most` operations. */
+struct tensor_plan *tensor_plan_within(const struct program *p, const struct evaluator_options *o,
+	uint32_t nsample, bool gradient, double most);
 void tensor_plan_free(struct tensor_plan *pl);
 /* Fills in the offsets: memory that tensor_plan_bytes counts. */
 void tensor_plan_offsets(struct tensor_plan *pl);

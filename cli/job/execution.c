@@ -218,6 +218,19 @@ static bool noise_is_exact(const struct program *p, const struct evaluator_optio
 	return engine[n - 1] == &engine_tensor;
 }
 
+/* Where auto has left few qubits to trajectories, of which tensors need none. */
+static bool could_be_exact(const struct program *p, const struct evaluator_options *o)
+{
+	static const double quick_flops = 1e9;
+	struct evaluator_options tensors = *o;
+	struct engine_problem problem = { .program = p, .options = &tensors };
+	struct engine_cost cost;
+
+	tensors.method = METHOD_TENSOR;
+	return o->method_chosen && !engine_tensor.obstacle(&problem)
+		&& !engine_tensor.cost(&problem, &cost) && cost.flops < quick_flops;
+}
+
 void execution_say_trajectories(const struct cli *c, const struct program *p,
 	const struct evaluator_options *o)
 {
@@ -228,8 +241,9 @@ void execution_say_trajectories(const struct cli *c, const struct program *p,
 			o->trajectories ? ", so that their number has no effect" : "");
 	else if (n)
 		cli_note(c,
-			"the outputs are means over %u trajector%s of each sample, because the model has noise channels",
-			n, n == 1 ? "y" : "ies");
+			"the outputs are means over %u trajector%s of each sample, because the model has noise channels%s",
+			n, n == 1 ? "y" : "ies",
+			could_be_exact(p, o) ? "; the method tensor computes them exactly" : "");
 	else if (program_is_noisy(p))
 		cli_note(c, "the noise channels of the model are left out");
 	else if (o->trajectories && o->trajectories != TRAJECTORIES_NONE)

@@ -55,6 +55,9 @@ tap_ok "no trajectories are no noise" close zero.csv pure.csv
 tap_ok "which is something else" sh -c '! cmp -s zero.csv exact.csv'
 tap_exit 0 "the method auto" "$QCNN" run --data=x.csv --format=csv noisy.qcnn
 tap_has err "means over 100 trajectories" "takes trajectories for a few qubits"
+tap_has err "; the method tensor computes them exactly" "and says what needs none"
+tap_exit 0 "trajectories that are asked for" "$QCNN" run --data=x.csv --format=csv --method=statevector noisy.qcnn
+tap_ok "need no such word" sh -c '! grep -q "computes them exactly" err'
 tap_exit 2 "probabilities by tensors" "$QCNN" run --data=x.csv --method=tensor --emit=probabilities noisy.qcnn
 tap_has err "the method tensor computes none" "are refused"
 

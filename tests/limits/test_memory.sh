@@ -17,15 +17,17 @@ observe z(q[0])*x(q[n-1]);
 head { dense(1, tanh); }
 END_OF_MODEL
 sed 's/two/big/' table.yaml >big.yaml
+echo 'run: {method: statevector}' >>big.yaml
+run_states() { "$QCNN" run --method=statevector "$@"; }
 for n in 38 48 50 51 59 60 61 62 63 64 65 1000 4096; do
 	for precision in single double; do
-		tap_exit 78 "run, $n qubits, $precision" "$QCNN" run -q --const n=$n --precision=$precision --data new.csv big.qcnn
+		tap_exit 78 "run, $n qubits, $precision" run_states -q --const n=$n --precision=$precision --data new.csv big.qcnn
 		grep -q 'needs .* available' err
 		tap_result $? "with both sizes" || sed 's/^/# /' err
 	done
-	tap_exit 78 "on ref, $n qubits" "$QCNN" run -q --const n=$n --device=ref --data new.csv big.qcnn
-	tap_exit 78 "derivatives, $n qubits" "$QCNN" run -q --const n=$n --emit=jacobian --data new.csv big.qcnn
-	tap_exit 78 "a state, $n qubits" "$QCNN" run -q --const n=$n --emit=state --data new.csv big.qcnn
+	tap_exit 78 "on ref, $n qubits" run_states -q --const n=$n --device=ref --data new.csv big.qcnn
+	tap_exit 78 "derivatives, $n qubits" run_states -q --const n=$n --emit=jacobian --data new.csv big.qcnn
+	tap_exit 78 "a state, $n qubits" run_states -q --const n=$n --emit=state --data new.csv big.qcnn
 	tap_exit 78 "train, $n qubits" "$QCNN" train -q --const n=$n --set run.optimizations=none -o big.bin big.yaml
 	grep -q 'needs .* available' err
 	tap_result $? "with both sizes" || sed 's/^/# /' err
@@ -70,17 +72,17 @@ limited() {
 	[ $got -eq 78 ] && grep -q 'needs .* MiB for .* [0-9.]* [MK]*i*B available\|needs .* 0 bytes available' err
 	tap_result $? "under ulimit -v $kib: $1" || { tap_note "status $got"; sed 's/^/# /' err; }
 }
-limited 24000 run -q --const n=22 --data new.csv big.qcnn
-limited 24000 run -q --const n=22 --emit=jacobian --data new.csv big.qcnn
+limited 24000 run --method=statevector -q --const n=22 --data new.csv big.qcnn
+limited 24000 run --method=statevector -q --const n=22 --emit=jacobian --data new.csv big.qcnn
 limited 24000 train -q --const n=22 --set run.optimizations=none big.yaml
 limited 16000 infer 20.bin
 (ulimit -v 24000; "$QCNN" info --measure --threads=1) >out 2>err
 tap_is "$? $(grep -c . out) $(cat err)" "78 0 qcnn info: error: no memory to measure the stream rate with" "under ulimit -v: info --measure"
 # In between it fits, with fewer threads perhaps; the bits are the same, or it is refused.
-"$QCNN" run -q --const n=18 --threads=4 --emit=jacobian --data new.csv big.qcnn >expected
+"$QCNN" run --method=statevector -q --const n=18 --threads=4 --emit=jacobian --data new.csv big.qcnn >expected
 for kib in 20000 24000 28000 32000 36000 40000 50000 53000 56000 60000; do
 	got=0
-	(ulimit -v $kib; "$QCNN" run -q --const n=18 --threads=4 --emit=jacobian --data new.csv big.qcnn) >out 2>err || got=$?
+	(ulimit -v $kib; "$QCNN" run --method=statevector -q --const n=18 --threads=4 --emit=jacobian --data new.csv big.qcnn) >out 2>err || got=$?
 	[ $got -eq 78 ] || { [ $got -eq 0 ] && cmp -s out expected; }
 	tap_result $? "four threads in $kib KiB: right or refused" || { tap_note "status $got"; sed 's/^/# /' err; }
 done

@@ -255,7 +255,8 @@ int resume_target(struct cli *c, struct job *j, bool *taken)
 		means = means_recorded(f, j);
 	if (f && means.target)
 		status = act(c, j, f, means.target, any, taken);
-	if (f && means.target && !status && j->train.exec.target == means.target)
+	/* A run that is named keeps its method on another device, too. */
+	if (f && means.target && !status && (!any || j->train.exec.target == means.target))
 		status = take_method(c, j, f, means.method);
 	run_list_release(&l);
 	return status;

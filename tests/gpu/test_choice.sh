@@ -131,6 +131,16 @@ says err 'resuming lost/.* after step 2' "go on"
 tap_has err 'warning: the run was begun with the device cuda and goes on with cpu: the last digits may differ' "with a warning"
 tap_is "$(device lost)" cpu "from then on it is a run of the processor"
 stop other
+# A run of a GPU has states, and keeps them on the processor, where auto would contract tensors.
+printf 'QCNN 1;\nqubit[16] q;\ninput float[2] x;\nparam float[16] t;\nry(x[0]) q[0];\nry(x[1]) q[1];\nry(each t) on q;\ncx on chain(q);\nobserve z(q[15]);\n' >wide.qcnn
+wide() { "$emu" train --no-progress --set log.dir=wide --set model.file=wide.qcnn --set train.max_steps=2 "$@" small.yaml; }
+tap_exit 0 "16 qubits on a GPU" wide --device=cuda
+tap_has wide/latest/run.json '"method": "statevector"' "are states"
+tap_exit 0 "extended on the processor" wide --resume=latest --device=cpu --set train.max_steps=3
+tap_has wide/latest/run.json '"device": "cpu", "isa"' "there"
+tap_has wide/latest/run.json '"method": "statevector"' "they stay states"
+tap_exit 0 "which a new run" wide --fresh --device=cpu
+tap_has wide/latest/run.json '"method": "tensor"' "is not"
 tap_exit 0 "another device in the configuration" "$emu" train --set log.dir=other --set run.device=cpu small.yaml
 tap_has err 'differs from this training in run.device alone: it was begun with cuda; --set run.device=cuda goes on with it' "begins a new run"
 

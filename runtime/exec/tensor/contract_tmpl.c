@@ -8,9 +8,6 @@
 #include <omp.h>
 #include <string.h>
 
-/* Vectors wider than registers are values of inlined functions alone: no ABI is theirs. */
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 #define INLINE static inline __attribute__((always_inline))

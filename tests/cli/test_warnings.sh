@@ -90,7 +90,7 @@ printf 'QCNN 1;\nqubit[60] q; h q; observe z(q);\n' >product.qcnn
 tap_exit 0 "60 qubits without entanglement" "$QCNN" check product.qcnn
 tap_has out "run.method: auto contracts them, without a state" "need no state"
 tap_is "$(cat err)" "" "and no warning"
-printf 'QCNN 1;\nqubit[60] q; h q; bit_flip(0.1) q[0]; observe z(q[0]);\n' >large.qcnn
+printf 'QCNN 1;\nqubit[60] q; h q; ctrl(3) @ x q[0], q[1], q[2], q[3]; observe z(q[3]);\n' >large.qcnn
 tap_exit 0 "60 qubits" "$QCNN" check large.qcnn
 tap_has err 'warning[Q0407]: a state of this model does not fit this machine: it needs 8.0 EiB for 1 state of 60 qubits in single precision' "do not fit"
 tap_exit 65 "60 qubits with --strict" "$QCNN" check --strict large.qcnn

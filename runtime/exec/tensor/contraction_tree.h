@@ -15,8 +15,8 @@ struct contraction_tree {
 	uint32_t (*child)[2]; /* of node nleaf + k: child[k] */
 	double multiplications,
 		sample_multiplications; /* all; those above a leaf that differs between samples */
-	double widest;  /* entries of the largest tensor */
-	double entries; /* of all tensors */
+	double widest;                  /* entries of the largest tensor */
+	double entries;                 /* of all tensors */
 };
 
 /* How long to search. */

@@ -319,6 +319,14 @@ bool program_is_noisy(const struct program *p)
 	return false;
 }
 
+void program_clear_frozen(const struct program *p, double *gradient)
+{
+	for (uint32_t g = 0; g < p->nweight_group; g++)
+		if (p->weight_group[g].frozen)
+			memset(gradient + p->weight_group[g].first, 0,
+				p->weight_group[g].count * sizeof *gradient);
+}
+
 bool program_noise_varies(const struct program *p)
 {
 	for (uint32_t i = 0; i < p->nexpr; i++) {

@@ -273,6 +273,9 @@ void program_eval(const struct program *p, const double *weight, const double *i
 void program_eval_reverse(const struct program *p, const double *value, double *dexpr,
 	double *dweight);
 
+/* The gradient with respect to frozen weights becomes 0: gradient[nweight]. */
+void program_clear_frozen(const struct program *p, double *gradient);
+
 /* Initial weights (frozen too) for start `restart` of `seed`: weight[nweight]. */
 void program_init_weights(const struct program *p, uint64_t seed, uint32_t restart, double *weight);
 

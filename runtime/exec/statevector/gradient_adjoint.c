@@ -84,14 +84,6 @@ int adjoint_vector(const struct statevector *sv, const struct scratch *w, uint32
 		first + count - 1);
 }
 
-static void clear_frozen(const struct program *p, double *gradient)
-{
-	for (uint32_t g = 0; g < p->nweight_group; g++)
-		if (p->weight_group[g].frozen)
-			memset(gradient + p->weight_group[g].first, 0,
-				p->weight_group[g].count * sizeof *gradient);
-}
-
 void statevector_finish(void *state, const struct fixed *sum, double *gradient)
 {
 	struct statevector *sv = state;
@@ -111,5 +103,5 @@ void statevector_finish(void *state, const struct fixed *sum, double *gradient)
 	program_eval_reverse(p, sv->value, sv->dexpr, gradient);
 	for (uint32_t i = sv->direct ? 0 : p->nweight_circuit; i < p->nweight; i++)
 		gradient[i] += fixed_value(sum[at++]);
-	clear_frozen(p, gradient);
+	program_clear_frozen(p, gradient);
 }

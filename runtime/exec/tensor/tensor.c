@@ -881,14 +881,6 @@ static int tensor_backward(void *state, unsigned worker, uint32_t unit, const do
 	return code;
 }
 
-static void clear_frozen(const struct program *p, double *gradient)
-{
-	for (uint32_t g = 0; g < p->nweight_group; g++)
-		if (p->weight_group[g].frozen)
-			memset(gradient + p->weight_group[g].first, 0,
-				p->weight_group[g].count * sizeof *gradient);
-}
-
 static void tensor_finish(void *state, const struct fixed *sum, double *gradient)
 {
 	struct tensor *t = state;
@@ -909,7 +901,7 @@ static void tensor_finish(void *state, const struct fixed *sum, double *gradient
 	program_eval_reverse(p, t->value, t->dexpr, gradient);
 	for (uint32_t i = t->direct ? 0 : p->nweight_circuit; i < p->nweight; i++)
 		gradient[i] += fixed_value(sum[at++]);
-	clear_frozen(p, gradient);
+	program_clear_frozen(p, gradient);
 }
 
 const struct engine engine_tensor = {

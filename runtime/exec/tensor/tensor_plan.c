@@ -25,6 +25,14 @@ static bool item_depends(const struct tensor_plan *pl, const bool *expr, const s
 	return false;
 }
 
+/* Frozen weights are constants here: they have no gradient. */
+static bool is_trained(const struct program *p, uint32_t weight)
+{
+	uint32_t group = program_weight_group(p, weight);
+
+	return group == INDEX_NONE || !p->weight_group[group].frozen;
+}
+
 static void find_depends(struct tensor_plan *pl)
 {
 	const struct program *p = pl->set.program;
@@ -34,7 +42,8 @@ static void find_depends(struct tensor_plan *pl)
 		const struct expr *x = &p->expr[i];
 		unsigned n = expr_noperand(x->op);
 
-		expr[i] = x->op == EXPR_WEIGHT || (n > 0 && expr[x->a]) || (n > 1 && expr[x->b]);
+		expr[i] = (x->op == EXPR_WEIGHT && is_trained(p, x->a)) || (n > 0 && expr[x->a])
+			|| (n > 1 && expr[x->b]);
 	}
 	pl->depends = arena_alloc(&pl->arena, pl->set.set.n, sizeof *pl->depends);
 	for (uint32_t m = 0; m < pl->set.set.n; m++) {

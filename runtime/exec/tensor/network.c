@@ -89,6 +89,7 @@ static void add_number(struct numbers *x, uint64_t hash, struct arena *a)
 struct builder {
 	struct network_set *s;
 	struct arena *a;
+	struct arena scratch; /* until all networks are built */
 	const struct program *p;
 	struct numbers terms, transfers, splits, channels;
 	uint32_t ndef;
@@ -131,7 +132,7 @@ static uint32_t find_term(struct builder *b, uint32_t circuit, uint32_t n,
 	for (uint32_t k = *bucket(&b->terms, hash); k; k = b->terms.next[k - 1])
 		if (same_factors(&s->term[k - 1], circuit, n, f))
 			return k - 1;
-	add_number(&b->terms, hash, b->a);
+	add_number(&b->terms, hash, &b->scratch);
 	struct network_term *t = arena_push(b->a, s->term, s->nterm);
 	t->circuit = circuit;
 	t->nfactor = n;
@@ -245,8 +246,8 @@ static struct split find_split(struct builder *b, uint32_t m, uint32_t q)
 		if (b->split[k - 1].of == m && b->split[k - 1].qubit == q)
 			return b->split[k - 1];
 	struct split found = split_matrix(b, m, q);
-	add_number(&b->splits, hash, b->a);
-	*arena_push(b->a, b->split, b->nsplit) = found;
+	add_number(&b->splits, hash, &b->scratch);
+	*arena_push(&b->scratch, b->split, b->nsplit) = found;
 	return found;
 }
 
@@ -262,7 +263,7 @@ static uint32_t find_transfer(struct builder *b, const struct transfer *want)
 			&& t->ncontrol == want->ncontrol && t->control_ones == want->control_ones)
 			return k - 1;
 	}
-	add_number(&b->transfers, hash, b->a);
+	add_number(&b->transfers, hash, &b->scratch);
 	struct transfer *t = arena_push(b->a, s->transfer, s->ntransfer);
 	*t = *want;
 	t->channel = t->matrix < b->p->nmatrix ? b->channel[t->matrix] : INDEX_NONE;
@@ -285,7 +286,7 @@ static uint32_t find_channel(struct builder *b, const struct noise_channel *want
 	for (uint32_t k = *bucket(&b->channels, hash); k; k = b->channels.next[k - 1])
 		if (noise_channel_same(&s->channel[k - 1], want))
 			return k - 1;
-	add_number(&b->channels, hash, b->a);
+	add_number(&b->channels, hash, &b->scratch);
 	*arena_push(b->a, s->channel, s->nchannel) = *want;
 	return s->nchannel - 1;
 }
@@ -294,7 +295,7 @@ static void list_channels(struct builder *b)
 {
 	mem_auto bool *drawn = noise_exprs(b->p);
 
-	b->channel = arena_alloc(b->a, b->p->nmatrix, sizeof *b->channel);
+	b->channel = arena_alloc(&b->scratch, b->p->nmatrix, sizeof *b->channel);
 	for (uint32_t m = 0; m < b->p->nmatrix; m++) {
 		struct noise_channel c;
 
@@ -339,7 +340,7 @@ static void add_gate(struct builder *b, struct cone *k, const struct apply *a)
 			.ncontrol = (uint8_t)a->ncontrol,
 			.nqubit = (uint8_t)a->nwire,
 			.control_ones = (uint32_t)(a->control_ones & ((1u << a->ncontrol) - 1)) });
-	*arena_push(b->a, k->gate, k->n) = g;
+	*arena_push(&b->scratch, k->gate, k->n) = g;
 }
 
 /* A qubit that is traced out behind a gate: what acts on it alone first becomes a gate of its own. */
@@ -366,7 +367,7 @@ static void split_last(struct builder *b, struct cone *k, const struct apply *a,
 			find_transfer(b, &(struct transfer){ .matrix = s.first, .nqubit = 1 });
 		g->transfer = find_transfer(b,
 			&(struct transfer){ .matrix = s.rest, .nqubit = (uint8_t)g->nwire });
-		*arena_push(b->a, k->gate, k->n) = first;
+		*arena_push(&b->scratch, k->gate, k->n) = first;
 		return; /* one qubit of a gate: what is traced out */
 	}
 }
@@ -501,7 +502,7 @@ static const double *probe_transfer(struct builder *b, unsigned k, uint32_t tran
 
 	if (!pr->transfer[transfer]) {
 		pr->transfer[transfer] =
-			arena_alloc(b->a, (size_t)1 << (4 * t->nqubit), sizeof(double));
+			arena_alloc(&b->scratch, (size_t)1 << (4 * t->nqubit), sizeof(double));
 		if (t->channel == INDEX_NONE)
 			transfer_make(t, pr->u + b->s->set.offset[t->matrix], pr->transfer[transfer]);
 		else
@@ -663,7 +664,7 @@ static void build_network(struct builder *b, struct network_term *t, const struc
 static void fill_probe(struct builder *b, unsigned k)
 {
 	struct probe *pr = &b->probe[k];
-	double *value = arena_alloc(b->a, b->p->nexpr, sizeof *value);
+	double *value = arena_alloc(&b->scratch, b->p->nexpr, sizeof *value);
 
 	pr->value = value;
 	program_eval(b->p, b->zero, b->zero, value);
@@ -671,7 +672,7 @@ static void fill_probe(struct builder *b, unsigned k)
 		if (b->p->expr[i].cls != VALUE_CONSTANT)
 			value[i] = 1 + rng_uniform(0, RNG_PROBE, i, k);
 	pr->u = arena_alloc(b->a, b->s->set.offset[b->s->set.n], sizeof *pr->u);
-	pr->transfer = arena_alloc(b->a, b->s->ntransfer, sizeof *pr->transfer);
+	pr->transfer = arena_alloc(&b->scratch, b->s->ntransfer, sizeof *pr->transfer);
 	matrix_build(&b->s->set, value, VALUE_CONSTANT, VALUE_SAMPLE, NULL, pr->u, NULL);
 }
 
@@ -707,10 +708,11 @@ void network_build(struct network_set *s, const struct program *p, bool noisy, s
 	for (uint32_t k = 0; k < s->nterm; k++)
 		find_cone(b, &s->term[k], &cone[k]);
 	list_matrices(b);
-	b->zero = arena_alloc(a, (size_t)(p->nweight > p->ninput ? p->nweight : p->ninput) + 1,
-		sizeof *b->zero);
+	b->zero = arena_alloc(&b->scratch,
+		(size_t)(p->nweight > p->ninput ? p->nweight : p->ninput) + 1, sizeof *b->zero);
 	for (unsigned k = 0; k < PROBES; k++)
 		fill_probe(b, k);
 	for (uint32_t k = 0; k < s->nterm; k++)
 		build_network(b, &s->term[k], &cone[k]);
+	arena_release(&b->scratch);
 }

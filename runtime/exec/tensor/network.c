@@ -687,9 +687,11 @@ static void list_matrices(struct builder *b)
 	matrix_places(&b->s->set, b->a);
 }
 
-void network_build(struct network_set *s, const struct program *p, bool noisy, struct arena *a)
+bool network_build(struct network_set *s, const struct program *p, bool noisy, struct arena *a,
+	bool (*take)(void *ctx, uint32_t term), void *ctx)
 {
 	mem_auto struct builder *b = mem_alloc(1, sizeof *b);
+	bool good = true;
 
 	b->s = s;
 	b->a = a;
@@ -712,7 +714,10 @@ void network_build(struct network_set *s, const struct program *p, bool noisy, s
 		(size_t)(p->nweight > p->ninput ? p->nweight : p->ninput) + 1, sizeof *b->zero);
 	for (unsigned k = 0; k < PROBES; k++)
 		fill_probe(b, k);
-	for (uint32_t k = 0; k < s->nterm; k++)
+	for (uint32_t k = 0; k < s->nterm && good; k++) {
 		build_network(b, &s->term[k], &cone[k]);
+		good = take(ctx, k);
+	}
 	arena_release(&b->scratch);
+	return good;
 }

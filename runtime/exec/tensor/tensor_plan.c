@@ -234,33 +234,41 @@ static void place_all(struct tensor_plan *pl, const struct evaluator_options *o)
 /* A contraction has two products in the backward pass. */
 static double passes(bool gradient) { return gradient ? 3 : 1; }
 
-/* Networks, trees and sizes. false: see tensor_plan_within. */
-static bool find_trees(struct tensor_plan *pl, struct contraction_search *s)
-{
-	s->nnetwork = pl->set.nterm;
-	for (uint32_t k = 0; k < pl->set.nterm; k++) {
-		struct tensor_term *t = &pl->term[k];
+struct search {
+	struct tensor_plan *pl;
+	struct contraction_search *search;
+};
 
-		t->network = &pl->set.term[k].network;
-		if (!contraction_tree_find(t->network, s, &pl->arena, &t->tree)
-			|| t->tree.widest > UINT32_MAX)
-			return false;
-		size_term(pl, t);
-		if (s->sample_work * pl->sample_work + s->shared_work * pl->shared_work > s->most_work)
-			return false;
+/* Tree and sizes of term k, behind those before it. false: see tensor_plan_within. */
+static bool find_tree(void *ctx, uint32_t k)
+{
+	const struct search *by = ctx;
+	struct tensor_plan *pl = by->pl;
+	struct contraction_search *s = by->search;
+
+	if (!k) {
+		find_depends(pl);
+		pl->term = arena_alloc(&pl->arena, pl->set.nterm, sizeof *pl->term);
+		s->nnetwork = pl->set.nterm;
 	}
-	return true;
+	struct tensor_term *t = &pl->term[k];
+	t->network = &pl->set.term[k].network;
+	if (!contraction_tree_find(t->network, s, &pl->arena, &t->tree) || t->tree.widest > UINT32_MAX)
+		return false;
+	size_term(pl, t);
+	return s->sample_work * pl->sample_work + s->shared_work * pl->shared_work <= s->most_work;
 }
 
 static struct tensor_plan *make_plan(const struct program *p, const struct evaluator_options *o,
 	struct contraction_search *s)
 {
 	struct tensor_plan *pl = mem_alloc(1, sizeof *pl);
+	struct search by = { pl, s };
 
-	network_build(&pl->set, p, o->trajectories != TRAJECTORIES_NONE, &pl->arena);
-	find_depends(pl);
-	pl->term = arena_alloc(&pl->arena, pl->set.nterm, sizeof *pl->term);
-	if (find_trees(pl, s)) {
+	if (network_build(&pl->set, p, o->trajectories != TRAJECTORIES_NONE, &pl->arena, find_tree,
+		    &by)) {
+		if (!pl->depends) /* no readout depends on a circuit */
+			find_depends(pl);
 		place_all(pl, o);
 		return pl;
 	}

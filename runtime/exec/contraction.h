@@ -16,7 +16,7 @@
 
 enum {
 	CONTRACTION_LANES = 8,
-	CONTRACTION_COLUMNS = 16 /* of the second operand that are packed together */
+	CONTRACTION_PACK = 1 << 14 /* numbers of the second operand that are packed together */
 };
 
 struct contraction_operand {
@@ -26,7 +26,7 @@ struct contraction_operand {
 };
 
 struct contraction {
-	/* c = a b, all entries of it written: m rows, n columns, sums of k products. pack[k * CONTRACTION_COLUMNS]: scratch, needed
+	/* c = a b, all entries of it written: m rows, n columns, sums of k products. pack[CONTRACTION_PACK]: scratch, needed
 	 * where no operand is by_lane. c is by_lane where an operand is, or neither with both operands by_lane: then the lanes are
 	 * summed too. */
 	void (*multiply)(size_t m, size_t n, size_t k, const struct contraction_operand *a,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/exec/contraction.h"
 #include "runtime/exec/engine.h"
 #include "runtime/exec/target.h"
 #include "runtime/net/scheduler/pool_threads.h"
@@ -519,6 +520,44 @@ static void test_obstacles(const struct target *t)
 	program_free(p);
 }
 
+/* Sums of more products than are packed together, against the definition. */
+static void test_long_sums(const struct target *t, size_t m, size_t n)
+{
+	enum { K = CONTRACTION_PACK / 6, MOST = 40, STRIDE = 3 };
+	mem_auto double *a = mem_alloc(MOST * K * STRIDE, sizeof *a);
+	mem_auto double *b = mem_alloc(MOST * K * STRIDE, sizeof *b);
+	mem_auto double *pack = mem_alloc(CONTRACTION_PACK, sizeof *pack);
+	mem_auto uint32_t *sum = mem_alloc(K, sizeof *sum);
+	double c[MOST * MOST], worst = 0;
+	uint32_t wide[MOST], row[MOST], column[MOST];
+
+	random_numbers(5, 1, MOST * K * STRIDE, a);
+	random_numbers(6, 1, MOST * K * STRIDE, b);
+	for (uint32_t k = 0; k < MOST; k++) {
+		wide[k] = k * K * STRIDE;
+		row[k] = k * MOST;
+		column[k] = k;
+		for (uint32_t i = 0; i < MOST; i++)
+			c[k * MOST + i] = NAN;
+	}
+	for (uint32_t k = 0; k < K; k++)
+		sum[k] = k * STRIDE;
+	t->contraction->multiply(m, n, K, &(struct contraction_operand){ a, wide, sum, false },
+		&(struct contraction_operand){ b, sum, wide, false },
+		&(struct contraction_operand){ c, row, column, false }, pack);
+	for (size_t i = 0; i < m; i++)
+		for (size_t j = 0; j < n; j++) {
+			double want = 0;
+
+			for (uint32_t k = 0; k < K; k++)
+				want += a[wide[i] + sum[k]] * b[sum[k] + wide[j]];
+			worst = fabs(want - c[i * MOST + j]) <= worst ? worst
+								      : fabs(want - c[i * MOST + j]);
+		}
+	tap_ok(worst < 1e-11, "%s: %zu x %zu sums of %d products: off by %g", t->kernels, m, n, K,
+		worst);
+}
+
 /* Layers of controlled rotations on a ring. */
 static struct program *ring(uint32_t nwire, uint32_t nlayer)
 {
@@ -585,6 +624,9 @@ int main(int argc, char **argv)
 		test_memory(t);
 		test_obstacles(t);
 		test_bounded_cost(t);
+		test_long_sums(t, 9, 40);
+		test_long_sums(t, 40, 17);
+		test_long_sums(t, 1, 3);
 	}
 	return tap_done();
 }

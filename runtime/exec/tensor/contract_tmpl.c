@@ -15,7 +15,8 @@
 
 enum {
 	LANES = CONTRACTION_LANES,
-	COLUMNS = CONTRACTION_COLUMNS,
+	COLUMNS = 16,                        /* that are packed together */
+	PACKED = CONTRACTION_PACK / COLUMNS, /* rows of these */
 	TILE = VECTOR_BYTES == 64 ? 4 : 2,
 	ROWS = VECTOR_BYTES == 64 ? 8 : 2, /* of a tile without lanes */
 	DEPTH = 128,                       /* products that are added before the next columns */
@@ -179,36 +180,41 @@ static bool contiguous(const uint32_t *column, size_t count)
 	return yes;
 }
 
-/* Columns n0 .. n0 + count - 1 of b, rows of COLUMNS numbers, the others 0. */
-static void pack_columns(const struct contraction_operand *b, size_t k, size_t n0, size_t count,
-	double *pack)
+/* Columns n0 .. n0 + count - 1 of k rows of b, row[] on: rows of COLUMNS numbers, the others 0. */
+static void pack_columns(const struct contraction_operand *b, const uint32_t *row, size_t k,
+	size_t n0, size_t count, double *pack)
 {
 	const uint32_t *column = b->column + n0;
 
 	if (count == COLUMNS && contiguous(column, count)) {
 		for (size_t j = 0; j < k; j++)
-			memcpy(pack + j * COLUMNS, b->at + b->row[j] + column[0],
-				COLUMNS * sizeof *pack);
+			memcpy(pack + j * COLUMNS, b->at + row[j] + column[0], COLUMNS * sizeof *pack);
 		return;
 	}
 	for (size_t j = 0; j < k; j++, pack += COLUMNS) {
-		const double *from = b->at + b->row[j];
+		const double *from = b->at + row[j];
 
 		for (size_t n = 0; n < COLUMNS; n++)
 			pack[n] = n < count ? from[column[n]] : 0;
 	}
 }
 
-INLINE void packed_tile(size_t mt, size_t m0, size_t n0, size_t count, size_t k,
+/* Products k0 .. k0 + k - 1, added to what is in C unless k0 is 0. */
+INLINE void packed_tile(size_t mt, size_t m0, size_t n0, size_t count, size_t k0, size_t k,
 	const struct contraction_operand *a, const double *pack, const struct contraction_operand *c)
 {
-	const uint32_t *const column = a->column;
+	const uint32_t *const column = a->column + k0;
 	const double *row[ROWS];
 	vec sum[ROWS][2] = { { { 0 } } };
 
 	UNROLL
 	for (size_t m = 0; m < mt; m++)
 		row[m] = a->at + a->row[m0 + m];
+	UNROLL
+	for (size_t m = 0; m < mt && k0; m++)
+		for (size_t n = 0; n < count; n++)
+			sum[m][n / LANES][n % LANES] =
+				c->at[(size_t)c->row[m0 + m] + c->column[n0 + n]];
 	for (size_t j = 0; j < k; j++) {
 		vec x[2] = { load(pack + j * COLUMNS), load(pack + j * COLUMNS + LANES) };
 
@@ -227,18 +233,25 @@ INLINE void packed_tile(size_t mt, size_t m0, size_t n0, size_t count, size_t k,
 				sum[m][n / LANES][n % LANES];
 }
 
-static void packed(size_t m, size_t n, size_t k, const struct contraction_operand *a,
+static void packed_block(size_t m, size_t n, size_t k0, size_t k, const struct contraction_operand *a,
 	const struct contraction_operand *b, const struct contraction_operand *c, double *pack)
 {
 	for (size_t n0 = 0; n0 < n; n0 += COLUMNS) {
 		size_t count = n - n0 < COLUMNS ? n - n0 : COLUMNS, m0 = 0;
 
-		pack_columns(b, k, n0, count, pack);
+		pack_columns(b, b->row + k0, k, n0, count, pack);
 		for (; m0 + ROWS <= m; m0 += ROWS)
-			packed_tile(ROWS, m0, n0, count, k, a, pack, c);
+			packed_tile(ROWS, m0, n0, count, k0, k, a, pack, c);
 		for (; m0 < m; m0++)
-			packed_tile(1, m0, n0, count, k, a, pack, c);
+			packed_tile(1, m0, n0, count, k0, k, a, pack, c);
 	}
+}
+
+static void packed(size_t m, size_t n, size_t k, const struct contraction_operand *a,
+	const struct contraction_operand *b, const struct contraction_operand *c, double *pack)
+{
+	for (size_t k0 = 0; k0 < k; k0 += PACKED)
+		packed_block(m, n, k0, k - k0 < PACKED ? k - k0 : PACKED, a, b, c, pack);
 }
 
 static struct contraction_operand transposed(const struct contraction_operand *x)

@@ -271,7 +271,7 @@ static uint64_t memory_available(const struct tensor *t)
 static int check_memory(const struct tensor *t, struct err *e)
 {
 	double need = tensor_plan_bytes(t->pl, t->nworker, t->o.gradient != GRADIENT_NONE)
-		+ sizeof(double) * t->nworker * worker_lists(t);
+		+ sizeof(double) * t->nworker * (worker_lists(t) + CONTRACTION_PACK);
 	double have = (double)memory_available(t);
 	char needed[32], available[32];
 
@@ -302,8 +302,7 @@ static bool take_worker(const struct tensor *t, struct tensor_worker *w)
 	       shared = round_up(pl->ngradient_shared);
 
 	w->entry = take_numbers(pl->nsample * lanes);
-	w->gradient_sample =
-		take_numbers((gradient ? sample + shared : 0) + pl->npack * CONTRACTION_COLUMNS);
+	w->gradient_sample = take_numbers((gradient ? sample + shared : 0) + CONTRACTION_PACK);
 	if (!w->entry || !w->gradient_sample)
 		return false;
 	w->gradient_shared = w->gradient_sample + (gradient ? sample : 0);

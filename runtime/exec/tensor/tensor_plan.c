@@ -182,9 +182,6 @@ static void list_offsets(struct tensor_plan *pl, struct tensor_term *t, uint32_t
 	x->b_column = offsets(pl, t->network, b, column, ncolumn, &x->n);
 	x->c_row = offsets(pl, t->network, x, x->leg, nrow, &same);
 	x->c_column = offsets(pl, t->network, x, column, ncolumn, &same);
-	size_t pack = x->k > x->m ? x->k : x->m;
-	pack = pack > x->n ? pack : x->n;
-	pl->npack = pl->npack > pack ? pl->npack : pack;
 }
 
 /* ---- memory ---- */

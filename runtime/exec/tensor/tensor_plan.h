@@ -11,7 +11,7 @@
 
 struct tensor_node {
 	bool by_sample;
-	bool trained; /* a weight is below it: gradients go there */
+	bool trained; /* a weight that is not frozen is below it: gradients go there */
 	uint32_t nleg;
 	const uint32_t *leg; /* edges, in the order in which they lie in memory, the last fastest */
 	size_t size;         /* entries */
@@ -37,13 +37,12 @@ struct tensor_plan {
 	bool keeps; /* tensors of all terms are kept from the forward to the backward pass */
 	/* Entries: of the engine; of a worker, by sample; of its gradients, by sample and not. */
 	size_t nshared, nsample, ngradient_sample, ngradient_shared;
-	size_t npack;
 	/* Multiplications and entries for new weights, and of a sample. */
 	double shared_work, shared_entries, sample_work, sample_entries;
 	uint32_t nsample_node; /* contractions of a sample */
 	double widest;
 	double table_entries; /* of offsets */
-	bool *depends;        /* (set.set.n) matrices that depend on weights */
+	bool *depends;        /* (set.set.n) matrices that depend on weights that are not frozen */
 };
 
 /* NULL: a tensor has more than 2^32 entries, or all orders of contraction are far too long. Of *p, whether o leaves noise channels out,

@@ -237,6 +237,16 @@ static void take_worker_lists(struct tensor *t, struct tensor_worker *w)
 	w->dthreshold = arena_alloc(&t->arena, (size_t)s->nchannel * NOISE_WORDS_MAX, sizeof(double));
 }
 
+/* Bytes of take_lists. */
+static double engine_lists(const struct tensor *t)
+{
+	const struct network_set *s = &t->pl->set;
+	double nmatrix = s->set.offset[s->set.n];
+
+	return sizeof(double) * (2.0 * t->p->nexpr + (double)s->ntransfer_entry + 2 * nmatrix)
+		+ sizeof(cplx) * (nmatrix + (double)s->set.nkept);
+}
+
 /* Numbers of take_worker_lists. */
 static double worker_lists(const struct tensor *t)
 {
@@ -271,6 +281,7 @@ static uint64_t memory_available(const struct tensor *t)
 static int check_memory(const struct tensor *t, struct err *e)
 {
 	double need = tensor_plan_bytes(t->pl, t->nworker, t->o.gradient != GRADIENT_NONE)
+		+ engine_lists(t)
 		+ sizeof(double) * t->nworker * (worker_lists(t) + CONTRACTION_PACK);
 	double have = (double)memory_available(t);
 	char needed[32], available[32];
@@ -347,10 +358,12 @@ static int tensor_open(const struct engine_problem *p, void **state, struct err 
 	t->pl = tensor_plan_new(t->p, &t->o);
 	if (!t->pl)
 		code = err_set(e, -ERR_CONFIG, "tensors of more than 2^32 entries are too large");
-	if (!code) {
+	if (!code)
 		list_matrices(t);
+	if (!code && !t->o.remote)
+		code = check_memory(t, e);
+	if (!code)
 		take_lists(t);
-	}
 	if (!code && !t->o.remote)
 		code = take_memory(t, e);
 	if (code)

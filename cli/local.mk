@@ -92,6 +92,8 @@ libcli_a_SOURCES = \
 	cli/hosts/worker_start.h \
 	cli/job/classes.c \
 	cli/job/classes.h \
+	cli/job/costly_layers.c \
+	cli/job/costly_layers.h \
 	cli/job/device_choice.c \
 	cli/job/device_choice.h \
 	cli/job/execution.c \

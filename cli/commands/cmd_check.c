@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/job/costly_layers.h"
 #include "cli/job/job.h"
 #include "cli/job/named_model.h"
 #include "cli/output/values.h"
@@ -146,16 +147,44 @@ static void text_noise(const struct program *p, struct buf *out)
 				: " for each trajectory, or exactly by the method tensor");
 }
 
-/* Where auto does not hold a state. */
+/* Layers whose gates could be fewer, where a sample takes long, or forever. */
+static void text_costly_layers(const struct program *p, double forward_flops, struct buf *out)
+{
+	struct costly_layers costly;
+
+	costly_layers_find(p, forward_flops, &costly);
+	for (unsigned k = 0; k < costly.n && k < 3; k++)
+		buf_printf(out,
+			"costly    %s: %.4g flops a sample if no two of its gates shared a qubit, as on even(w)\n",
+			costly.layer[k].path, costly.layer[k].flops);
+	if (forward_flops == INFINITY && !costly.n)
+		buf_str(out, "costly    no layer alone: see run.method in qcnn-config(5)\n");
+}
+
+/* Where auto does not hold a state, or can do neither. */
 static void text_tensors(const struct program *p, struct buf *out)
 {
+	static const double long_flops = 1e9;
+	const struct evaluator_options o = { .method = METHOD_TENSOR };
+	const struct engine_problem problem = { .program = p, .options = &o };
 	char each[MEMORY_TEXT_MAX];
 	struct tensor_summary s;
+	struct err e;
 
-	if (model_contracts(p, &s))
+	if (model_contracts(p, &s)) {
 		buf_printf(out,
 			"tensors   %.4g flops a sample, %.4g with its gradient, and %s a thread: run.method: auto contracts them, without a state\n",
 			s.forward_flops, s.gradient_flops, memory_text(s.thread_bytes, 0, each));
+		if (s.forward_flops > long_flops)
+			text_costly_layers(p, s.forward_flops, out);
+	} else if (!model_fits(p)) {
+		const char *why = engine_tensor.obstacle(&problem);
+
+		if (why || engine_tensor.check(&problem, &e))
+			buf_printf(out, "tensors   not possible: %s\n", why ? why : e.text);
+		if (!why)
+			text_costly_layers(p, INFINITY, out);
+	}
 }
 
 static void print_text(const struct program *p, const struct job *j, struct buf *out)

@@ -185,14 +185,31 @@ bool model_contracts(const struct program *p, struct tensor_summary *out)
 		&& tensor_summary(&problem, out);
 }
 
+/* *e: why not. */
+static bool state_fits(const struct program *p, struct memory_need *need, struct err *e)
+{
+	*need = (struct memory_need){ .nqubit = program_nwire(p),
+		.nstate = 1,
+		.precision = PRECISION_SINGLE,
+		.available = cpus_memory_available() };
+	return !memory_check_states(need, e);
+}
+
+bool model_fits(const struct program *p)
+{
+	struct memory_need need;
+	struct err e;
+
+	return state_fits(p, &need, &e);
+}
+
 void model_warn_large(struct diags *d, const struct program *p)
 {
-	struct memory_need need = { .nqubit = program_nwire(p), .nstate = 1, .precision = PRECISION_SINGLE,
-		.available = cpus_memory_available() };
+	struct memory_need need;
 	struct tensor_summary s;
 	struct err e;
 
-	if (memory_check_states(&need, &e)
+	if (!state_fits(p, &need, &e)
 		&& !(model_contracts(p, &s)
 			&& s.thread_bytes + s.shared_bytes <= (double)need.available))
 		diag_at(d, DIAG_LARGE_STATE, (struct span){ 0, 0, 0 }, "a state of this model does not fit this machine: it %s", e.text);

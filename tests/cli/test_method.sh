@@ -102,6 +102,35 @@ for what in asm circuit openqasm; do tap_exit 0 "--emit=$what of 64 qubits" "$QC
 tap_exit 0 "check" "$QCNN" check e64.qcnn
 tap_has out "a thread: run.method: auto contracts them, without a state" "says what tensors need"
 tap_is "$(cat err)" "" "without a warning"
+tap_ok "and of no layer that it is costly" sh -c '! grep -q "^costly" out'
+
+# costly: the first number of flops a sample in the line that begins with $1.
+costly() { sed -n "s/^$1 *\([0-9.e+]*\) flops a sample.*/\1/p" out; }
+sed 's/chain(w)/ring(w)/' e64.qcnn >ring.qcnn
+tap_exit 0 "check of a ring" "$QCNN" check ring.qcnn
+tap_has out "costly    conv[0]: " "names a layer whose gates share qubits"
+conv=$(costly 'costly    conv\[0\]:')
+tap_is "$(echo "$conv $(costly tensors)" | awk '{ print ($1 > 0 && $1 < $2 / 2) }')" 1 "with the operations of fewer gates"
+sed 's/conv2(t) on ring/conv2(t) on even/; s/layer conv {/if (len(w) < n) layer conv { param float[4] t; conv2(t) on ring(w); } else &/' ring.qcnn >even.qcnn
+"$QCNN" check even.qcnn >out 2>err
+tap_is "$(costly tensors)" "$conv" "which are those of even pairs"
+sed 's/chain(w)/ring(w)/; s/ry(each x) on q;/& cz on chain(q);/; s/zip(.*); }/zip(w[0:len(w)\/2-1], w[len(w)\/2:-1]); }/; s/w = w.*;/w = w[len(w)\/2:-1];/' \
+	e64.qcnn >halves.qcnn
+tap_exit 0 "check of halves" "$QCNN" check halves.qcnn
+tap_has out "tensors   not possible: each order of contraction that was found has tensors of more than 2^32 entries" "says why there are no tensors"
+tap_has out "costly    no layer alone: " "and that it is not one layer"
+chain 64 'ctrl(4) @ x q[0], q[1], q[2], q[3], q[4];' >wide.qcnn
+tap_exit 0 "check of a gate on five qubits" "$QCNN" check wide.qcnn
+tap_has out "tensors   not possible: a gate acts on more than 3 qubits, controls included" "names what tensors cannot"
+cat >energy.qcnn <<'END_MODEL'
+qubit[20] q;
+param float[20] t;
+ry(each t) on q; cx on chain(q);
+let h = 0;
+for int i in [0:18] { h += z(q[i])*z(q[i+1]); }
+observe h;
+END_MODEL
+tap_is "$(flops energy.qcnn | awk '{ print ($2 > 2.5 * $1 && $2 < 3.5 * $1), $3 }')" "1 1" "a model without inputs is counted for one sample"
 
 # ---- results ----
 

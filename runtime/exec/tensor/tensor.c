@@ -16,7 +16,6 @@
 
 enum {
 	QUBITS_LEAST = 16, /* with fewer, 2^n amplitudes are few: not worth looking for an order of contraction */
-	USUAL_SAMPLES = TENSOR_USUAL_SAMPLES,
 	MIB = 1 << 20,
 	ALIGNMENT = 64
 };
@@ -96,7 +95,7 @@ static const char *tensor_obstacle(const struct engine_problem *p)
 
 static int tensor_cost(const struct engine_problem *p, struct engine_cost *out)
 {
-	uint32_t n = p->nsample ? p->nsample : USUAL_SAMPLES;
+	uint32_t n = p->nsample ? p->nsample : tensor_usual_samples(p->program);
 	bool gradient = p->options->gradient != GRADIENT_NONE;
 	struct tensor_plan *pl = tensor_plan_within(p->program, p->options, n, gradient,
 		p->most > 0 ? p->most : INFINITY);
@@ -558,7 +557,9 @@ static double tensor_plain_flops(const void *state, const struct program *writte
 	const struct tensor *t = state;
 
 	(void)written;
-	return tensor_plan_flops(t->pl, USUAL_SAMPLES, t->o.gradient != GRADIENT_NONE) / USUAL_SAMPLES;
+	uint32_t n = tensor_usual_samples(written);
+
+	return tensor_plan_flops(t->pl, n, t->o.gradient != GRADIENT_NONE) / n;
 }
 
 static void tensor_count(const void *state, const struct program *written,

@@ -21,7 +21,7 @@ bool tensor_summary(const struct engine_problem *p, struct tensor_summary *out)
 {
 	struct tensor_plan *pl =
 		engine_tensor.obstacle(p) ? NULL : tensor_plan_new(p->program, p->options);
-	uint32_t n = p->nsample ? p->nsample : TENSOR_USUAL_SAMPLES;
+	uint32_t n = p->nsample ? p->nsample : tensor_usual_samples(p->program);
 	bool gradient = p->options->gradient != GRADIENT_NONE;
 
 	if (!pl)

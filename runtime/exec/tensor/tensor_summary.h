@@ -4,7 +4,11 @@
 
 #include "runtime/exec/engine.h"
 
-enum { TENSOR_USUAL_SAMPLES = 1000 }; /* of a batch, where the problem does not say */
+/* Of a batch, where the problem does not say: a model without inputs has one sample. */
+static inline uint32_t tensor_usual_samples(const struct program *p)
+{
+	return p->ninput ? 1000 : 1;
+}
 
 struct tensor_summary {
 	uint32_t batch;    /* samples that the operations are counted for */

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Plans a model again without some gates of one layer: those that join a qubit that another gate of the layer has joined before. */
+#include "cli/job/costly_layers.h"
+
+#include <stdlib.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/exec/tensor/tensor_summary.h"
+
+static bool joins(const struct apply *a, uint32_t layer)
+{
+	return a->op == APPLY_UNITARY && a->layer == layer && a->nwire > 1;
+}
+
+/* Does another gate of the layer, that is kept, join one of its qubits with others? partner: of each qubit, the gate's first wire + 1. */
+static bool is_second(const struct apply *a, uint32_t *partner)
+{
+	uint32_t least = a->wire[0], most = a->wire[0];
+
+	for (unsigned k = 1; k < a->nwire; k++) {
+		least = a->wire[k] < least ? a->wire[k] : least;
+		most = a->wire[k] > most ? a->wire[k] : most;
+	}
+	for (unsigned k = 0; k < a->nwire; k++) {
+		uint32_t w = a->wire[k], other = w == least ? most : least;
+
+		if (partner[w] && partner[w] != other + 1)
+			return true;
+	}
+	for (unsigned k = 0; k < a->nwire; k++)
+		partner[a->wire[k]] = (a->wire[k] == least ? most : least) + 1;
+	return false;
+}
+
+/* Circuit c without them, its gates in apply; their number. */
+static uint32_t thin(struct circuit_code *c, uint32_t layer, struct apply *apply)
+{
+	mem_auto uint32_t *partner = mem_alloc((size_t)c->nwire + 1, sizeof *partner);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < c->napply; i++)
+		if (!joins(&c->apply[i], layer) || !is_second(&c->apply[i], partner))
+			apply[n++] = c->apply[i];
+	uint32_t without = c->napply - n;
+	c->apply = apply;
+	c->napply = n;
+	return without;
+}
+
+static size_t count_applies(const struct program *p)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < p->ncircuit; i++)
+		n += p->circuit[i].napply;
+	return n;
+}
+
+/* Operations of a sample's outputs without them; negative: the layer has none, or its tensors are too large. */
+static double thin_flops(const struct program *p, uint32_t layer)
+{
+	const struct evaluator_options o = { .gradient = GRADIENT_NONE, .method = METHOD_TENSOR };
+	mem_auto struct circuit_code *circuit = mem_alloc(p->ncircuit, sizeof *circuit);
+	mem_auto struct apply *apply = mem_alloc(count_applies(p) + 1, sizeof *apply);
+	struct program thinned = *p;
+	struct engine_problem problem = { .program = &thinned, .options = &o };
+	struct tensor_summary s;
+	struct apply *next = apply;
+	uint32_t without = 0;
+
+	for (uint32_t i = 0; i < p->ncircuit; i++) {
+		circuit[i] = p->circuit[i];
+		without += thin(&circuit[i], layer, next);
+		next += circuit[i].napply;
+	}
+	thinned.circuit = circuit;
+	return without && tensor_summary(&problem, &s) ? s.forward_flops : -1;
+}
+
+static int by_flops(const void *a, const void *b)
+{
+	const struct costly_layer *x = a, *y = b;
+
+	return (x->flops > y->flops) - (x->flops < y->flops);
+}
+
+void costly_layers_find(const struct program *p, double forward_flops, struct costly_layers *out)
+{
+	out->n = 0;
+	for (uint32_t i = 0; i < p->nlayer && i < COSTLY_LAYERS_MAX; i++) {
+		double flops = thin_flops(p, i);
+
+		if (flops >= 0 && flops < forward_flops / 2)
+			out->layer[out->n++] = (struct costly_layer){ p->layer[i].path, flops };
+	}
+	qsort(out->layer, out->n, sizeof *out->layer, by_flops);
+}

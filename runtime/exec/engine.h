@@ -167,6 +167,8 @@ enum { ENGINES_MAX = ENGINES(ENGINE_COUNT) };
 /* The engines that evaluate batches of the problem, those first that are offered a batch first; their number. The
  * last accepts every batch. The choice depends on program, options and target alone, never on times, threads or free memory. */
 unsigned engine_choose(const struct engine_problem *p, const struct engine *out[ENGINES_MAX]);
+/* The last of these. */
+const struct engine *engine_main(const struct engine_problem *p);
 /* The method of the problem: that of its options, or the one that auto chooses. -ERR_CONFIG, with the reasons, where it is not
  * possible, or no method is. */
 int engine_method(const struct engine_problem *p, enum method *out, struct err *e);

@@ -2,24 +2,22 @@
  * Which engines evaluate a program, and why. */
 #include "runtime/exec/engine.h"
 
+#include <math.h>
+
 #include "runtime/base/arena.h"
 
 #define ENGINE(name) &engine_##name,
 static const struct engine *const engines[ENGINES_MAX] = { ENGINES(ENGINE) };
 #undef ENGINE
 
-/* The least effort of state vectors, of the program that they evaluate, alone or as a basis; negative: they are too large. */
+/* The least effort of state vectors for the program as it is, alone or as a basis; infinite: they are too large. */
 static double statevector_effort(const struct engine_problem *p)
 {
-	struct engine_problem own = *p;
 	struct engine_cost cost, basis;
-	arena_auto a = { 0 };
 
-	own.program = engine_statevector.program(p->program, p->options, &a);
-	if (engine_statevector.cost(&own, &cost))
-		return -1;
-	if (!engine_basis.obstacle(&own) && !engine_basis.cost(&own, &basis)
-		&& basis.effort < cost.effort)
+	if (engine_statevector.cost(p, &cost))
+		return INFINITY;
+	if (!engine_basis.obstacle(p) && !engine_basis.cost(p, &basis) && basis.effort < cost.effort)
 		return basis.effort;
 	return cost.effort;
 }
@@ -28,24 +26,29 @@ static double statevector_effort(const struct engine_problem *p)
  * it: a change of the method changes the last digits of results. */
 static const double TENSOR_GAIN = 4;
 
-/* The search for an order of contraction ends early where state vectors are far cheaper. */
+/* Always where whole states are too large. The search for an order of contraction ends early where state vectors are far cheaper. What these
+ * gain by light cones and as a basis takes more plans to say: it is asked last. */
 static bool tensors_pay(const struct engine_problem *p)
 {
 	arena_auto a = { 0 };
 	struct engine_problem one = *p;
-	struct engine_cost cost;
+	struct engine_cost cost, states;
+	bool large = engine_statevector.cost(p, &states);
 
 	if (!one.nsample && !p->program->ninput)
 		one.nsample = 1;
+	one.most = large ? INFINITY : states.effort / TENSOR_GAIN;
+	if (engine_tensor.cost(&one, &cost))
+		return false;
+	if (large)
+		return true;
+	if (!(cost.effort < one.most))
+		return false;
 	one.program = engine_statevector.program(p->program, p->options, &a);
-	double other = statevector_effort(&one);
-	one.program = p->program;
-	one.most = other < 0 ? 0 : other / TENSOR_GAIN;
-	return !engine_tensor.cost(&one, &cost) && (other < 0 || cost.effort < one.most);
+	return cost.effort < statevector_effort(&one) / TENSOR_GAIN;
 }
 
-/* The engine that accepts every batch of the problem. */
-static const struct engine *main_engine(const struct engine_problem *p)
+const struct engine *engine_main(const struct engine_problem *p)
 {
 	if (engine_tensor.obstacle(p))
 		return &engine_statevector;
@@ -56,7 +59,7 @@ static const struct engine *main_engine(const struct engine_problem *p)
 
 unsigned engine_choose(const struct engine_problem *p, const struct engine *out[ENGINES_MAX])
 {
-	const struct engine *main = main_engine(p);
+	const struct engine *main = engine_main(p);
 	unsigned n = 0;
 
 	if (main == &engine_statevector && !engine_basis.obstacle(p))
@@ -67,7 +70,7 @@ unsigned engine_choose(const struct engine_problem *p, const struct engine *out[
 
 int engine_cost(const struct engine_problem *p, struct engine_cost *out)
 {
-	return main_engine(p)->cost(p, out);
+	return engine_main(p)->cost(p, out);
 }
 
 unsigned engine_optimisations(const struct evaluator_options *o)
@@ -96,7 +99,7 @@ unsigned engine_uses(const struct engine_optimisation *out[OPTIMISATIONS_COUNT])
 const struct program *evaluator_program(const struct program *p, const struct evaluator_options *o,
 	struct arena *a)
 {
-	return main_engine(&(struct engine_problem){ .program = p, .options = o })->program(p, o, a);
+	return engine_main(&(struct engine_problem){ .program = p, .options = o })->program(p, o, a);
 }
 
 /* NULL: used. asked: the problem before auto chose the method. */
@@ -118,7 +121,7 @@ void engine_reasons(const struct engine_problem *p, const char *before, const ch
 	struct buf *out)
 {
 	const struct engine_optimisation *used[OPTIMISATIONS_COUNT];
-	const struct engine *main = main_engine(p);
+	const struct engine *main = engine_main(p);
 	unsigned can = engine_optimisations(p->options), n = engine_uses(used);
 	struct evaluator_options o = *p->options;
 	struct engine_problem asked = *p;

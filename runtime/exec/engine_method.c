@@ -46,10 +46,7 @@ static int check(const struct engine_problem *p, enum method m, struct err *e)
 
 static enum method chosen_method(const struct engine_problem *p)
 {
-	const struct engine *engine[ENGINES_MAX];
-	unsigned n = engine_choose(p, engine);
-
-	return engine[n - 1] == &engine_tensor ? METHOD_TENSOR : METHOD_STATEVECTOR;
+	return engine_main(p) == &engine_tensor ? METHOD_TENSOR : METHOD_STATEVECTOR;
 }
 
 int engine_method(const struct engine_problem *p, enum method *out, struct err *e)

@@ -82,6 +82,10 @@ tap_exit 0 "unless tensors are asked for" "$QCNN" compile --emit=plan --method=t
 tap_has out "networks   1, of " "which have another plan"
 tap_ok "auto takes tensors for 16 qubits" test -n "$(flops e16.qcnn)"
 tap_is "$(flops --method=tensor e16.qcnn)" "$(flops e16.qcnn)" "auto, which searches no further than state vectors are cheaper, finds the same orders"
+# Light cones of few qubits, which state vectors could hold.
+printf 'qubit[100] q; param float[100] t; ry(each t) on q; for int i in [0:2:98] { cx q[i], q[i + 1]; } observe z(q);\n' >cones.qcnn
+tap_exit 0 "the plan of small light cones of a large circuit" "$QCNN" compile --emit=plan cones.qcnn
+tap_has out "networks   " "is that of tensors"
 # Gates between distant qubits: each order of contraction has tensors of more entries than a double counts.
 awk 'BEGIN {
 	n = 700

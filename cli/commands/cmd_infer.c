@@ -521,6 +521,7 @@ static int evaluate(struct inference *f)
 	if (status)
 		return status;
 	execution_say_trajectories(f->cli, f->weights->program, &o);
+	execution_say_long(f->cli, f->weights->program, p->part.nrow, &o, "the evaluation");
 	o.remote = remote != NULL;
 	if (remote)
 		o.nthread = 1;

@@ -251,6 +251,8 @@ static int open_evaluator(struct running *r, enum emit what)
 		device_choose(&w, r->program, r->nsample, &eo, reason);
 	if (!code)
 		execution_say_trajectories(r->cli, r->program, &eo);
+	if (!code)
+		execution_say_long(r->cli, r->program, r->nsample, &eo, "the evaluation");
 	if (!code && *reason)
 		cli_detail(r->cli, "computing on the device %s: %s", execution_device(&eo), reason);
 	status = code ? cli_fail(r->cli, &e) : open_cluster(r, &eo, what);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/config/aliases.h"
+#include "cli/output/values.h"
 #include "runtime/base/buf.h"
 #include "runtime/base/system/cpus.h"
 #include "runtime/base/system/resource_limits.h"
@@ -249,6 +250,28 @@ void execution_say_trajectories(const struct cli *c, const struct program *p,
 	else if (o->trajectories && o->trajectories != TRAJECTORIES_NONE)
 		cli_note(c,
 			"the model has no noise channels, so the number of trajectories has no effect");
+}
+
+void execution_say_long(const struct cli *c, const struct program *p, uint32_t nsample,
+	const struct evaluator_options *o, const char *what)
+{
+	/* Of the usual rate of single precision: double, and factors of tensors that do not fit into caches. */
+	static const double tensor_share = 0.1, long_seconds = 10;
+	const struct engine_problem problem = { .program = p, .options = o, .nsample = nsample };
+	buf_auto text = BUF_INIT;
+	struct engine_cost cost;
+
+	if (o->method != METHOD_TENSOR || engine_tensor.obstacle(&problem)
+		|| engine_tensor.cost(&problem, &cost))
+		return;
+	double flops = cost.flops * nsample,
+	       seconds = flops / (1e9 * tensor_share * o->target->usual_gflop_s * o->nthread);
+	if (seconds < long_seconds)
+		return;
+	duration_print(seconds, &text);
+	cli_note(c,
+		"%s takes %.2g operations on tensors, about %s here; `qcnn check` names the layers that make them many",
+		what, flops, text.data);
 }
 
 const char *execution_device(const struct evaluator_options *o) { return o->target->device; }

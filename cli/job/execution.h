@@ -39,6 +39,9 @@ uint32_t execution_trajectories(uint64_t given);
  * without. */
 void execution_say_trajectories(const struct cli *c, const struct program *p,
 	const struct evaluator_options *o);
+/* On stderr: how long what ("a step") of nsample samples is expected to take on this machine, where tensors need 10 seconds or more. */
+void execution_say_long(const struct cli *c, const struct program *p, uint32_t nsample,
+	const struct evaluator_options *o, const char *what);
 /* The resolved words, as weights.bin records them. */
 struct config_resolved execution_resolved(const struct evaluator_options *o);
 const char *execution_device(const struct evaluator_options *o);

@@ -146,3 +146,15 @@ void values_csv(const struct values *v, struct buf *out)
 		buf_char(out, '\n');
 	}
 }
+
+void duration_print(double seconds, struct buf *out)
+{
+	if (seconds < 1)
+		buf_printf(out, "%.3g ms", 1e3 * seconds);
+	else if (seconds < 600)
+		buf_printf(out, "%.3g s", seconds);
+	else if (seconds < 36000)
+		buf_printf(out, "%.0f min", seconds / 60);
+	else
+		buf_printf(out, "%.3g h", seconds / 3600);
+}

@@ -26,3 +26,6 @@ void values_csv(const struct values *v, struct buf *out);
 
 /* "conv[0].t[3]": the path of weight k. */
 void weight_path(const struct program *p, uint32_t k, struct buf *out);
+
+/* "12.3 ms", "5 min", "11 h". */
+void duration_print(double seconds, struct buf *out);

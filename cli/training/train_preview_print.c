@@ -7,6 +7,7 @@
 
 #include "cli/hosts/cluster_plan.h"
 #include "cli/job/record.h"
+#include "cli/output/values.h"
 #include "runtime/base/json.h"
 #include "runtime/base/system/cpus.h"
 #include "runtime/exec/statevector/state_memory.h"
@@ -100,18 +101,6 @@ void preview_json(const struct preview *p, struct buf *out)
 	buf_char(out, '\n');
 }
 
-static void print_duration(struct buf *out, double seconds)
-{
-	if (seconds < 1)
-		buf_printf(out, "%.3g ms", 1e3 * seconds);
-	else if (seconds < 600)
-		buf_printf(out, "%.3g s", seconds);
-	else if (seconds < 36000)
-		buf_printf(out, "%.0f min", seconds / 60);
-	else
-		buf_printf(out, "%.3g h", seconds / 3600);
-}
-
 /* Who would compute, with the measured steps behind them. */
 static void print_workers(struct coordinator *c, struct buf *out)
 {
@@ -158,10 +147,10 @@ void preview_text(const struct preview *p, struct buf *out)
 	buf_printf(out, "memory    %s used, %s available\n", memory_text((double)p->memory, 0, taken),
 		memory_text((double)cpus_memory_available(), 0, free_text));
 	buf_str(out, "time      ");
-	print_duration(out, p->step_seconds);
+	duration_print(p->step_seconds, out);
 	buf_printf(out, " a step (%llu measured), ", (unsigned long long)p->nstep);
-	print_duration(out, p->epoch_seconds);
+	duration_print(p->epoch_seconds, out);
 	buf_str(out, j->validation.nrow ? " an epoch with its validation, " : " an epoch, ");
-	print_duration(out, all_seconds(p));
+	duration_print(all_seconds(p), out);
 	buf_str(out, " in total\n");
 }

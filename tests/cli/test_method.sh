@@ -115,6 +115,14 @@ tap_exit 0 "check of a ring" "$QCNN" check ring.qcnn
 tap_has out "costly    conv[0]: " "names a layer whose gates share qubits"
 conv=$(costly 'costly    conv\[0\]:')
 tap_is "$(echo "$conv $(costly tensors)" | awk '{ print ($1 > 0 && $1 < $2 / 2) }')" 1 "with the operations of fewer gates"
+"$QCNN" run --data=x64.csv --threads=1 --isa=baseline ring.qcnn >ring.out 2>ring.err &
+ring=$!
+tap_ok "an evaluation that takes long says so before it begins" \
+	tap_until 'grep -q "the evaluation takes .* operations on tensors, about .*; .qcnn check. names the layers" ring.err'
+kill "$ring"
+wait "$ring" 2>/dev/null
+"$QCNN" run --data=x64.csv e64.qcnn >out 2>err
+tap_ok "and one of seconds does not" sh -c '! grep -q "operations on tensors" err'
 sed 's/conv2(t) on ring/conv2(t) on even/; s/layer conv {/if (len(w) < n) layer conv { param float[4] t; conv2(t) on ring(w); } else &/' ring.qcnn >even.qcnn
 "$QCNN" check even.qcnn >out 2>err
 tap_is "$(costly tensors)" "$conv" "which are those of even pairs"

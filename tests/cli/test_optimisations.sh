@@ -170,7 +170,7 @@ for n in 62 1100; do
 	sed "s/n = 24/n = $n/" one.qcnn >many.qcnn
 	awk -v n=$n 'BEGIN { for (k = 0; k < n; k++) printf "x%d,", k; print "y"
 		for (s = 0; s < 10; s++) { for (k = 0; k < n; k++) printf "0.%d,", (s + k) % 10; print s % 2 } }' >many.csv
-	tap_exit 0 "$n qubits" "$QCNN" train --no-progress --fresh --set model.file=many.qcnn --set data.train=many.csv -o w.bin pairs.yaml
+	tap_exit 0 "$n qubits" "$QCNN" train --no-progress --fresh --set run.method=statevector --set model.file=many.qcnn --set data.train=many.csv -o w.bin pairs.yaml
 	tap_ok "what is used" grep -q "exact optimisations: light_cone: 1 circuit of at most 2 qubits instead of one of $n; heisen.* in every batch$" err
 	tap_is "$(operations flops_without)" "" "and no number that nobody knows"
 done

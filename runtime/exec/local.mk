@@ -89,8 +89,11 @@ libexec_a_SOURCES = \
 	runtime/exec/tensor/noise_channel.c \
 	runtime/exec/tensor/noise_channel.h \
 	runtime/exec/tensor/tensor.c \
+	runtime/exec/tensor/tensor.h \
+	runtime/exec/tensor/tensor_memory.c \
 	runtime/exec/tensor/tensor_plan.c \
 	runtime/exec/tensor/tensor_plan.h \
 	runtime/exec/tensor/tensor_summary.c \
 	runtime/exec/tensor/tensor_summary.h \
+	runtime/exec/tensor/tensor_units.c \
 	runtime/exec/tensor/transfer_matrix.c

@@ -2,6 +2,7 @@
  * What /proc, /sys, OpenMP and the processor say about this machine. */
 #include "runtime/base/system/cpus.h"
 
+#include <math.h>
 #include <omp.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -259,4 +260,21 @@ const char *cpus_model(void)
 	name = system_line("/proc/cpuinfo", "model name", text) ? strchr(text, ':') : NULL;
 	snprintf(model, sizeof model, "%s", name && name[1] ? name + 2 : "unknown");
 	return model;
+}
+
+const char *memory_text(double factor, unsigned exponent, char text[MEMORY_TEXT_MAX])
+{
+	static const char *const unit[] = { "bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	double size = exponent < 200 ? ldexp(factor, (int)exponent) : HUGE_VAL;
+	unsigned k = 0;
+
+	while (size >= 1024 && k + 1 < sizeof unit / sizeof *unit) {
+		size /= 1024;
+		k++;
+	}
+	if (size >= 1024)
+		snprintf(text, MEMORY_TEXT_MAX, "2^%.0f bytes", exponent + log2(factor));
+	else
+		snprintf(text, MEMORY_TEXT_MAX, k ? "%.1f %s" : "%.0f %s", size, unit[k]);
+	return text;
 }

@@ -22,6 +22,9 @@ unsigned cpus_thread_limit(void);            /* OMP_THREAD_LIMIT, else more than
 /* Memory that can still be taken, bytes: the smaller of MemAvailable and what
  * the cgroup leaves, and no more than half of what addresses reach. */
 uint64_t cpus_memory_available(void);
+enum { MEMORY_TEXT_MAX = 32 };
+/* 2^exponent * factor bytes: "32.0 GiB", or "2^103 bytes" where no unit is usual. */
+const char *memory_text(double factor, unsigned exponent, char text[MEMORY_TEXT_MAX]);
 /* Memory of the machine; the tightest cgroup limit, 0 when there is none. */
 uint64_t cpus_memory_total(void);
 uint64_t cpus_memory_limit(void);

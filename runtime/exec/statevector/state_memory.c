@@ -1,28 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Prints sizes, and refuses states that do not fit into memory. */
+ * Refuses states that do not fit into memory. */
 #include "runtime/exec/statevector/state_memory.h"
 
 #include <math.h>
 #include <stdio.h>
 
 enum { EXACT_QUBITS_MAX = 50 };
-
-const char *memory_text(double factor, unsigned exponent, char text[MEMORY_TEXT_MAX])
-{
-	static const char *const unit[] = { "bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
-	double size = exponent < 200 ? ldexp(factor, (int)exponent) : HUGE_VAL;
-	unsigned k = 0;
-
-	while (size >= 1024 && k + 1 < sizeof unit / sizeof *unit) {
-		size /= 1024;
-		k++;
-	}
-	if (size >= 1024)
-		snprintf(text, MEMORY_TEXT_MAX, "2^%.0f bytes", exponent + log2(factor));
-	else
-		snprintf(text, MEMORY_TEXT_MAX, k ? "%.1f %s" : "%.0f %s", size, unit[k]);
-	return text;
-}
 
 /* fits: qubits of the largest state for which there is room; 0: not said. */
 static int refuse(const struct memory_need *n, const char *needed, unsigned fits, struct err *e)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include "runtime/base/system/cpus.h"
 #include "runtime/exec/statevector/plan/plan.h"
 
 struct memory_need {
@@ -11,11 +12,6 @@ struct memory_need {
 	uint64_t available;
 	unsigned sharers; /* workers that have as much each; 0: not known */
 };
-
-enum { MEMORY_TEXT_MAX = 32 };
-
-/* 2^exponent * factor bytes: "32.0 GiB", or "2^103 bytes" where no unit is usual. */
-const char *memory_text(double factor, unsigned exponent, char text[MEMORY_TEXT_MAX]);
 
 /* Do that many states fit, whatever comes on top?  Also right where 2^n overflows. */
 int memory_check_states(const struct memory_need *n, struct err *e);

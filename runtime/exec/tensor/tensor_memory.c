@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Memory of the tensor engine: what it takes, checked before anything is taken. */
+#include "runtime/exec/tensor/tensor.h"
+
+#include <stdlib.h>
+
+#include "runtime/base/system/cpus.h"
+#include "runtime/base/system/resource_limits.h"
+
+enum { ALIGNMENT = 64 };
+
+void tensor_take_lists(struct tensor *t)
+{
+	const struct network_set *s = &t->pl->set;
+	size_t nmatrix = s->set.offset[s->set.n], nexpr = t->p->nexpr;
+
+	t->value = arena_alloc(&t->arena, nexpr, sizeof(double));
+	t->u = arena_alloc(&t->arena, nmatrix, sizeof(cplx));
+	t->kept = arena_alloc(&t->arena, s->set.nkept, sizeof(cplx));
+	t->transfer = arena_alloc(&t->arena, s->ntransfer_entry, sizeof(double));
+	t->anti_hermitian = arena_alloc(&t->arena, nmatrix, sizeof(double));
+	t->pauli_gradient = arena_alloc(&t->arena, nmatrix, sizeof(double));
+	t->dexpr = arena_alloc(&t->arena, nexpr, sizeof(double));
+	t->worker = arena_alloc(&t->arena, t->nworker, sizeof *t->worker);
+}
+
+static void take_worker_lists(struct tensor *t, struct tensor_worker *w)
+{
+	const struct network_set *s = &t->pl->set;
+	size_t nmatrix = s->set.offset[s->set.n], nexpr = t->p->nexpr, lanes = t->pl->lanes;
+
+	w->transfer = arena_alloc(&t->arena, t->nsample_entry * lanes, sizeof(double));
+	w->dtransfer = arena_alloc(&t->arena, t->nsample_entry * lanes, sizeof(double));
+	w->dtransfer_shared = arena_alloc(&t->arena, s->ntransfer_entry, sizeof(double));
+	w->value = arena_alloc(&t->arena, nexpr * lanes, sizeof(double));
+	w->u = arena_alloc(&t->arena, nmatrix * lanes, sizeof(cplx));
+	w->read = arena_alloc(&t->arena, s->nterm * lanes, sizeof(double));
+	w->dread = arena_alloc(&t->arena, s->nterm * lanes, sizeof(double));
+	w->anti_hermitian = arena_alloc(&t->arena, nmatrix, sizeof(double));
+	w->anti_hermitian_sample = arena_alloc(&t->arena, nmatrix, sizeof(double));
+	w->pauli_gradient = arena_alloc(&t->arena, nmatrix, sizeof(double));
+	w->dexpr = arena_alloc(&t->arena, nexpr, sizeof(double));
+	w->dthreshold = arena_alloc(&t->arena, (size_t)s->nchannel * NOISE_WORDS_MAX, sizeof(double));
+}
+
+/* Bytes of take_lists. */
+static double engine_lists(const struct tensor *t)
+{
+	const struct network_set *s = &t->pl->set;
+	double nmatrix = s->set.offset[s->set.n];
+
+	return sizeof(double) * (2.0 * t->p->nexpr + (double)s->ntransfer_entry + 2 * nmatrix)
+		+ sizeof(cplx) * (nmatrix + (double)s->set.nkept);
+}
+
+/* Numbers of take_worker_lists. */
+static double worker_lists(const struct tensor *t)
+{
+	const struct network_set *s = &t->pl->set;
+	double nmatrix = s->set.offset[s->set.n], nexpr = t->p->nexpr;
+
+	return t->pl->lanes * (2 * (double)t->nsample_entry + nexpr + 2 * nmatrix + 2.0 * s->nterm)
+		+ (double)s->ntransfer_entry + 3 * nmatrix + nexpr
+		+ (double)s->nchannel * NOISE_WORDS_MAX;
+}
+
+static uint64_t memory_available(const struct tensor *t)
+{
+	uint64_t machine = cpus_memory_available(), process = ulimit_address_space(t->nworker);
+
+	if (t->o.memory_limit)
+		return t->o.memory_limit;
+	return process < machine ? process : machine;
+}
+
+int tensor_check_memory(const struct tensor *t, struct err *e)
+{
+	double need = tensor_plan_bytes(t->pl, t->nworker, t->o.gradient != GRADIENT_NONE)
+		+ engine_lists(t)
+		+ sizeof(double) * t->nworker * (worker_lists(t) + CONTRACTION_PACK);
+	double have = (double)memory_available(t);
+	char needed[MEMORY_TEXT_MAX], available[MEMORY_TEXT_MAX];
+
+	if (need <= have)
+		return 0;
+	return err_set(e, -ERR_CONFIG,
+		"the tensors of %u thread%s need %s, the largest of %.4g entries, %s available%s",
+		t->nworker, t->nworker == 1 ? "" : "s", memory_text(need, 0, needed), t->pl->widest,
+		memory_text(have, 0, available),
+		t->nworker == 1 ? "" : "; fewer threads (--threads) need less");
+}
+
+/* Numbers from the start of a cache line on; *at may be NULL. */
+static double *take_numbers(size_t n)
+{
+	void *at = NULL;
+
+	return posix_memalign(&at, ALIGNMENT, (n + 1) * sizeof(double)) ? NULL : at;
+}
+
+static size_t round_up(size_t n) { return (n + 7) / 8 * 8; }
+
+static bool take_worker(const struct tensor *t, struct tensor_worker *w)
+{
+	const struct tensor_plan *pl = t->pl;
+	bool gradient = t->o.gradient != GRADIENT_NONE;
+	size_t lanes = pl->lanes, sample = round_up(pl->ngradient_sample * lanes),
+	       shared = round_up(pl->ngradient_shared);
+
+	w->entry = take_numbers(pl->nsample * lanes);
+	w->gradient_sample = take_numbers((gradient ? sample + shared : 0) + CONTRACTION_PACK);
+	if (!w->entry || !w->gradient_sample)
+		return false;
+	w->gradient_shared = w->gradient_sample + (gradient ? sample : 0);
+	w->pack = w->gradient_shared + (gradient ? shared : 0);
+	return true;
+}
+
+void tensor_free_memory(struct tensor *t)
+{
+	for (unsigned k = 0; k < t->nworker && t->worker; k++) {
+		free(t->worker[k].entry);
+		free(t->worker[k].gradient_sample);
+		t->worker[k].entry = t->worker[k].gradient_sample = NULL;
+	}
+	free(t->entry);
+	t->entry = NULL;
+}
+
+int tensor_take_memory(struct tensor *t, struct err *e)
+{
+	int code = t->taken ? 0 : tensor_check_memory(t, e);
+	bool good = true;
+
+	if (code || t->taken)
+		return code;
+	tensor_plan_offsets(t->pl);
+	t->entry = take_numbers(t->pl->nshared);
+	for (unsigned k = 0; k < t->nworker; k++)
+		good = take_worker(t, &t->worker[k]) && good;
+	if (!good || !t->entry) {
+		tensor_free_memory(t);
+		return err_set(e, -ERR_CONFIG, "no memory for the tensors of %u thread%s",
+			t->nworker, t->nworker == 1 ? "" : "s");
+	}
+	for (unsigned k = 0; k < t->nworker; k++)
+		take_worker_lists(t, &t->worker[k]);
+	t->taken = true;
+	if (t->weighted)
+		tensor_make_shared(t);
+	return 0;
+}

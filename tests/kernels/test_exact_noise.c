@@ -228,17 +228,6 @@ static void simulate(const struct program *p, const double *weight, const double
 
 /* ---- the engine ---- */
 
-static int given_gradients(void *ctx, uint32_t sample, const double *readout, double *dreadout,
-	double *head)
-{
-	const uint32_t *n = ctx;
-
-	(void)readout, (void)head;
-	for (uint32_t k = 0; dreadout && k < *n; k++)
-		dreadout[k] = 1 + 0.5 * k - 0.25 * sample;
-	return 0;
-}
-
 /* The sum whose gradient that is. */
 static double loss_of(const double *readout, uint32_t n)
 {

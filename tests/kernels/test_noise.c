@@ -24,17 +24,6 @@ struct setting {
 	uint64_t key;
 };
 
-static int unit_gradients(void *ctx, uint32_t sample, const double *readout, double *dreadout,
-	double *head)
-{
-	const uint32_t *n = ctx;
-
-	(void)readout, (void)head;
-	for (uint32_t k = 0; dreadout && k < *n; k++)
-		dreadout[k] = 1 + 0.5 * k - 0.25 * sample;
-	return 0;
-}
-
 enum { SAMPLES = 3, NUMBERS_MAX = 64 };
 
 struct result {
@@ -67,7 +56,7 @@ static struct result evaluate(const struct program *p, const struct setting *s, 
 		code = evaluator_weights(ev, weight, &e);
 	if (!code) {
 		evaluator_draws(ev, s->key, 5);
-		evaluator_prepare(ev, &b, s->gradient != GRADIENT_NONE, unit_gradients, &nreadout,
+		evaluator_prepare(ev, &b, s->gradient != GRADIENT_NONE, given_gradients, &nreadout,
 			r.readout);
 		code = evaluator_run(ev, pool, r.gradient, &e);
 	}

@@ -94,17 +94,17 @@ noinst_LIBRARIES += libcontraction_base.a
 kernel_libs += libcontraction_base.a
 libcontraction_base_a_SOURCES = runtime/exec/tensor/contract_tmpl.c
 libcontraction_base_a_CPPFLAGS = $(AM_CPPFLAGS) -DKERNEL=base -DVECTOR_BYTES=16
-libcontraction_base_a_CFLAGS = $(kernels_CFLAGS) -Wno-psabi
+libcontraction_base_a_CFLAGS = $(kernels_CFLAGS) -O2 -Wno-psabi
 
 if X86_KERNELS
 noinst_LIBRARIES += libcontraction_avx2.a libcontraction_avx512.a
 kernel_libs += libcontraction_avx2.a libcontraction_avx512.a
 libcontraction_avx2_a_SOURCES = runtime/exec/tensor/contract_tmpl.c
 libcontraction_avx2_a_CPPFLAGS = $(AM_CPPFLAGS) -DKERNEL=avx2 -DVECTOR_BYTES=32
-libcontraction_avx2_a_CFLAGS = $(fused_CFLAGS) $(AVX2_CFLAGS) -Wno-psabi
+libcontraction_avx2_a_CFLAGS = $(fused_CFLAGS) $(AVX2_CFLAGS) -O2 -Wno-psabi
 libcontraction_avx512_a_SOURCES = runtime/exec/tensor/contract_tmpl.c
 libcontraction_avx512_a_CPPFLAGS = $(AM_CPPFLAGS) -DKERNEL=avx512 -DVECTOR_BYTES=64
-libcontraction_avx512_a_CFLAGS = $(fused_CFLAGS) $(AVX512_CFLAGS) -Wno-psabi
+libcontraction_avx512_a_CFLAGS = $(fused_CFLAGS) $(AVX512_CFLAGS) -O2 -Wno-psabi
 endif
 
 if NEON_KERNELS
@@ -112,5 +112,5 @@ noinst_LIBRARIES += libcontraction_neon.a
 kernel_libs += libcontraction_neon.a
 libcontraction_neon_a_SOURCES = runtime/exec/tensor/contract_tmpl.c
 libcontraction_neon_a_CPPFLAGS = $(AM_CPPFLAGS) -DKERNEL=neon -DVECTOR_BYTES=16
-libcontraction_neon_a_CFLAGS = $(fused_CFLAGS) -Wno-psabi
+libcontraction_neon_a_CFLAGS = $(fused_CFLAGS) -O2 -Wno-psabi
 endif

@@ -71,7 +71,7 @@ static int print_tensor_plan(struct cli *c, const struct program *p,
 			"--measure, --gpu, --machine and --link are for plans of the method statevector");
 	if (!tensor_summary(&problem, &s))
 		return cli_error(c, -ERR_CONFIG, "the tensors of the program are too large");
-	execution_reasons(p, problem.nsample, eo, "engine     ", "\n", out);
+	engine_reasons(&problem, "engine     ", "\n", out);
 	tensor_summary_print(&problem, &s, out);
 	return 0;
 }
@@ -115,7 +115,8 @@ static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 	if (!code)
 		code = link_limits(o->value[OPT_LINK], w.split > 1, &limits, &e);
 	if (!code) {
-		execution_reasons(p, 0, &eo, "engine     ", "\n", out);
+		engine_reasons(&(struct engine_problem){ .program = p, .options = &eo },
+			"engine     ", "\n", out);
 		plan_print(pl, &limits, options_count(o, OPT_PLAN_BATCH), out);
 	}
 	plan_free(pl);

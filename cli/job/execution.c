@@ -102,13 +102,6 @@ int execution_method(const struct execution_words *w, const struct program *p, u
 	return 0;
 }
 
-void execution_reasons(const struct program *p, uint32_t nsample, const struct evaluator_options *o,
-	const char *before, const char *after, struct buf *out)
-{
-	engine_reasons(&(struct engine_problem){ .program = p, .options = o, .nsample = nsample },
-		before, after, out);
-}
-
 int execution_here(const struct execution_words *w, const struct evaluator_options *o, struct err *e)
 {
 	return check_target(w->device, o->target, false, e);
@@ -224,12 +217,12 @@ static bool could_be_exact(const struct program *p, const struct evaluator_optio
 {
 	static const double quick_flops = 1e9;
 	struct evaluator_options tensors = *o;
-	struct engine_problem problem = { .program = p, .options = &tensors };
+	struct engine_problem problem = { .program = p, .options = &tensors, .most = quick_flops };
 	struct engine_cost cost;
 
 	tensors.method = METHOD_TENSOR;
 	return o->method_chosen && !engine_tensor.obstacle(&problem)
-		&& !engine_tensor.cost(&problem, &cost) && cost.flops < quick_flops;
+		&& !engine_tensor.cost(&problem, &cost);
 }
 
 void execution_say_trajectories(const struct cli *c, const struct program *p,

@@ -22,9 +22,6 @@ int execution_options(const struct execution_words *w, struct evaluator_options 
  * any. -ERR_CONFIG where it is not possible, or no method is. */
 int execution_method(const struct execution_words *w, const struct program *p, uint32_t nsample,
 	struct evaluator_options *o, struct err *e);
-/* engine_reasons. */
-void execution_reasons(const struct program *p, uint32_t nsample, const struct evaluator_options *o,
-	const char *before, const char *after, struct buf *out);
 /* With plan_alone, call it before computing on this machine after all: -ERR_CONFIG if the device cannot be used. */
 int execution_here(const struct execution_words *w, const struct evaluator_options *o, struct err *e);
 /* Check that n threads can run here: 0, or -ERR_USAGE. An evaluator would use fewer. */

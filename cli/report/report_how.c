@@ -10,6 +10,7 @@
 
 #include "runtime/base/order.h"
 #include "runtime/base/system/cpus.h"
+#include "runtime/exec/engine.h"
 #include "runtime/exec/statevector/split/split.h"
 #include "runtime/log/svg.h"
 
@@ -116,8 +117,10 @@ static void machine(const struct train_report *p, struct buf *out)
 		row("GPUs exchanged by", x->rank->way, out);
 	buf_clear(&b);
 	row("method", method_name(x->method), out);
-	execution_reasons(j->program, train_batch_size(j), x, "<tr><th>engine</th><td>",
-		"</td></tr>\n", out);
+	engine_reasons(&(struct engine_problem){ .program = j->program,
+			       .options = x,
+			       .nsample = train_batch_size(j) },
+		"<tr><th>engine</th><td>", "</td></tr>\n", out);
 	optimisation_use_text(&p->job->optimisations, &b);
 	row("exact optimisations",
 		b.len ? b.data : "none that reduced the number of operations by 5 % or more", out);

@@ -10,6 +10,7 @@
 #include "cli/output/values.h"
 #include "runtime/base/json.h"
 #include "runtime/base/system/cpus.h"
+#include "runtime/exec/engine.h"
 #include "runtime/exec/statevector/state_memory.h"
 #include "runtime/net/cluster/coordinator.h"
 
@@ -47,7 +48,10 @@ static json_t *data_json(const struct preview *p)
 static void engines_of(const struct train_job *j, const char *before, const char *after,
 	struct buf *out)
 {
-	execution_reasons(j->program, train_batch_size(j), &j->exec, before, after, out);
+	engine_reasons(&(struct engine_problem){ .program = j->program,
+			       .options = &j->exec,
+			       .nsample = train_batch_size(j) },
+		before, after, out);
 }
 
 /* A text for each engine: what is expected of it, or why it is not used. */

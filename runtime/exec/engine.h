@@ -167,14 +167,14 @@ enum { ENGINES_MAX = ENGINES(ENGINE_COUNT) };
 /* The engines that evaluate batches of the problem, those first that are offered a batch first; their number. The
  * last accepts every batch. The choice depends on program, options and target alone, never on times, threads or free memory. */
 unsigned engine_choose(const struct engine_problem *p, const struct engine *out[ENGINES_MAX]);
-/* The last of these. */
+/* The last of these, whose method it is. */
 const struct engine *engine_main(const struct engine_problem *p);
 /* The method of the problem: that of its options, or the one that auto chooses. -ERR_CONFIG, with the reasons, where it is not
  * possible, or no method is. */
 int engine_method(const struct engine_problem *p, enum method *out, struct err *e);
 /* Adds to the text of *e, an error of the method that auto has chosen, why the other one is not possible, where it is not. */
 void engine_method_explain(const struct engine_problem *p, struct err *e);
-/* What a sample takes by the last of them, which accepts every batch. */
+/* What a sample takes by engine_main. */
 int engine_cost(const struct engine_problem *p, struct engine_cost *out);
 /* The exact optimisations of options->optimisations that it can make use of. */
 unsigned engine_optimisations(const struct evaluator_options *o);

@@ -95,13 +95,14 @@ tap_is $? 65 "a million physical qubits"
 tap_has err 'physical.qasm:4098:3' "are too many"
 tap_has err '1 error' "and nothing else is reported"
 
-# Text, compilation and plan of 100,000 gates take time in proportion: two thirds of a second of a processor.
+# Text, compilation, plan and the search for a contraction of 100,000 gates take time in proportion: 1.4 s of a processor, four
+# times that under the sanitizers. A quadratic step takes minutes.
 awk 'BEGIN {
 	print "OPENQASM 2.0;\nqreg q[20];\ncreg c[20];"
 	for (i = 0; i < 50000; i++)
 		print "U(pi/" i + 1 "," i / 7 ",0) q[" i % 20 "];\nCX q[" i % 20 "],q[" (i + 1 + i % 19) % 20 "];"
 	print "measure q -> c;"
 }' >long.qasm
-(ulimit -t 5 && "$QCNN" check long.qasm) >out 2>err
+(ulimit -t 20 && "$QCNN" check long.qasm) >out 2>err
 tap_result $? "100,000 gates"
 tap_done

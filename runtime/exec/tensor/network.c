@@ -671,7 +671,7 @@ static void fill_probe(struct builder *b, unsigned k)
 	for (uint32_t i = 0; i < b->p->nexpr; i++)
 		if (b->p->expr[i].cls != VALUE_CONSTANT)
 			value[i] = 1 + rng_uniform(0, RNG_PROBE, i, k);
-	pr->u = arena_alloc(b->a, b->s->set.offset[b->s->set.n], sizeof *pr->u);
+	pr->u = arena_alloc(&b->scratch, b->s->set.offset[b->s->set.n], sizeof *pr->u);
 	pr->transfer = arena_alloc(&b->scratch, b->s->ntransfer, sizeof *pr->transfer);
 	matrix_build(&b->s->set, value, VALUE_CONSTANT, VALUE_SAMPLE, NULL, pr->u, NULL);
 }
@@ -687,11 +687,29 @@ static void list_matrices(struct builder *b)
 	matrix_places(&b->s->set, b->a);
 }
 
+/* Of terms first to end - 1. */
+static bool build_networks(struct builder *b, uint32_t first, uint32_t end,
+	bool (*take)(void *ctx, uint32_t term), void *ctx)
+{
+	mem_auto struct cone *cone = mem_alloc(end + 1, sizeof *cone);
+	bool good = true;
+
+	for (uint32_t k = first; k < end; k++)
+		find_cone(b, &b->s->term[k], &cone[k]);
+	list_matrices(b);
+	for (unsigned k = 0; k < PROBES; k++)
+		fill_probe(b, k);
+	for (uint32_t k = first; k < end && good; k++) {
+		build_network(b, &b->s->term[k], &cone[k]);
+		good = take(ctx, k);
+	}
+	return good;
+}
+
 bool network_build(struct network_set *s, const struct program *p, bool noisy, struct arena *a,
 	bool (*take)(void *ctx, uint32_t term), void *ctx)
 {
 	mem_auto struct builder *b = mem_alloc(1, sizeof *b);
-	bool good = true;
 
 	b->s = s;
 	b->a = a;
@@ -706,18 +724,12 @@ bool network_build(struct network_set *s, const struct program *p, bool noisy, s
 		b->ndef++;
 	}
 	list_channels(b);
-	mem_auto struct cone *cone = mem_alloc(s->nterm + 1, sizeof *cone);
-	for (uint32_t k = 0; k < s->nterm; k++)
-		find_cone(b, &s->term[k], &cone[k]);
-	list_matrices(b);
 	b->zero = arena_alloc(&b->scratch,
 		(size_t)(p->nweight > p->ninput ? p->nweight : p->ninput) + 1, sizeof *b->zero);
-	for (unsigned k = 0; k < PROBES; k++)
-		fill_probe(b, k);
-	for (uint32_t k = 0; k < s->nterm && good; k++) {
-		build_network(b, &s->term[k], &cone[k]);
-		good = take(ctx, k);
-	}
+	/* The first by itself: most searches that end early end there. */
+	uint32_t first = s->nterm > 0;
+	bool good = build_networks(b, 0, first, take, ctx)
+		&& (first == s->nterm || build_networks(b, first, s->nterm, take, ctx));
 	arena_release(&b->scratch);
 	return good;
 }

@@ -88,8 +88,8 @@ struct network_set {
 
 /* NULL: network_build can. Otherwise why not, as a phrase. noisy: noise channels are not left out. */
 const char *network_obstacle(const struct program *p, bool noisy);
-/* Of a program without obstacle; everything lives in a. take is called for each term whose network is made, after all else of *s: if
- * it returns false, there are no more, and the result is false. */
+/* Of a program without obstacle; everything lives in a. take is called for each term whose network is made, after all that it refers
+ * to: if it returns false, there are no more, and the result is false. Later terms may add matrices to s->set. */
 bool network_build(struct network_set *s, const struct program *p, bool noisy, struct arena *a,
 	bool (*take)(void *ctx, uint32_t term), void *ctx);
 

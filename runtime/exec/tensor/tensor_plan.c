@@ -33,9 +33,13 @@ static bool is_trained(const struct program *p, uint32_t weight)
 	return group == INDEX_NONE || !p->weight_group[group].frozen;
 }
 
+/* Of all matrices that there are by now. */
 static void find_depends(struct tensor_plan *pl)
 {
 	const struct program *p = pl->set.program;
+
+	if (pl->ndepends == pl->set.set.n)
+		return;
 	mem_auto bool *expr = mem_alloc(p->nexpr + 1, sizeof *expr);
 
 	for (uint32_t i = 0; i < p->nexpr; i++) {
@@ -45,8 +49,9 @@ static void find_depends(struct tensor_plan *pl)
 		expr[i] = (x->op == EXPR_WEIGHT && is_trained(p, x->a)) || (n > 0 && expr[x->a])
 			|| (n > 1 && expr[x->b]);
 	}
-	pl->depends = arena_alloc(&pl->arena, pl->set.set.n, sizeof *pl->depends);
-	for (uint32_t m = 0; m < pl->set.set.n; m++) {
+	pl->ndepends = pl->set.set.n;
+	pl->depends = arena_alloc(&pl->arena, pl->ndepends, sizeof *pl->depends);
+	for (uint32_t m = 0; m < pl->ndepends; m++) {
 		const struct matrix *d = pl->set.set.def[m];
 
 		for (uint32_t k = 0; k < d->nitem; k++)
@@ -244,10 +249,10 @@ static bool find_tree(void *ctx, uint32_t k)
 	struct contraction_search *s = by->search;
 
 	if (!k) {
-		find_depends(pl);
 		pl->term = arena_alloc(&pl->arena, pl->set.nterm, sizeof *pl->term);
 		s->nnetwork = pl->set.nterm;
 	}
+	find_depends(pl);
 	struct tensor_term *t = &pl->term[k];
 	t->network = &pl->set.term[k].network;
 	if (!contraction_tree_find(t->network, s, &pl->arena, &t->tree) || t->tree.widest > UINT32_MAX)
@@ -264,8 +269,7 @@ static struct tensor_plan *make_plan(const struct program *p, const struct evalu
 
 	if (network_build(&pl->set, p, o->trajectories != TRAJECTORIES_NONE, &pl->arena, find_tree,
 		    &by)) {
-		if (!pl->depends) /* no readout depends on a circuit */
-			find_depends(pl);
+		find_depends(pl); /* where no readout depends on a circuit */
 		place_all(pl, o);
 		return pl;
 	}

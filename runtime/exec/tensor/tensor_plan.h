@@ -42,7 +42,8 @@ struct tensor_plan {
 	uint32_t nsample_node; /* contractions of a sample */
 	double widest;
 	double table_entries; /* of offsets */
-	bool *depends;        /* (set.set.n) matrices that depend on weights that are not frozen */
+	uint32_t ndepends;
+	bool *depends; /* (ndepends: set.set.n) matrices that depend on weights that are not frozen */
 };
 
 /* NULL: a tensor has more than 2^32 entries, or all orders of contraction are far too long. Of *p, whether o leaves noise channels out,

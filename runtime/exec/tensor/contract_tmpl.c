@@ -270,7 +270,7 @@ static bool turns(size_t m, size_t n, const struct contraction_operand *a,
 	return rows == columns ? m > n : rows;
 }
 
-static void multiply(size_t m, size_t n, size_t k, const struct contraction_operand *a,
+static void multiply_alone(size_t m, size_t n, size_t k, const struct contraction_operand *a,
 	const struct contraction_operand *b, const struct contraction_operand *c, double *pack)
 {
 	struct contraction_operand at = transposed(a), bt = transposed(b), ct = transposed(c);
@@ -287,6 +287,51 @@ static void multiply(size_t m, size_t n, size_t k, const struct contraction_oper
 		packed(n, m, k, &bt, &at, &ct, pack);
 	else
 		packed(m, n, k, a, b, c, pack);
+}
+
+struct range {
+	size_t from, count;
+};
+
+/* Part t of `parts` of 0 .. size - 1: whole tiles. */
+static struct range part_of(size_t size, unsigned parts, unsigned t)
+{
+	size_t part = (size + parts - 1) / parts, from;
+
+	part = (part + COLUMNS - 1) / COLUMNS * COLUMNS;
+	from = part * t;
+	if (from >= size)
+		return (struct range){ 0, 0 };
+	return (struct range){ from, size - from < part ? size - from : part };
+}
+
+static void multiply(unsigned nthread, size_t m, size_t n, size_t k,
+	const struct contraction_operand *a, const struct contraction_operand *b,
+	const struct contraction_operand *c, double *pack)
+{
+	if (nthread < 2) {
+		multiply_alone(m, n, k, a, b, c, pack);
+		return;
+	}
+	omp_set_dynamic(0);
+#pragma omp parallel num_threads((int)nthread)
+	{
+		unsigned t = (unsigned)omp_get_thread_num(), all = (unsigned)omp_get_num_threads();
+		size_t most = ((m > n ? m : n) + COLUMNS - 1) / COLUMNS;
+		unsigned along = all < most ? all : (unsigned)most, across = all / along;
+		unsigned by_row = m > n ? along : across, by_column = m > n ? across : along;
+		struct range rows = part_of(m, by_row, t / by_column);
+		struct range columns = part_of(n, by_column, t % by_column);
+		struct contraction_operand ta = *a, tb = *b, tc = *c;
+
+		ta.row += rows.from;
+		tc.row += rows.from;
+		tb.column += columns.from;
+		tc.column += columns.from;
+		if (t < by_row * by_column && rows.count && columns.count)
+			multiply_alone(rows.count, columns.count, k, &ta, &tb, &tc,
+				pack + (size_t)t * CONTRACTION_PACK);
+	}
 }
 
 static void run(unsigned nthread, const struct unit_job *job)

@@ -12,6 +12,8 @@ enum {
 	MIB = 1 << 20
 };
 
+static const double SHARING_GAIN = 0.7; /* of each thread, in contractions that threads share */
+
 /* ---- before it is open ---- */
 
 static const char *tensor_obstacle(const struct engine_problem *p)
@@ -148,7 +150,7 @@ static int tensor_open(const struct engine_problem *p, void **state, struct err 
 	t->o = *p->options;
 	t->o.target = target_or_best(t->o.target);
 	t->kernels = t->o.target->contraction;
-	t->nworker = t->o.nthread;
+	t->nthread = t->o.nthread;
 	t->pl = tensor_plan_new(t->p, &t->o);
 	if (!t->pl)
 		code = err_set(e, -ERR_CONFIG, "tensors of more than 2^32 entries are too large");
@@ -173,7 +175,7 @@ static void tensor_layout(const void *state, struct engine_layout *out)
 
 	*out = (struct engine_layout){ .width = t->pl->lanes,
 		.nvector = t->nvector,
-		.nworker = t->nworker,
+		.nworker = t->nthread,
 		.precision = PRECISION_DOUBLE };
 }
 
@@ -230,11 +232,23 @@ static int tensor_begin(void *state, struct err *e)
 	return t->improper ? tensor_refuse_channel(t->improper, e) : tensor_take_memory(state, e);
 }
 
+/* Units side by side, or one after the other with all threads on each? */
+static unsigned workers(const struct tensor *t, uint32_t nunit)
+{
+	unsigned n = t->nworker < nunit ? t->nworker : nunit;
+	double large = t->pl->large_share;
+	double alone = nunit * (1 - large + large / (SHARING_GAIN * t->nthread));
+
+	return n && alone < (double)((nunit + n - 1) / n) ? 1 : n;
+}
+
 static void tensor_run(void *state, const struct unit_job *job)
 {
-	const struct tensor *t = state;
+	struct tensor *t = state;
+	unsigned n = workers(t, job->nunit);
 
-	t->kernels->run(t->nworker, job);
+	t->together = n > 1 ? 1 : t->nthread;
+	t->kernels->run(n, job);
 }
 
 const struct engine engine_tensor = {

@@ -10,7 +10,7 @@ struct tensor_worker {
 	double *entry;           /* (nsample * lanes) */
 	double *gradient_sample; /* (ngradient_sample * lanes) */
 	double *gradient_shared; /* (ngradient_shared) */
-	double *pack;
+	double *pack;            /* (CONTRACTION_PACK) */
 	double *transfer;         /* (nsample_entry * lanes), those of class SAMPLE */
 	double *dtransfer;        /* the same of gradients */
 	double *dtransfer_shared; /* (ntransfer_entry) */
@@ -32,13 +32,16 @@ struct tensor {
 	const struct contraction *kernels;
 	struct tensor_plan *pl;
 	struct arena arena;
-	unsigned nworker;
+	unsigned nthread,
+		nworker; /* nworker of the threads do units side by side: as many as memory is there for */
+	unsigned together; /* threads of one contraction: all, where units are done one after the other */
 	bool taken;
 	struct tensor_worker *worker;
 	/* With these weights. */
 	const double *weight;
 	uint64_t version;
 	double *value, *transfer, *entry;
+	double *pack; /* (nthread * CONTRACTION_PACK) */
 	cplx *u, *kept;
 	bool weighted;
 	/* Of a transfer matrix of class SAMPLE: the first of its entries among those of all these. */
@@ -58,8 +61,8 @@ struct tensor {
 
 /* ---- memory (tensor_memory.c) ---- */
 
-/* -ERR_CONFIG, naming needed and available bytes, where what an open engine takes does not fit. */
-int tensor_check_memory(const struct tensor *t, struct err *e);
+/* Sets nworker. -ERR_CONFIG, naming needed and available bytes, where what one worker takes does not fit. */
+int tensor_check_memory(struct tensor *t, struct err *e);
 /* The engine's lists, which remote ones have too. */
 void tensor_take_lists(struct tensor *t);
 /* Tensors of the engine and its workers, where there are none yet; checked first. */

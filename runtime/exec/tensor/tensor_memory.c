@@ -21,7 +21,7 @@ void tensor_take_lists(struct tensor *t)
 	t->anti_hermitian = arena_alloc(&t->arena, nmatrix, sizeof(double));
 	t->pauli_gradient = arena_alloc(&t->arena, nmatrix, sizeof(double));
 	t->dexpr = arena_alloc(&t->arena, nexpr, sizeof(double));
-	t->worker = arena_alloc(&t->arena, t->nworker, sizeof *t->worker);
+	t->worker = arena_alloc(&t->arena, t->nthread, sizeof *t->worker);
 }
 
 static void take_worker_lists(struct tensor *t, struct tensor_worker *w)
@@ -66,28 +66,30 @@ static double worker_lists(const struct tensor *t)
 
 static uint64_t memory_available(const struct tensor *t)
 {
-	uint64_t machine = cpus_memory_available(), process = ulimit_address_space(t->nworker);
+	uint64_t machine = cpus_memory_available(), process = ulimit_address_space(t->nthread);
 
 	if (t->o.memory_limit)
 		return t->o.memory_limit;
 	return process < machine ? process : machine;
 }
 
-int tensor_check_memory(const struct tensor *t, struct err *e)
+int tensor_check_memory(struct tensor *t, struct err *e)
 {
-	double need = tensor_plan_bytes(t->pl, t->nworker, t->o.gradient != GRADIENT_NONE)
-		+ engine_lists(t)
-		+ sizeof(double) * t->nworker * (worker_lists(t) + CONTRACTION_PACK);
+	bool gradient = t->o.gradient != GRADIENT_NONE;
+	double none = tensor_plan_bytes(t->pl, 0, gradient) + engine_lists(t)
+		+ sizeof(double) * (double)t->nthread * CONTRACTION_PACK;
+	double one = tensor_plan_bytes(t->pl, 1, gradient) - tensor_plan_bytes(t->pl, 0, gradient)
+		+ sizeof(double) * worker_lists(t);
 	double have = (double)memory_available(t);
 	char needed[MEMORY_TEXT_MAX], available[MEMORY_TEXT_MAX];
 
-	if (need <= have)
-		return 0;
-	return err_set(e, -ERR_CONFIG,
-		"the tensors of %u thread%s need %s, the largest of %.4g entries, %s available%s",
-		t->nworker, t->nworker == 1 ? "" : "s", memory_text(need, 0, needed), t->pl->widest,
-		memory_text(have, 0, available),
-		t->nworker == 1 ? "" : "; fewer threads (--threads) need less");
+	if (none + one > have)
+		return err_set(e, -ERR_CONFIG,
+			"the tensors need %s, the largest of %.4g entries, %s available",
+			memory_text(none + one, 0, needed), t->pl->widest,
+			memory_text(have, 0, available));
+	t->nworker = none + t->nthread * one <= have ? t->nthread : (unsigned)((have - none) / one);
+	return 0;
 }
 
 /* Numbers from the start of a cache line on; *at may be NULL. */
@@ -108,23 +110,22 @@ static bool take_worker(const struct tensor *t, struct tensor_worker *w)
 	       shared = round_up(pl->ngradient_shared);
 
 	w->entry = take_numbers(pl->nsample * lanes);
-	w->gradient_sample = take_numbers((gradient ? sample + shared : 0) + CONTRACTION_PACK);
-	if (!w->entry || !w->gradient_sample)
-		return false;
+	w->gradient_sample = take_numbers(gradient ? sample + shared : 0);
 	w->gradient_shared = w->gradient_sample + (gradient ? sample : 0);
-	w->pack = w->gradient_shared + (gradient ? shared : 0);
-	return true;
+	w->pack = t->pack + (size_t)(w - t->worker) * CONTRACTION_PACK;
+	return w->entry && w->gradient_sample;
 }
 
 void tensor_free_memory(struct tensor *t)
 {
-	for (unsigned k = 0; k < t->nworker && t->worker; k++) {
+	for (unsigned k = 0; k < t->nthread && t->worker; k++) {
 		free(t->worker[k].entry);
 		free(t->worker[k].gradient_sample);
 		t->worker[k].entry = t->worker[k].gradient_sample = NULL;
 	}
 	free(t->entry);
-	t->entry = NULL;
+	free(t->pack);
+	t->entry = t->pack = NULL;
 }
 
 int tensor_take_memory(struct tensor *t, struct err *e)
@@ -136,12 +137,12 @@ int tensor_take_memory(struct tensor *t, struct err *e)
 		return code;
 	tensor_plan_offsets(t->pl);
 	t->entry = take_numbers(t->pl->nshared);
+	t->pack = take_numbers((size_t)t->nthread * CONTRACTION_PACK);
 	for (unsigned k = 0; k < t->nworker; k++)
 		good = take_worker(t, &t->worker[k]) && good;
-	if (!good || !t->entry) {
+	if (!good || !t->entry || !t->pack) {
 		tensor_free_memory(t);
-		return err_set(e, -ERR_CONFIG, "no memory for the tensors of %u thread%s",
-			t->nworker, t->nworker == 1 ? "" : "s");
+		return err_set(e, -ERR_CONFIG, "the system has no memory for the tensors");
 	}
 	for (unsigned k = 0; k < t->nworker; k++)
 		take_worker_lists(t, &t->worker[k]);

@@ -9,8 +9,9 @@
 enum {
 	KEPT_BYTES = 64 << 20, /* tensors of all terms of a worker, at most */
 	LANES_ENTRIES = 1 << 17, /* of the widest tensor: larger ones are contracted sample by sample */
-	ENTRY_OPERATIONS = 4,       /* that writing and reading an entry is worth */
-	CONTRACTION_OPERATIONS = 60 /* that beginning a contraction is worth */
+	ENTRY_OPERATIONS = 4,        /* that writing and reading an entry is worth */
+	CONTRACTION_OPERATIONS = 60, /* that beginning a contraction is worth */
+	LARGE_WORK = 1 << 20         /* multiplications that are worth waking other threads for */
 };
 
 /* ---- what depends on weights ---- */
@@ -187,6 +188,10 @@ static void list_offsets(struct tensor_plan *pl, struct tensor_term *t, uint32_t
 	x->b_column = offsets(pl, t->network, b, column, ncolumn, &x->n);
 	x->c_row = offsets(pl, t->network, x, x->leg, nrow, &same);
 	x->c_column = offsets(pl, t->network, x, column, ncolumn, &same);
+	double work = (double)x->m * x->n * x->k;
+	x->large = work * (x->by_sample ? pl->lanes : 1) >= LARGE_WORK;
+	if (x->large && x->by_sample)
+		pl->large_share += work / pl->sample_work;
 }
 
 /* ---- memory ---- */

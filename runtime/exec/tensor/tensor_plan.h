@@ -20,6 +20,7 @@ struct tensor_node {
 	/* Of node nleaf + k: C[m, n] of A[m, k] B[k, n], the tensors of its children; offsets of rows and columns
 	 * (tensor_plan_offsets). */
 	uint32_t m, n, k;
+	bool large; /* worth sharing among threads */
 	const uint32_t *a_row, *a_column, *b_row, *b_column, *c_row, *c_column;
 };
 
@@ -40,6 +41,7 @@ struct tensor_plan {
 	/* Multiplications and entries for new weights, and of a sample. */
 	double shared_work, shared_entries, sample_work, sample_entries;
 	uint32_t nsample_node; /* contractions of a sample */
+	double large_share; /* of the multiplications of a unit, those of large contractions (tensor_plan_offsets) */
 	double widest;
 	double table_entries; /* of offsets */
 	uint32_t ndepends;

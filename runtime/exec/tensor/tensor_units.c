@@ -33,6 +33,14 @@ static struct contraction_operand gradient_operand(const struct tensor *t,
 	return o;
 }
 
+/* One contraction, as multiply of struct contraction. */
+static void multiply(const struct tensor *t, const struct tensor_node *x, size_t m, size_t n,
+	size_t k, const struct contraction_operand *a, const struct contraction_operand *b,
+	const struct contraction_operand *c, double *pack)
+{
+	t->kernels->multiply(x->large ? t->together : 1, m, n, k, a, b, c, pack);
+}
+
 static void contract(const struct tensor *t, const struct tensor_worker *w,
 	const struct tensor_term *term, uint32_t node, double *pack)
 {
@@ -42,7 +50,7 @@ static void contract(const struct tensor *t, const struct tensor_worker *w,
 	struct contraction_operand b = operand(t, w, &term->node[child[1]], x->b_row, x->b_column);
 	struct contraction_operand c = operand(t, w, x, x->c_row, x->c_column);
 
-	t->kernels->multiply(x->m, x->n, x->k, &a, &b, &c, pack);
+	multiply(t, x, x->m, x->n, x->k, &a, &b, &c, pack);
 }
 
 /* lanes: 1 of shared ones. */
@@ -108,6 +116,7 @@ void tensor_make_shared(struct tensor *t)
 {
 	const struct network_set *s = &t->pl->set;
 
+	t->together = t->nthread;
 	for (uint32_t k = 0; k < s->nterm; k++) {
 		const struct tensor_term *term = &t->pl->term[k];
 
@@ -122,7 +131,7 @@ void tensor_make_shared(struct tensor *t)
 				fill_leaf(f, t->transfer + s->transfer[f->transfer].offset, 1,
 					t->entry + x->at);
 			} else {
-				contract(t, NULL, term, i, t->worker[0].pack);
+				contract(t, NULL, term, i, t->pack);
 			}
 		}
 	}
@@ -278,13 +287,13 @@ static void backward_node(const struct tensor *t, struct tensor_worker *w,
 		struct contraction_operand bt = operand(t, w, b, x->b_column, x->b_row);
 		struct contraction_operand da = gradient_operand(t, w, a, x->a_row, x->a_column);
 
-		t->kernels->multiply(x->m, x->k, x->n, &dc, &bt, &da, w->pack);
+		multiply(t, x, x->m, x->k, x->n, &dc, &bt, &da, w->pack);
 	}
 	if (b->trained) {
 		struct contraction_operand at = operand(t, w, a, x->a_column, x->a_row);
 		struct contraction_operand db = gradient_operand(t, w, b, x->b_row, x->b_column);
 
-		t->kernels->multiply(x->k, x->n, x->m, &at, &dc, &db, w->pack);
+		multiply(t, x, x->k, x->n, x->m, &at, &dc, &db, w->pack);
 	}
 }
 

@@ -40,6 +40,7 @@ struct engine_layout {
 	uint32_t width;   /* of a unit */
 	size_t nvector;   /* entries of a unit's result */
 	unsigned nworker; /* threads that can do units at once */
+	bool two_phase;   /* of the last engine: its batches are evaluated so */
 	enum precision precision; /* of the states: that of the options, or double where the target has no other */
 };
 

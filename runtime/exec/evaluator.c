@@ -75,9 +75,11 @@ static bool take_worker(struct evaluator *ev, struct evaluator_worker *w)
 	w->dreadout = mem_try((size_t)ev->layout.width * ev->p->nreadout + 1, sizeof *w->dreadout);
 	w->gradient = mem_try((size_t)ev->p->nweight + 1, sizeof *w->gradient);
 	w->unit = mem_try(nvector, sizeof *w->unit);
-	w->sum = ev->nengine > 1 ? mem_try(nvector, sizeof *w->sum) : NULL;
-	w->head = ev->nengine > 1 ? mem_try(nhead, sizeof *w->head) : NULL;
-	return w->dreadout && w->gradient && w->unit && (ev->nengine == 1 || (w->sum && w->head));
+	bool two_phase = ev->nengine > 1 || ev->layout.two_phase;
+
+	w->sum = two_phase ? mem_try(nvector, sizeof *w->sum) : NULL;
+	w->head = two_phase ? mem_try(nhead, sizeof *w->head) : NULL;
+	return w->dreadout && w->gradient && w->unit && (!two_phase || (w->sum && w->head));
 }
 
 static int take_memory(struct evaluator *ev, struct err *e)

@@ -600,7 +600,7 @@ static void test_parts(const struct target *t, size_t m, size_t n)
 }
 
 /* Layers of controlled rotations on a ring. */
-static struct program *ring(uint32_t nwire, uint32_t nlayer, bool inputs)
+static struct program *ring(uint32_t nwire, uint32_t nlayer, bool inputs, uint32_t nreadout)
 {
 	struct build b = build_new(1, 1, 1);
 	uint32_t m = turn(&b, PAULI_X, build_weight(&b, 0)),
@@ -612,8 +612,8 @@ static struct program *ring(uint32_t nwire, uint32_t nlayer, bool inputs)
 			build_apply(&b, 0, x, 1, &w);
 			build_controlled(&b, 0, m, 1, 2, (uint32_t[]){ w, (w + 1) % nwire });
 		}
-	build_z(&b, 0, 0);
-	build_z(&b, 0, nwire / 2);
+	for (uint32_t k = 0; k < nreadout; k++)
+		build_z(&b, 0, k * nwire / nreadout);
 	return build_done(&b);
 }
 
@@ -621,7 +621,7 @@ static struct program *ring(uint32_t nwire, uint32_t nlayer, bool inputs)
 static void test_together(const struct target *t, bool inputs)
 {
 	enum { SAMPLES = 3 };
-	struct program *p = ring(9, 4, inputs);
+	struct program *p = ring(9, 4, inputs, 1);
 	struct evaluator_options o = { .target = t,
 		.method = METHOD_TENSOR,
 		.nthread = 1,
@@ -637,11 +637,11 @@ static void test_together(const struct target *t, bool inputs)
 
 	tap_ok(one > 1 << 20, "%g bytes for a thread, %g for all", one, all);
 	tensor_plan_offsets(pl);
-	tap_ok(inputs ? pl->large_share > 0.5 && pl->large_share <= 1 : pl->large_share == 0,
-		"%g is in large contractions of samples", pl->large_share);
+	tap_ok(inputs ? pl->sample_large > 0.5 && pl->sample_large <= 1 : pl->sample_large == 0,
+		"%g is in large contractions of samples", pl->sample_large);
 	random_numbers(9, 1, SAMPLES, input);
 	tap_is_int(outcome_of(p, &o, SAMPLES, &weight, input, &want, &e), 0, "one thread %s", e.text);
-	for (o.nthread = 2; o.nthread <= 6; o.nthread++) {
+	for (o.nthread = 2; o.nthread <= 6; o.nthread += 2) {
 		o.memory_limit = o.nthread < 5 ? 0 : (uint64_t)(all + 1.7 * one);
 		tap_ok(!outcome_of(p, &o, SAMPLES, &weight, input, &got, &e)
 				&& !memcmp(got.readout, want.readout,
@@ -656,13 +656,41 @@ static void test_together(const struct target *t, bool inputs)
 	program_free(p);
 }
 
+/* Without inputs, units are terms. */
+static void test_slices(const struct target *t)
+{
+	enum { SAMPLES = 3 };
+	struct program *p = ring(9, 4, false, 3);
+	struct evaluator_options o = {
+		.target = t, .method = METHOD_TENSOR, .nthread = 1, .gradient = GRADIENT_ADJOINT
+	};
+	struct tensor_plan *pl = tensor_plan_new(p, &o);
+	struct outcome want = outcome_new(p, SAMPLES), got = outcome_new(p, SAMPLES);
+	struct err e = { 0, "" };
+	double weight[2] = { 0.7, -0.4 };
+
+	tap_ok(pl->nslice > 1, "%u units of %g multiplications", pl->nslice, pl->shared_work);
+	compare(p, &o, SAMPLES, weight, NULL, "units of terms");
+	tap_is_int(outcome_of(p, &o, SAMPLES, weight, NULL, &want, &e), 0, "one thread %s", e.text);
+	for (o.nthread = 2; o.nthread <= 3; o.nthread++)
+		tap_ok(!outcome_of(p, &o, SAMPLES, weight, NULL, &got, &e)
+				&& !memcmp(got.readout, want.readout,
+					SAMPLES * p->nreadout * sizeof(double))
+				&& !memcmp(got.gradient, want.gradient, p->nweight * sizeof(double)),
+			"%u threads: the same bits %s", o.nthread, e.text);
+	outcome_release(&want);
+	outcome_release(&got);
+	tensor_plan_free(pl);
+	program_free(p);
+}
+
 /* A search that may stop early finds the same as one that may not. */
 static void test_bounded_cost(const struct target *t)
 {
 	struct evaluator_options o = {
 		.target = t, .method = METHOD_TENSOR, .nthread = 1, .gradient = GRADIENT_ADJOINT
 	};
-	struct program *p = ring(12, 3, true), *same = ring(12, 3, true);
+	struct program *p = ring(12, 3, true, 2), *same = ring(12, 3, true, 2);
 	struct engine_problem problem = { .program = p, .options = &o };
 	struct engine_cost free, bounded;
 
@@ -714,6 +742,7 @@ int main(int argc, char **argv)
 		test_parts(t, 100, 2);
 		test_together(t, true);
 		test_together(t, false);
+		test_slices(t);
 	}
 	return tap_done();
 }

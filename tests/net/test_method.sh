@@ -90,6 +90,32 @@ for options in "--set run.threads=2" "--set run.threads=3" "--set run.precision=
 	tap_same got.csv want.csv "the same losses with $options"
 done
 
+# ---- an energy: threads share its products ----
+cat >energy.qcnn <<'EOF'
+QCNN 1;
+const int n = 24;
+qubit[n] q;
+for int d in [1:6] {
+  layer turn { param float[2*n] t; ry(each t[0:n-1]) on q; rz(each t[n:2*n-1]) on q; }
+  layer pairs { cz on chain(q); }
+}
+let energy = 0;
+for int k in [0:n-2] { energy -= z(q[k]) * z(q[k+1]); }
+for int k in [0:n-1] { energy -= 0.8 * x(q[k]); }
+observe energy;
+EOF
+cat >energy.yaml <<'EOF'
+model: { file: energy.qcnn }
+data: { generate: no-input }
+train: { epochs: 3, loss: output, optimizer: { adam: { learning_rate: 0.1 } } }
+EOF
+train want energy.yaml
+for options in "--set run.threads=2" "--set run.threads=4" "--hosts local:2"; do
+	train got energy.yaml $options
+	tap_same got.csv want.csv "the same energies with $options"
+	tap_ok "and weights" cmp want.bin got.bin
+done
+
 # ---- a worker that is lost, and a run that is interrupted ----
 hold_options $([ -n "${QCNN_SANITIZED:-}" ] && echo 200 || echo 400)
 release_training

@@ -3,6 +3,7 @@
 #include "runtime/exec/tensor/tensor.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "runtime/exec/target.h"
 #include "runtime/exec/tensor/tensor_summary.h"
@@ -86,6 +87,7 @@ static void tensor_close(void *state)
 	mem_auto struct tensor *t = state;
 
 	tensor_free_memory(t);
+	free(t->dreadout);
 	tensor_plan_free(t->pl);
 	arena_release(&t->arena);
 }
@@ -176,6 +178,7 @@ static void tensor_layout(const void *state, struct engine_layout *out)
 	*out = (struct engine_layout){ .width = t->pl->lanes,
 		.nvector = t->nvector,
 		.nworker = t->nthread,
+		.two_phase = t->pl->nslice > 0,
 		.precision = PRECISION_DOUBLE };
 }
 
@@ -188,6 +191,14 @@ static bool tensor_prepare(void *state, const struct batch *b, bool gradient, st
 
 	t->batch = *b;
 	t->gradient = gradient;
+	if (t->pl->nslice) {
+		*out = (struct engine_units){
+			.nunit = t->pl->nslice, .nstate = b->nsample, .two_phase = true
+		};
+		t->dreadout = mem_grow(t->dreadout, (size_t)b->nsample * t->p->nreadout,
+			sizeof *t->dreadout);
+		return true;
+	}
 	*out = (struct engine_units){ .nunit = (b->nsample + lanes - 1) / lanes,
 		.nstate = b->nsample,
 		.flops = tensor_plan_effort(t->pl, lanes, gradient) };
@@ -232,11 +243,17 @@ static int tensor_begin(void *state, struct err *e)
 	return t->improper ? tensor_refuse_channel(t->improper, e) : tensor_take_memory(state, e);
 }
 
+static int tensor_join(void *state, struct err *e)
+{
+	(void)state, (void)e;
+	return 0;
+}
+
 /* Units side by side, or one after the other with all threads on each? */
 static unsigned workers(const struct tensor *t, uint32_t nunit)
 {
 	unsigned n = t->nworker < nunit ? t->nworker : nunit;
-	double large = t->pl->large_share;
+	double large = t->pl->nslice ? t->pl->shared_large : t->pl->sample_large;
 	double alone = nunit * (1 - large + large / (SHARING_GAIN * t->nthread));
 
 	return n && alone < (double)((nunit + n - 1) / n) ? 1 : n;
@@ -271,4 +288,8 @@ const struct engine engine_tensor = {
 	.forward = tensor_forward,
 	.backward = tensor_backward,
 	.finish = tensor_finish,
+	.join = tensor_join,
+	.readout = tensor_readout,
+	.readout_gradient = tensor_readout_gradient,
+	.mix = tensor_mix,
 };

@@ -7,13 +7,14 @@
 
 /* Of one worker. */
 struct tensor_worker {
-	double *entry;           /* (nsample * lanes) */
-	double *gradient_sample; /* (ngradient_sample * lanes) */
-	double *gradient_shared; /* (ngradient_shared) */
-	double *pack;            /* (CONTRACTION_PACK) */
+	double *entry;            /* (nsample * lanes) */
+	double *gradient_sample;  /* (ngradient_sample * lanes) */
+	double *gradient_shared;  /* (ngradient_shared) */
+	double *pack;             /* (CONTRACTION_PACK) */
 	double *transfer;         /* (nsample_entry * lanes), those of class SAMPLE */
 	double *dtransfer;        /* the same of gradients */
-	double *dtransfer_shared; /* (ntransfer_entry) */
+	double *dtransfer_shared; /* (ntransfer_entry) of those that are touched */
+	bool *touched;            /* (ntransfer) */
 	double *value;            /* (lanes, nexpr) */
 	cplx *u;                  /* (lanes, nmatrix_entry) */
 	uint64_t version;         /* of the weights whose shared matrices are in u */
@@ -57,6 +58,8 @@ struct tensor {
 	double *anti_hermitian, *pauli_gradient, *dexpr;
 	struct batch batch;
 	bool gradient;
+	/* Where units are terms: of each sample (nsample, nreadout), and of terms, for all samples (nterm). */
+	double *dreadout, *dread;
 };
 
 /* ---- memory (tensor_memory.c) ---- */
@@ -76,6 +79,9 @@ int tensor_forward(void *state, unsigned worker, uint32_t unit, double *readout,
 int tensor_backward(void *state, unsigned worker, uint32_t unit, const double *dreadout,
 	double *gradient, struct fixed *v, struct err *e);
 void tensor_finish(void *state, const struct fixed *sum, double *gradient);
+void tensor_readout(void *state, unsigned worker, uint32_t sample, double *readout);
+void tensor_readout_gradient(void *state, uint32_t sample, const double *dreadout);
+int tensor_mix(void *state, struct err *e);
 /* With the weights that are set: the tensors that do not differ between samples. */
 void tensor_make_shared(struct tensor *t);
 /* The error of a noise channel, by its name, that has no probabilities. */

@@ -21,6 +21,7 @@ void tensor_take_lists(struct tensor *t)
 	t->anti_hermitian = arena_alloc(&t->arena, nmatrix, sizeof(double));
 	t->pauli_gradient = arena_alloc(&t->arena, nmatrix, sizeof(double));
 	t->dexpr = arena_alloc(&t->arena, nexpr, sizeof(double));
+	t->dread = arena_alloc(&t->arena, s->nterm, sizeof(double));
 	t->worker = arena_alloc(&t->arena, t->nthread, sizeof *t->worker);
 }
 
@@ -32,6 +33,7 @@ static void take_worker_lists(struct tensor *t, struct tensor_worker *w)
 	w->transfer = arena_alloc(&t->arena, t->nsample_entry * lanes, sizeof(double));
 	w->dtransfer = arena_alloc(&t->arena, t->nsample_entry * lanes, sizeof(double));
 	w->dtransfer_shared = arena_alloc(&t->arena, s->ntransfer_entry, sizeof(double));
+	w->touched = arena_alloc(&t->arena, s->ntransfer, sizeof(bool));
 	w->value = arena_alloc(&t->arena, nexpr * lanes, sizeof(double));
 	w->u = arena_alloc(&t->arena, nmatrix * lanes, sizeof(cplx));
 	w->read = arena_alloc(&t->arena, s->nterm * lanes, sizeof(double));
@@ -60,7 +62,7 @@ static double worker_lists(const struct tensor *t)
 	double nmatrix = s->set.offset[s->set.n], nexpr = t->p->nexpr;
 
 	return t->pl->lanes * (2 * (double)t->nsample_entry + nexpr + 2 * nmatrix + 2.0 * s->nterm)
-		+ (double)s->ntransfer_entry + 3 * nmatrix + nexpr
+		+ (double)s->ntransfer_entry + s->ntransfer / 8.0 + 3 * nmatrix + nexpr
 		+ (double)s->nchannel * NOISE_WORDS_MAX;
 }
 

@@ -11,7 +11,9 @@ enum {
 	LANES_ENTRIES = 1 << 17, /* of the widest tensor: larger ones are contracted sample by sample */
 	ENTRY_OPERATIONS = 4,        /* that writing and reading an entry is worth */
 	CONTRACTION_OPERATIONS = 60, /* that beginning a contraction is worth */
-	LARGE_WORK = 1 << 20         /* multiplications that are worth waking other threads for */
+	LARGE_WORK = 1 << 20,        /* multiplications that are worth waking other threads for */
+	SLICE_WORK = 1 << 22,        /* of a unit of terms, at least */
+	SLICES_MAX = 64
 };
 
 /* ---- what depends on weights ---- */
@@ -190,8 +192,9 @@ static void list_offsets(struct tensor_plan *pl, struct tensor_term *t, uint32_t
 	x->c_column = offsets(pl, t->network, x, column, ncolumn, &same);
 	double work = (double)x->m * x->n * x->k;
 	x->large = work * (x->by_sample ? pl->lanes : 1) >= LARGE_WORK;
-	if (x->large && x->by_sample)
-		pl->large_share += work / pl->sample_work;
+	if (x->large)
+		*(x->by_sample ? &pl->sample_large : &pl->shared_large) +=
+			work / (x->by_sample ? pl->sample_work : pl->shared_work);
 }
 
 /* ---- memory ---- */
@@ -217,6 +220,15 @@ static void place_term(struct tensor_plan *pl, struct tensor_term *t, size_t *ns
 		pl->ngradient_shared = gradient_shared;
 }
 
+/* As many as are worth other threads, whatever their number. */
+static uint32_t slices(const struct tensor_plan *pl)
+{
+	double n = pl->shared_work / SLICE_WORK;
+	uint32_t most = pl->set.nterm < SLICES_MAX ? pl->set.nterm : SLICES_MAX;
+
+	return n < 2 || most < 2 ? 0 : n < most ? (uint32_t)n : most;
+}
+
 static void place_all(struct tensor_plan *pl, const struct evaluator_options *o)
 {
 	bool samples = false;
@@ -236,6 +248,8 @@ static void place_all(struct tensor_plan *pl, const struct evaluator_options *o)
 			pl->nsample = n;
 	}
 	pl->nsample = most;
+	if (!samples)
+		pl->nslice = slices(pl);
 }
 
 /* A contraction has two products in the backward pass. */

@@ -41,7 +41,9 @@ struct tensor_plan {
 	/* Multiplications and entries for new weights, and of a sample. */
 	double shared_work, shared_entries, sample_work, sample_entries;
 	uint32_t nsample_node; /* contractions of a sample */
-	double large_share; /* of the multiplications of a unit, those of large contractions (tensor_plan_offsets) */
+	/* Of the multiplications for new weights, and of a sample, those of large contractions (tensor_plan_offsets). */
+	double shared_large, sample_large;
+	uint32_t nslice; /* units of a batch whose samples are alike, term k of unit k % nslice; 0: units of samples */
 	double widest;
 	double table_entries; /* of offsets */
 	uint32_t ndepends;

@@ -112,29 +112,39 @@ int tensor_refuse_channel(const char *name, struct err *e)
 
 /* ---- with new weights ---- */
 
-void tensor_make_shared(struct tensor *t)
+/* The tensors of a term that do not differ between samples. */
+static int make_term(void *ctx, unsigned worker, uint32_t k, struct err *e)
 {
-	const struct network_set *s = &t->pl->set;
+	const struct tensor *t = ctx;
+	const struct tensor_term *term = &t->pl->term[k];
 
-	t->together = t->nthread;
-	for (uint32_t k = 0; k < s->nterm; k++) {
-		const struct tensor_term *term = &t->pl->term[k];
+	(void)e;
+	for (uint32_t i = 0; i < term->tree.nnode; i++) {
+		const struct tensor_node *x = &term->node[i];
 
-		for (uint32_t i = 0; i < term->tree.nnode; i++) {
-			const struct tensor_node *x = &term->node[i];
+		if (x->by_sample)
+			continue;
+		if (i < term->network->nleaf) {
+			const struct network_leaf *f = &term->network->leaf[i];
 
-			if (x->by_sample)
-				continue;
-			if (i < term->network->nleaf) {
-				const struct network_leaf *f = &term->network->leaf[i];
-
-				fill_leaf(f, t->transfer + s->transfer[f->transfer].offset, 1,
-					t->entry + x->at);
-			} else {
-				contract(t, NULL, term, i, t->pack);
-			}
+			fill_leaf(f, t->transfer + t->pl->set.transfer[f->transfer].offset, 1,
+				t->entry + x->at);
+		} else {
+			contract(t, NULL, term, i, t->worker[worker].pack);
 		}
 	}
+	return 0;
+}
+
+void tensor_make_shared(struct tensor *t)
+{
+	if (t->pl->nslice) {
+		engine_items(&engine_tensor, t, t->pl->set.nterm, make_term, t, PHASE_FORWARD, NULL);
+		return;
+	}
+	t->together = t->nthread;
+	for (uint32_t k = 0; k < t->pl->set.nterm; k++)
+		make_term(t, 0, k, NULL);
 }
 
 void tensor_set_weights(void *state, const double *weight)
@@ -247,11 +257,25 @@ static void read_term(const struct tensor *t, struct tensor_worker *w, uint32_t 
 	}
 }
 
+static void add_parts(const struct tensor *t, const struct tensor_worker *w, unsigned lane,
+	double *readout)
+{
+	const struct network_set *s = &t->pl->set;
+
+	memcpy(readout, s->constant, t->p->nreadout * sizeof *readout);
+	for (uint32_t k = 0; k < s->npart; k++)
+		readout[s->part[k].readout] += s->part[k].coefficient
+			* w->read[(size_t)s->part[k].term * t->pl->lanes + lane];
+}
+
 int tensor_forward(void *state, unsigned worker, uint32_t unit, double *readout, struct err *e)
 {
 	struct tensor *t = state;
 	const struct network_set *s = &t->pl->set;
 	struct tensor_worker *w = &t->worker[worker];
+
+	if (t->pl->nslice) /* made with the weights */
+		return 0;
 	const char *improper = fill_unit(t, w, unit);
 
 	if (improper)
@@ -262,15 +286,19 @@ int tensor_forward(void *state, unsigned worker, uint32_t unit, double *readout,
 		read_term(t, w, k);
 	}
 	for (uint32_t l = 0; l < w->count; l++)
-		memcpy(readout + (size_t)l * t->p->nreadout, s->constant,
-			t->p->nreadout * sizeof *readout);
-	for (uint32_t k = 0; k < s->npart; k++)
-		for (uint32_t l = 0; l < w->count; l++)
-			readout[(size_t)l * t->p->nreadout + s->part[k].readout] +=
-				s->part[k].coefficient
-				* w->read[(size_t)s->part[k].term * t->pl->lanes + l];
+		add_parts(t, w, l, readout + (size_t)l * t->p->nreadout);
 	recorder_mark(PHASE_FORWARD);
 	return 0;
+}
+
+void tensor_readout(void *state, unsigned worker, uint32_t sample, double *readout)
+{
+	const struct tensor *t = state;
+
+	(void)sample;
+	for (uint32_t k = 0; k < t->pl->set.nterm; k++)
+		read_term(t, &t->worker[worker], k);
+	add_parts(t, &t->worker[worker], 0, readout);
 }
 
 /* ---- backward ---- */
@@ -305,14 +333,28 @@ static bool any_of(const double *x, unsigned n)
 	return false;
 }
 
-static void backward_term(const struct tensor *t, struct tensor_worker *w, uint32_t k)
+/* Where the gradient of a shared transfer matrix is added up. */
+static double *touch(const struct tensor *t, struct tensor_worker *w, uint32_t transfer)
+{
+	const struct transfer *x = &t->pl->set.transfer[transfer];
+	double *at = w->dtransfer_shared + x->offset;
+
+	if (!w->touched[transfer])
+		memset(at, 0, sizeof *at << (4 * x->nqubit));
+	w->touched[transfer] = true;
+	return at;
+}
+
+/* dread[nterm * lanes]. */
+static void backward_term(const struct tensor *t, struct tensor_worker *w, uint32_t k,
+	const double *dread)
 {
 	const struct tensor_term *term = &t->pl->term[k];
 	unsigned lanes = t->pl->lanes;
 	const struct tensor_node *root;
 
 	if (!term->tree.nnode || !term->node[term->tree.nnode - 1].trained
-		|| !any_of(w->dread + (size_t)k * lanes, lanes))
+		|| !any_of(dread + (size_t)k * lanes, lanes))
 		return;
 	root = &term->node[term->tree.nnode - 1];
 	if (!t->pl->keeps && root->by_sample)
@@ -320,12 +362,12 @@ static void backward_term(const struct tensor *t, struct tensor_worker *w, uint3
 	if (root->by_sample) {
 		for (unsigned l = 0; l < lanes; l++)
 			w->gradient_sample[root->gradient_at * lanes + l] =
-				term->network->factor * w->dread[k * lanes + l];
+				term->network->factor * dread[k * lanes + l];
 	} else {
 		double sum = 0;
 
 		for (unsigned l = 0; l < lanes; l++)
-			sum += w->dread[k * lanes + l];
+			sum += dread[k * lanes + l];
 		w->gradient_shared[root->gradient_at] = term->network->factor * sum;
 	}
 	for (uint32_t i = term->tree.nnode; i-- > 0;) {
@@ -344,7 +386,7 @@ static void backward_term(const struct tensor *t, struct tensor_worker *w, uint3
 				w->dtransfer + t->sample_offset[f->transfer] * lanes);
 		else
 			spread_leaf(f, w->gradient_shared + x->gradient_at, 1,
-				w->dtransfer_shared + t->pl->set.transfer[f->transfer].offset);
+				touch(t, w, f->transfer));
 	}
 }
 
@@ -359,6 +401,8 @@ static void chain_shared(const struct tensor *t, struct tensor_worker *w)
 	for (uint32_t k = 0; k < s->ntransfer; k++) {
 		const struct transfer *x = &s->transfer[k];
 
+		if (!w->touched[k])
+			continue;
 		if (x->channel != INDEX_NONE && t->channel[x->channel])
 			noise_gradient(&s->channel[x->channel], x, w->dtransfer_shared + x->offset,
 				w->dthreshold + (size_t)x->channel * NOISE_WORDS_MAX);
@@ -439,6 +483,35 @@ static int unit_vector(const struct tensor *t, const struct tensor_worker *w,
 		w->first, w->first + w->count - 1);
 }
 
+/* To dread[k * stride] of each term k. */
+static void add_dreadout(const struct tensor *t, const double *dreadout, double *dread, size_t stride)
+{
+	const struct network_set *s = &t->pl->set;
+
+	for (uint32_t k = 0; k < s->npart; k++)
+		dread[s->part[k].term * stride] +=
+			s->part[k].coefficient * dreadout[s->part[k].readout];
+}
+
+void tensor_readout_gradient(void *state, uint32_t sample, const double *dreadout)
+{
+	struct tensor *t = state;
+
+	memcpy(t->dreadout + (size_t)sample * t->p->nreadout, dreadout,
+		t->p->nreadout * sizeof *dreadout);
+}
+
+int tensor_mix(void *state, struct err *e)
+{
+	struct tensor *t = state;
+
+	(void)e;
+	memset(t->dread, 0, t->pl->set.nterm * sizeof *t->dread);
+	for (uint32_t l = 0; l < t->batch.nsample; l++)
+		add_dreadout(t, t->dreadout + (size_t)l * t->p->nreadout, t->dread, 1);
+	return 0;
+}
+
 int tensor_backward(void *state, unsigned worker, uint32_t unit, const double *dreadout,
 	double *gradient, struct fixed *v, struct err *e)
 {
@@ -447,16 +520,20 @@ int tensor_backward(void *state, unsigned worker, uint32_t unit, const double *d
 	struct tensor_worker *w = &t->worker[worker];
 	unsigned lanes = t->pl->lanes;
 
-	(void)unit;
-	memset(w->dread, 0, (size_t)s->nterm * lanes * sizeof *w->dread);
-	for (uint32_t k = 0; k < s->npart; k++)
-		for (uint32_t l = 0; l < w->count; l++)
-			w->dread[(size_t)s->part[k].term * lanes + l] += s->part[k].coefficient
-				* dreadout[(size_t)l * t->p->nreadout + s->part[k].readout];
-	memset(w->dtransfer_shared, 0, s->ntransfer_entry * sizeof(double));
+	memset(w->touched, 0, s->ntransfer * sizeof *w->touched);
 	memset(w->dtransfer, 0, t->nsample_entry * lanes * sizeof(double));
-	for (uint32_t k = s->nterm; k-- > 0;)
-		backward_term(t, w, k);
+	if (t->pl->nslice) {
+		w->first = 0;
+		w->count = t->batch.nsample;
+		for (uint32_t k = unit; k < s->nterm; k += t->pl->nslice)
+			backward_term(t, w, k, t->dread);
+	} else {
+		memset(w->dread, 0, (size_t)s->nterm * lanes * sizeof *w->dread);
+		for (uint32_t l = 0; l < w->count; l++)
+			add_dreadout(t, dreadout + (size_t)l * t->p->nreadout, w->dread + l, lanes);
+		for (uint32_t k = s->nterm; k-- > 0;)
+			backward_term(t, w, k, w->dread);
+	}
 	recorder_mark(PHASE_BACKWARD);
 	chain_shared(t, w);
 	for (uint32_t l = 0; l < w->count && t->direct; l++)

@@ -16,6 +16,7 @@ nobase_dist_pkgdata_DATA += examples/README.md \
 	examples/hydrogen/README.md examples/hydrogen/config.yaml examples/hydrogen/expect examples/hydrogen/hydrogen.qcnn \
 	examples/hydrogen-chain/README.md examples/hydrogen-chain/chain.qcnn examples/hydrogen-chain/config.yaml examples/hydrogen-chain/expect examples/hydrogen-chain/h4.txt \
 	examples/hur/README.md examples/hur/config.yaml examples/hur/expect examples/hur/hur.qcnn \
+	examples/ising/README.md examples/ising/config.yaml examples/ising/expect examples/ising/ising.qcnn \
 	examples/iris/README.md examples/iris/config.yaml examples/iris/expect examples/iris/iris.csv examples/iris/iris.qcnn examples/iris/tutorial.qcnn \
 	examples/pixels/README.md examples/pixels/config.yaml examples/pixels/expect examples/pixels/pixels.qcnn \
 	examples/quanvolution/README.md examples/quanvolution/config.yaml examples/quanvolution/digits-images-idx3-ubyte.gz examples/quanvolution/digits-labels-idx1-ubyte.gz \

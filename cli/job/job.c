@@ -307,9 +307,9 @@ int job_open(struct cli *c, const char *path, struct job *j)
 	struct err e;
 
 	memset(j, 0, sizeof *j);
-	if (c->options.given[OPT_DEVICE]) {
+	if (c->options.given[OPT_TRAIN_DEVICE]) {
 		snprintf(j->device_change, sizeof j->device_change, "run.device=%s",
-			c->options.value[OPT_DEVICE]);
+			c->options.value[OPT_TRAIN_DEVICE]);
 		change[nchange++] = (struct config_change){ j->device_change, false };
 	}
 	j->d = diags_new(source_set_new());

@@ -128,9 +128,9 @@ static void add_former(struct words *w, const struct options *former, const stru
 		add(w, name[id == OPT_CONST]);
 		add(w, former->list[i].value);
 	}
-	if (former->given[OPT_DEVICE] && !now->given[OPT_DEVICE]) {
+	if (former->given[OPT_TRAIN_DEVICE] && !now->given[OPT_TRAIN_DEVICE]) {
 		add(w, "--device");
-		add(w, former->value[OPT_DEVICE]);
+		add(w, former->value[OPT_TRAIN_DEVICE]);
 	}
 }
 

@@ -103,7 +103,7 @@ static bool moves_to_device(struct search *s, json_t *ours, json_t *theirs)
 {
 	json_t *here = json_object_get(ours, "run"), *run = json_object_get(theirs, "run");
 	const char *device = json_string_value(json_object_get(run, "device"));
-	bool moves = s->named && s->cli->options.given[OPT_DEVICE] && device
+	bool moves = s->named && s->cli->options.given[OPT_TRAIN_DEVICE] && device
 		&& strcmp(device, execution_device(&s->job->train.exec)) != 0;
 
 	if (moves) {

@@ -56,6 +56,11 @@ tap_is "$missing" "" "every option is in --help and in the manual of its command
 tap_is "$(grep -c '^	"..*[.]"' "$top_srcdir/cli/options.def")" "$(grep -c '^OPTION(' "$top_srcdir/cli/options.def")" \
 	"every option has a text"
 
+for file in help-train page-train; do
+	tap_is "$(grep -c '|null' $file)" 0 "$file: a training takes no device that computes nothing"
+done
+tap_has help-bench "auto|cpu|cuda|cuda:N|ref|null [auto]" "bench does"
+
 tap_exit 2 "no command" "$QCNN"
 tap_exit 2 "an unknown command" "$QCNN" trian
 tap_has err 'unknown command `trian`: did you mean `train`?' "a command is suggested"

@@ -3,7 +3,7 @@
  *
  * BACKEND(name, words, text): backend_NAME is its table of functions (backend.h); words are what
  * --device and run.device take for it, the name and forms that begin with it, each a WORD; text is
- * a sentence of help and manual. TEST_BACKEND: --device takes it, a configuration does not. */
+ * a sentence of help and manual. TEST_BACKEND: --device takes it, but for train, as a configuration does not. */
 #pragma once
 
 #define BACKENDS(BACKEND, TEST_BACKEND, WORD) \

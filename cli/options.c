@@ -11,6 +11,7 @@
 #include "cli/config/aliases.h"
 #include "cli/options_unknown.h"
 #include "runtime/base/buf.h"
+#include "runtime/exec/evaluator.h"
 #include "runtime/exec/statevector/backends.h"
 
 /* The commands' bits, as options.def names them. */

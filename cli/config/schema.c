@@ -54,9 +54,7 @@ WORDS(names_of_encryption, "on", "off", "true", "false")
 WORDS(names_of_sharding, "off", "data", "file", "auto")
 WORDS(names_of_transports, "auto", "tcp", "stdio", "mpi", "nccl")
 WORDS(names_of_agreements, "common", "same")
-#define METHOD_WORD(id, word, text) word,
-WORDS(names_of_methods, "auto", METHODS(METHOD_WORD) NULL)
-#undef METHOD_WORD
+WORDS(names_of_methods, "auto", METHODS(METHOD_IN_LIST) NULL)
 WORDS(names_of_gradients, "adjoint", "shift", "difference")
 WORDS(names_of_frequencies, "batch", "epoch")
 

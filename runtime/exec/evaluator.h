@@ -18,12 +18,18 @@ struct engine;
 
 enum gradient_method { GRADIENT_NONE = 0, GRADIENT_ADJOINT, GRADIENT_SHIFT, GRADIENT_DIFFERENCE };
 
-/* How a program is evaluated: METHOD(id, word, text), and auto. */
+/* How a program is evaluated: METHOD(id, word, text), and auto. The words are those of run.method and --method, the texts
+ * sentences of help and manual. */
 #define METHODS(METHOD) \
-	METHOD(STATEVECTOR, "statevector", "all 2^n amplitudes of n qubits. ") \
+	METHOD(STATEVECTOR, "statevector", "statevector holds all 2^n amplitudes of n qubits. ") \
 	METHOD(TENSOR, "tensor", \
-		"contraction of the circuit as a network of small tensors, exactly and in double precision, whose cost depends on " \
-		"how the qubits are connected. ")
+		"tensor contracts the circuit as a network of small tensors, exactly and in double precision: its cost depends on " \
+		"how the qubits are connected, not on their number alone, and it computes models of 64 qubits and more whose layers " \
+		"act on neighbours. ")
+/* Columns of it. */
+#define METHOD_IN_LIST(id, word, text) word,
+#define METHOD_BEHIND_BAR(id, word, text) "|" word
+#define METHOD_TEXT(id, word, text) text
 #define METHOD_ENUM(id, word, text) METHOD_##id,
 enum method { METHOD_AUTO = 0, METHODS(METHOD_ENUM) METHOD_COUNT };
 #undef METHOD_ENUM

@@ -152,6 +152,7 @@ shell_tests =
 shell_tests += tests/cli/test_bench.sh
 shell_tests += tests/cli/test_bench_page.sh
 shell_tests += tests/cli/test_callbacks.sh
+shell_tests += tests/cli/test_check.sh
 shell_tests += tests/cli/test_chemistry.sh
 shell_tests += tests/cli/test_classes.sh
 shell_tests += tests/cli/test_config.sh

@@ -229,7 +229,7 @@ static int open_evaluator(struct running *r, enum emit what)
 		.device = o->value[OPT_DEVICE],
 		.precision = precision_of(r),
 		.isa = o->value[OPT_ISA],
-		.method = needs_state(what) ? "statevector" : o->value[OPT_METHOD],
+		.method = needs_state(what) ? method_name(METHOD_STATEVECTOR) : o->value[OPT_METHOD],
 		.gradient = needs_gradient(what) ? o->value[OPT_GRADIENT] : NULL,
 		.shots = needs_state(what) ? 0 : shots_of(r),
 		.trajectories = trajectories_given(r),
@@ -241,10 +241,9 @@ static int open_evaluator(struct running *r, enum emit what)
 	struct err e;
 	int code, status;
 
-	if (needs_state(what))
-		w.method = method_name(METHOD_STATEVECTOR);
 	code = execution_options(&w, &eo, &e);
 	eo.outputs_alone = !w.gradient;
+	eo.amplitudes = needs_state(what);
 	if (!code)
 		code = execution_method(&w, r->program, r->nsample, &eo, &e);
 	if (!code)

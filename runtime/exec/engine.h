@@ -73,6 +73,8 @@ struct engine {
 	int (*cost)(const struct engine_problem *p, struct engine_cost *out);
 	/* Optional: -ERR_CONFIG, with the reason, where a problem without obstacle is too large, whatever memory there is. */
 	int (*check)(const struct engine_problem *p, struct err *e);
+	/* Optional: bytes that options->nthread threads need, about; with options->gradient, for gradients. -ERR_CONFIG as cost. */
+	int (*memory)(const struct engine_problem *p, double *nbyte);
 	/* Optional: those of options->optimisations that the engine can make use of with these options. */
 	unsigned (*optimisations)(const struct evaluator_options *o);
 	/* The exact optimisations that it uses; the last row has no text. */
@@ -173,7 +175,8 @@ const struct engine *engine_main(const struct engine_problem *p);
 /* The method of the problem: that of its options, or the one that auto chooses. -ERR_CONFIG, with the reasons, where it is not
  * possible, or no method is. */
 int engine_method(const struct engine_problem *p, enum method *out, struct err *e);
-/* Adds to the text of *e, an error of the method that auto has chosen, why the other one is not possible, where it is not. */
+/* Adds to the text of *e, an error of the method of the problem, what the other one needs where this machine has so much. If auto
+ * has chosen the method, also what it needs where there is less, or why it is not possible. */
 void engine_method_explain(const struct engine_problem *p, struct err *e);
 /* What a sample takes by engine_main. */
 int engine_cost(const struct engine_problem *p, struct engine_cost *out);

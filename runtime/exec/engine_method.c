@@ -2,10 +2,13 @@
  * The method by which a program is evaluated: what auto chooses, and why a method is not possible. */
 #include "runtime/exec/engine.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/base/system/cpus.h"
+#include "runtime/base/system/resource_limits.h"
 
 enum { QUBITS_PLANNED = 32 }; /* circuits of fewer always have a plan for state vectors */
 
@@ -37,6 +40,8 @@ static int check(const struct engine_problem *p, enum method m, struct err *e)
 	arena_auto a = { 0 };
 
 	o.method = m;
+	if (m == METHOD_TENSOR && o.amplitudes)
+		return err_set(e, -ERR_CONFIG, "amplitudes are asked for");
 	with.program = engine->program(p->program, &o, &a);
 	const char *obstacle = engine->obstacle(&with);
 	if (obstacle)
@@ -70,14 +75,47 @@ int engine_method(const struct engine_problem *p, enum method *out, struct err *
 	return 0;
 }
 
+static double memory_available(const struct evaluator_options *o)
+{
+	uint64_t machine = cpus_memory_available(), process = ulimit_address_space(o->nthread);
+
+	if (o->memory_limit)
+		return (double)o->memory_limit;
+	return (double)(process < machine ? process : machine);
+}
+
+static double memory_of(const struct engine_problem *p, enum method m)
+{
+	struct evaluator_options o = *p->options;
+	struct engine_problem with = *p;
+	double nbyte;
+
+	o.method = m;
+	with.options = &o;
+	return engine_of(m)->memory(&with, &nbyte) ? INFINITY : nbyte;
+}
+
 void engine_method_explain(const struct engine_problem *p, struct err *e)
 {
 	enum method other = p->options->method == METHOD_TENSOR ? METHOD_STATEVECTOR : METHOD_TENSOR;
+	char needed[MEMORY_TEXT_MAX];
 	struct err first, why;
 
-	if (!e || !check(p, other, &why))
+	if (!e)
 		return;
 	first = *e;
-	err_set(e, first.code, "%s; the method %s is not possible either: %s", first.text,
-		method_name(other), why.text);
+	if (check(p, other, &why)) {
+		if (p->options->method_chosen)
+			err_set(e, first.code, "%s; the method %s is not possible either: %s",
+				first.text, method_name(other), why.text);
+		return;
+	}
+	double need = memory_of(p, other);
+	if (need <= memory_available(p->options))
+		err_set(e, first.code,
+			"%s; the method %s needs %s: set run.method (--method) to %s", first.text,
+			method_name(other), memory_text(need, 0, needed), method_name(other));
+	else if (p->options->method_chosen)
+		err_set(e, first.code, "%s; the method %s needs %s", first.text, method_name(other),
+			memory_text(need, 0, needed));
 }

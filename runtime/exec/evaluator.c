@@ -126,7 +126,7 @@ int evaluator_new(const struct program *p, const struct evaluator_options *o, st
 	if (!code) {
 		ev->p = evaluator_program(p, &ev->o, &ev->arena);
 		code = open_engines(ev, e);
-		if (code == -ERR_CONFIG && ev->o.method_chosen)
+		if (code == -ERR_CONFIG)
 			engine_method_explain(&(struct engine_problem){ .program = p,
 						      .options = &ev->o },
 				e);

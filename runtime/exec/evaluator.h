@@ -63,6 +63,7 @@ struct evaluator_options {
 	struct split_rank *rank; /* the part of them that this process holds; NULL: all (statevector/split/split.h) */
 	bool remote; /* a pool's workers elsewhere compute: no state is taken until one is needed here */
 	enum gradient_method gradient;   /* GRADIENT_NONE: forward only, half the memory */
+	bool amplitudes; /* those of states are asked for: no method without states is possible */
 	bool outputs_alone; /* planned for outputs: faster, not the last digits of training */
 	enum shape shape;            /* SHAPE_AUTO unless a test says so */
 	bool no_fuse;

@@ -188,6 +188,9 @@ tap_has err "no method is possible: statevector: a circuit of 64 qubits has 2^64
 cut -d, -f1-44 x64.csv >x44.csv
 tap_exit 78 "a state that does not fit" "$QCNN" run --data=x44.csv --shots=10 --const n=44 e64.qcnn
 tap_has err "; the method tensor is not possible either: readouts are drawn from state vectors" "names the other reason, too"
+tap_exit 78 "by the method statevector" "$QCNN" run --data=x44.csv --method=statevector --const n=44 e64.qcnn
+tap_has err "; the method tensor needs " "names the other method"
+tap_has err "MiB: set run.method (--method) to tensor" "which fits"
 
 train() { "$QCNN" train -q --set=log.dir="$1" "$2" "$3" config.yaml; }
 refused "training with run.gradient: shift" "the gradient method is not adjoint" train no --set=run.gradient=shift --set=run.method=tensor

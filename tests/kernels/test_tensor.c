@@ -712,6 +712,67 @@ static void test_bounded_cost(const struct target *t)
 	program_free(p);
 }
 
+/* What a refusal for want of memory says of the other method: "" or the text from its first word on. */
+static const char *said_of_other(const struct program *p, const struct evaluator_options *o,
+	struct err *e)
+{
+	struct evaluator *ev = NULL;
+	const char *at;
+
+	if (evaluator_new(p, o, &ev, e) != -ERR_CONFIG) {
+		evaluator_free(ev);
+		return "it is not refused";
+	}
+	at = strstr(e->text, "; the method ");
+	return at ? at + 2 : "";
+}
+
+static bool begins(const char *text, const char *start)
+{
+	return !strncmp(text, start, strlen(start));
+}
+
+static void test_other_method(const struct target *t)
+{
+	struct program *shallow = ring(16, 1, true, 2), *deep = ring(14, 4, true, 2);
+	struct evaluator_options o = { .target = t,
+		.method = METHOD_STATEVECTOR,
+		.nthread = 1,
+		.gradient = GRADIENT_ADJOINT,
+		.precision = PRECISION_DOUBLE,
+		.memory_limit = 1 << 20 }; /* the states need 2 MiB */
+	struct err e = { 0, "" };
+	const char *said = said_of_other(shallow, &o, &e);
+
+	tap_ok(begins(said, "the method tensor needs ")
+			&& strstr(said, "KiB: set run.method (--method) to tensor"),
+		"states are refused, tensors fit: %s", e.text);
+	o.amplitudes = true;
+	tap_is_str(said_of_other(shallow, &o, &e), "", "tensors have no amplitudes");
+	o.method_chosen = true;
+	tap_is_str(said_of_other(shallow, &o, &e),
+		"the method tensor is not possible either: amplitudes are asked for",
+		"which is said where auto has chosen");
+	o.amplitudes = o.method_chosen = false;
+	o.memory_limit = 1 << 12;
+	tap_is_str(said_of_other(shallow, &o, &e), "", "too little for both");
+	o.method_chosen = true;
+	said = said_of_other(shallow, &o, &e);
+	tap_ok(begins(said, "the method tensor needs ") && !strstr(said, "run.method"),
+		"of which auto says both: %s", e.text);
+
+	o.method_chosen = false;
+	o.method = METHOD_TENSOR;
+	o.memory_limit = 1 << 20; /* the states need 512 KiB */
+	tap_is_str(said_of_other(deep, &o, &e),
+		"the method statevector needs 512.0 KiB: set run.method (--method) to statevector",
+		"tensors are refused, states fit");
+	o.memory_limit = 1 << 18;
+	tap_is_str(said_of_other(deep, &o, &e), "", "nor do states");
+	program_free(shallow);
+	program_free(deep);
+}
+
 int main(int argc, char **argv)
 {
 	const struct target *t;
@@ -730,6 +791,7 @@ int main(int argc, char **argv)
 		test_not_finite(t, false);
 		test_not_finite(t, true);
 		test_memory(t);
+		test_other_method(t);
 		test_obstacles(t);
 		test_bounded_cost(t);
 		test_long_sums(t, 9, 40);

@@ -102,6 +102,20 @@ static int statevector_check(const struct engine_problem *p, struct err *e)
 	return 0;
 }
 
+/* States alone: where they are large, threads share one. */
+static int statevector_memory(const struct engine_problem *p, double *nbyte)
+{
+	const struct evaluator_options *o = p->options;
+	const struct target *t = target_or_best(o->target);
+	bool single = o->precision == PRECISION_SINGLE && target_can(t, TARGET_SINGLE);
+	double amplitude = single ? 8 : 16, nstate = o->gradient == GRADIENT_ADJOINT ? 2 : 1;
+
+	if (target_can(t, TARGET_STATELESS))
+		nstate = 0;
+	*nbyte = ldexp(nstate * amplitude, (int)program_nwire(p->program)) / (o->split ? o->split : 1);
+	return 0;
+}
+
 static void statevector_describe(const struct engine_problem *p, struct buf *out)
 {
 	struct evaluator_options plain = *p->options;
@@ -708,6 +722,7 @@ const struct engine engine_statevector = {
 	.describe = statevector_describe,
 	.cost = statevector_cost,
 	.check = statevector_check,
+	.memory = statevector_memory,
 	.optimisations = statevector_optimisations,
 	.uses = statevector_uses,
 	.program = light_cones_program,

@@ -274,6 +274,7 @@ const struct engine engine_tensor = {
 	.describe = tensor_describe,
 	.cost = tensor_cost,
 	.check = tensor_check,
+	.memory = tensor_memory,
 	.program = tensor_program,
 	.open = tensor_open,
 	.close = tensor_close,

@@ -39,6 +39,16 @@ bool tensor_summary(const struct engine_problem *p, struct tensor_summary *out)
 	return true;
 }
 
+int tensor_memory(const struct engine_problem *p, double *nbyte)
+{
+	struct tensor_summary s;
+
+	if (!tensor_summary(p, &s))
+		return -ERR_CONFIG;
+	*nbyte = s.shared_bytes + s.thread_bytes * p->options->nthread;
+	return 0;
+}
+
 void tensor_summary_print(const struct engine_problem *p, const struct tensor_summary *s,
 	struct buf *out)
 {

@@ -24,6 +24,8 @@ struct tensor_summary {
 
 /* False: the problem has an obstacle, or its tensors are too large. */
 bool tensor_summary(const struct engine_problem *p, struct tensor_summary *out);
+/* As struct engine says. */
+int tensor_memory(const struct engine_problem *p, double *nbyte);
 /* The lines of `qcnn compile --emit=plan`. */
 void tensor_summary_print(const struct engine_problem *p, const struct tensor_summary *s,
 	struct buf *out);

@@ -68,9 +68,6 @@ static int open_model(struct running *r, enum emit what)
 		.alone = true,
 		/* The light cone keeps observables right, not the state. */
 		.without = needs_state(what) ? "cone" : NULL };
-	if (needs_state(what) && !strcmp(r->cli->options.value[OPT_METHOD], "tensor"))
-		return cli_usage(r->cli,
-			"the tensor method has no amplitudes; --emit=state, probabilities and samples need --method=statevector");
 	int status = named_model_read(r->cli, &wish, &r->m);
 
 	if (status)

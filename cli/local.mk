@@ -102,6 +102,8 @@ libcli_a_SOURCES = \
 	cli/job/job.h \
 	cli/job/model_file.c \
 	cli/job/model_file.h \
+	cli/job/model_work.c \
+	cli/job/model_work.h \
 	cli/job/named_model.c \
 	cli/job/named_model.h \
 	cli/job/predictions.c \

@@ -2,17 +2,11 @@
  * qcnn check: diagnoses a model or a configuration and says how large it is. */
 #include "cli/command.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "cli/job/costly_layers.h"
 #include "cli/job/job.h"
+#include "cli/job/model_work.h"
 #include "cli/job/named_model.h"
 #include "cli/output/values.h"
 #include "compiler/asm/asm.h"
-#include "runtime/exec/statevector/state_memory.h"
-#include "runtime/exec/tensor/tensor_summary.h"
 
 static uint64_t count_applies(const struct program *p)
 {
@@ -21,15 +15,6 @@ static uint64_t count_applies(const struct program *p)
 	for (uint32_t c = 0; c < p->ncircuit; c++)
 		n += p->circuit[c].napply;
 	return n;
-}
-
-/* Nominal work of one sample; nothing where no state vector has so many amplitudes. */
-static void flops_of(const struct program *p, double flops[2])
-{
-	bool possible = program_nwire(p) <= PLAN_WIRES_MAX;
-
-	flops[0] = possible ? plan_nominal(p, false) : NAN;
-	flops[1] = possible ? plan_nominal(p, true) : NAN;
 }
 
 /* ---- JSON ---- */
@@ -71,15 +56,16 @@ static void json_circuits(const struct program *p, struct buf *out)
 
 static void print_json(const struct program *p, const struct job *j, struct buf *out)
 {
-	double flops[2];
+	struct model_work w;
 
-	flops_of(p, flops);
+	model_work_find(p, &w);
 	buf_printf(out, "{\"schema\": 1, \"weights\": %u, \"circuit_weights\": %u, \"matrices\": %u, \"outputs\": %u, ",
 		p->nweight, p->nweight_circuit, p->nmatrix, p->noutput);
 	json_circuits(p, out);
 	buf_str(out, ", ");
 	json_groups(p, out);
-	buf_json(out, ", \"flops_forward\": %g, \"flops_gradient\": %g", flops[0], flops[1]);
+	buf_json(out, ", \"flops_forward\": %g, \"flops_gradient\": %g", w.forward_flops,
+		w.gradient_flops);
 	for (unsigned k = 0; j && k < PART_COUNT; k++)
 		buf_printf(out, ", \"%s_rows\": %u", sample_part_name(k), j->samples.part[k].nrow);
 	buf_str(out, "}\n");
@@ -141,58 +127,58 @@ static void text_noise(const struct program *p, struct buf *out)
 				: " for each trajectory, or exactly by the method tensor");
 }
 
-/* Layers whose gates could be fewer, where a sample takes long, or forever. */
-static void text_costly_layers(const struct program *p, double forward_flops, struct buf *out)
+/* Layers whose gates could be fewer, where tensors take long, or do not fit. */
+static void text_costly_layers(const struct model_work *w, struct buf *out)
 {
-	struct costly_layers costly;
+	char each[MEMORY_TEXT_MAX];
 
-	costly_layers_find(p, forward_flops, &costly);
-	for (unsigned k = 0; k < costly.n && k < 3; k++)
+	for (unsigned k = 0; k < w->costly.n && k < 3; k++)
 		buf_printf(out,
-			"costly    %s: %.4g flops a sample if no two of its gates shared a qubit, as on even(w)\n",
-			costly.layer[k].path, costly.layer[k].flops);
-	if (forward_flops == INFINITY && !costly.n)
+			"costly    %s: %.4g flops a sample and %s a thread if no two of its gates shared a qubit, as on even(w)\n",
+			w->costly.layer[k].path, w->costly.layer[k].flops,
+			memory_text(w->costly.layer[k].thread_bytes, 0, each));
+	if (w->costly_found && !w->costly.n && !w->tensors_fit)
 		buf_str(out, "costly    no layer alone: see run.method in qcnn-config(5)\n");
 }
 
 /* Where auto does not hold a state, or can do neither. */
-static void text_tensors(const struct program *p, struct buf *out)
+static void text_tensors(const struct model_work *w, struct buf *out)
 {
-	static const double long_flops = 1e9;
-	const struct evaluator_options o = { .method = METHOD_TENSOR };
-	const struct engine_problem problem = { .program = p, .options = &o };
-	char each[MEMORY_TEXT_MAX];
-	struct tensor_summary s;
-	struct err e;
+	char each[MEMORY_TEXT_MAX], available[MEMORY_TEXT_MAX], states[MEMORY_TEXT_MAX];
+	const char *method = method_name(w->method == METHOD_TENSOR ? METHOD_AUTO : METHOD_TENSOR);
 
-	if (model_contracts(p, &s)) {
+	if (*w->no_tensors)
+		buf_printf(out, "tensors   not possible: %s\n", w->no_tensors);
+	if (w->tensors)
 		buf_printf(out,
-			"tensors   %.4g flops a sample, %.4g with its gradient, and %s a thread: run.method: auto contracts them, without a state\n",
-			s.forward_flops, s.gradient_flops, memory_text(s.thread_bytes, 0, each));
-		if (s.forward_flops > long_flops)
-			text_costly_layers(p, s.forward_flops, out);
-	} else if (!model_fits(p)) {
-		const char *why = engine_tensor.obstacle(&problem);
-
-		if (why || engine_tensor.check(&problem, &e))
-			buf_printf(out, "tensors   not possible: %s\n", why ? why : e.text);
-		if (!why)
-			text_costly_layers(p, INFINITY, out);
-	}
+			"tensors   %.4g flops a sample, %.4g with its gradient, and %s a thread: ",
+			w->tensor.forward_flops, w->tensor.gradient_flops,
+			memory_text(w->tensors_fit ? w->tensor.thread_bytes : w->tensor_bytes, 0,
+				each));
+	if (w->tensors && w->tensors_fit)
+		buf_printf(out, "run.method: %s contracts them, without a state\n", method);
+	else if (w->tensors)
+		buf_printf(out, "more than the %s available here%s%s\n",
+			memory_text(w->available, 0, available),
+			w->states_bytes <= w->available ? "; run.method: statevector needs " : "",
+			w->states_bytes <= w->available ? memory_text(w->states_bytes, 0, states)
+							: "");
+	text_costly_layers(w, out);
 }
 
 static void print_text(const struct program *p, const struct job *j, struct buf *out)
 {
-	double flops[2];
+	struct model_work w;
 
-	flops_of(p, flops);
+	model_work_find(p, &w);
 	text_circuits(p, out);
 	text_groups(p, out);
 	buf_printf(out, "weights   %u\noutputs   %u\nmatrices  %u, used %llu times\n", p->nweight, p->noutput, p->nmatrix,
 		(unsigned long long)count_applies(p));
-	if (flops[0] == flops[0])
+	if (w.forward_flops == w.forward_flops)
 		buf_printf(out, "work      %.4g flops a %s, %.4g with its gradient (nominal)\n",
-			flops[0], program_is_noisy(p) ? "trajectory" : "sample", flops[1]);
+			w.forward_flops, program_is_noisy(p) ? "trajectory" : "sample",
+			w.gradient_flops);
 	text_noise(p, out);
 	/* Of the largest circuit, so that a machine can be chosen before anything is run. */
 	char single[MEMORY_TEXT_MAX], both[MEMORY_TEXT_MAX];
@@ -200,7 +186,7 @@ static void print_text(const struct program *p, const struct job *j, struct buf 
 
 	buf_printf(out, "state     %s in single precision, %s in double; a gradient takes two\n",
 		memory_text(8, n, single), memory_text(16, n, both));
-	text_tensors(p, out);
+	text_tensors(&w, out);
 	for (unsigned k = 0; j && k < PART_COUNT; k++)
 		if (j->samples.part[k].nrow)
 			buf_printf(out, "data      %u samples for %s\n", j->samples.part[k].nrow, sample_part_name(k));

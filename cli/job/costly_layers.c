@@ -56,15 +56,16 @@ static size_t count_applies(const struct program *p)
 	return n;
 }
 
-/* Operations of a sample's outputs without them; negative: the layer has none, or its tensors are too large. */
-static double thin_flops(const struct program *p, uint32_t layer)
+/* *out: without them. False: the layer has none, or its tensors are too large. */
+static bool thin_summary(const struct program *p, uint32_t layer, struct tensor_summary *out)
 {
-	const struct evaluator_options o = { .gradient = GRADIENT_NONE, .method = METHOD_TENSOR };
+	const struct evaluator_options o = { .gradient = p->nweight_circuit ? GRADIENT_ADJOINT
+									    : GRADIENT_NONE,
+		.method = METHOD_TENSOR };
 	mem_auto struct circuit_code *circuit = mem_alloc(p->ncircuit, sizeof *circuit);
 	mem_auto struct apply *apply = mem_alloc(count_applies(p) + 1, sizeof *apply);
 	struct program thinned = *p;
 	struct engine_problem problem = { .program = &thinned, .options = &o };
-	struct tensor_summary s;
 	struct apply *next = apply;
 	uint32_t without = 0;
 
@@ -74,7 +75,7 @@ static double thin_flops(const struct program *p, uint32_t layer)
 		next += circuit[i].napply;
 	}
 	thinned.circuit = circuit;
-	return without && tensor_summary(&problem, &s) ? s.forward_flops : -1;
+	return without && tensor_summary(&problem, out);
 }
 
 static int by_flops(const void *a, const void *b)
@@ -88,10 +89,12 @@ void costly_layers_find(const struct program *p, double forward_flops, struct co
 {
 	out->n = 0;
 	for (uint32_t i = 0; i < p->nlayer && i < COSTLY_LAYERS_MAX; i++) {
-		double flops = thin_flops(p, i);
+		struct tensor_summary s;
 
-		if (flops >= 0 && flops < forward_flops / 2)
-			out->layer[out->n++] = (struct costly_layer){ p->layer[i].path, flops };
+		if (thin_summary(p, i, &s) && s.forward_flops < forward_flops / 2)
+			out->layer[out->n++] = (struct costly_layer){ .path = p->layer[i].path,
+				.flops = s.forward_flops,
+				.thread_bytes = s.thread_bytes };
 	}
 	qsort(out->layer, out->n, sizeof *out->layer, by_flops);
 }

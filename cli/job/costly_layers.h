@@ -10,8 +10,10 @@ struct costly_layers {
 	unsigned n;
 	struct costly_layer {
 		const char *path;
-		double flops; /* of the outputs of a sample, without the layer's gates on qubits that another one of its gates joins */
-	} layer[COSTLY_LAYERS_MAX]; /* the fewest operations first */
+		/* Of the outputs of a sample, without the layer's gates on qubits that another one of its gates joins. */
+		double flops;
+		double thread_bytes; /* memory of the same; for gradients, if there are weights */
+	} layer[COSTLY_LAYERS_MAX];  /* the fewest operations first */
 };
 
 /* Of the first COSTLY_LAYERS_MAX layers in which gates on several qubits share one, those without which a sample takes less than half

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/job/model_work.h"
 #include "cli/job/named_model.h"
 #include "cli/job/run_folder.h"
 #include "cli/job/sample_checks.h"

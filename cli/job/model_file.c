@@ -8,9 +8,6 @@
 
 #include "compiler/import/qsim.h"
 #include "runtime/base/input_files.h"
-#include "runtime/base/system/cpus.h"
-#include "runtime/exec/statevector/state_memory.h"
-#include "runtime/exec/tensor/tensor_summary.h"
 #include "runtime/program/bytecode.h"
 
 struct input_want *input_wants(const struct program *p)
@@ -171,48 +168,6 @@ int model_file_open(const char *path, struct diags *d, const struct lang_options
 int model_fault_status(const struct diags *d, bool configured)
 {
 	return err_exit_status(configured && diags_errors_of(d, DIAG_OVERRIDE) == diags_errors(d) ? -ERR_CONFIG : -ERR_BAD_DATA);
-}
-
-bool model_contracts(const struct program *p, struct tensor_summary *out)
-{
-	const struct evaluator_options o = { .precision = PRECISION_SINGLE,
-		.gradient = p->nweight_circuit ? GRADIENT_ADJOINT : GRADIENT_NONE,
-		.optimisations = OPTIMISATION_ALL };
-	const struct engine_problem problem = { .program = p, .options = &o };
-	enum method m;
-
-	return !engine_method(&problem, &m, NULL) && m == METHOD_TENSOR
-		&& tensor_summary(&problem, out);
-}
-
-/* *e: why not. */
-static bool state_fits(const struct program *p, struct memory_need *need, struct err *e)
-{
-	*need = (struct memory_need){ .nqubit = program_nwire(p),
-		.nstate = 1,
-		.precision = PRECISION_SINGLE,
-		.available = cpus_memory_available() };
-	return !memory_check_states(need, e);
-}
-
-bool model_fits(const struct program *p)
-{
-	struct memory_need need;
-	struct err e;
-
-	return state_fits(p, &need, &e);
-}
-
-void model_warn_large(struct diags *d, const struct program *p)
-{
-	struct memory_need need;
-	struct tensor_summary s;
-	struct err e;
-
-	if (!state_fits(p, &need, &e)
-		&& !(model_contracts(p, &s)
-			&& s.thread_bytes + s.shared_bytes <= (double)need.available))
-		diag_at(d, DIAG_LARGE_STATE, (struct span){ 0, 0, 0 }, "a state of this model does not fit this machine: it %s", e.text);
 }
 
 void model_file_release(struct model_file *m)

@@ -24,13 +24,5 @@ void model_file_release(struct model_file *m);
 /* The exit status for a model with errors.  configured: its constants come from a configuration, which then has the error. */
 int model_fault_status(const struct diags *d, bool configured);
 
-struct tensor_summary;
-/* Does run.method: auto contract tensors for gradients, or outputs, of p?  By default options. */
-bool model_contracts(const struct program *p, struct tensor_summary *out);
-/* Does this machine have the memory of one state? */
-bool model_fits(const struct program *p);
-/* Warn if one state of p needs more memory than this machine has, and tensors would, too, or are not contracted. */
-void model_warn_large(struct diags *d, const struct program *p);
-
 /* The inputs that a program requires, without source places; malloc'ed. */
 struct input_want *input_wants(const struct program *p);

@@ -3,6 +3,7 @@
 #include "cli/job/named_model.h"
 
 #include "cli/job/job.h"
+#include "cli/job/model_work.h"
 #include "cli/job/weights_files.h"
 
 unsigned config_changes(const struct options *o, struct config_change *change)

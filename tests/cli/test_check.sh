@@ -2,16 +2,17 @@
 # What qcnn check says that a model takes: the operations of state vectors and of tensors, and their memory.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
-# model QUBITS: convolution and pooling of neighbours on an open chain.
+# model QUBITS [PAIRS]: convolution and pooling of neighbours on an open chain, or on other pairs.
 model() {
 	cat <<-END
 	const int n = $1;
 	qubit[n] q;
+	block join(float[2] t) a, b { ry(t[0]) a; ry(t[1]) b; cx a, b; ry(t[1]) a; rz(t[0]) b; }
 	block merge(float[2] t) source, sink { cry(t[0]) source, sink; crz(t[1]) source, sink; discard source; }
 	h q;
 	let w = q;
 	while (len(w) > 1) {
-	  layer conv { param float t; rxx(t) on chain(w); }
+	  layer conv { param float[2] t; join(t) on ${2:-chain}(w); }
 	  layer pool { param float[2] t; merge(t) on zip(w[0:2:-1], w[1:2:-1]); }
 	  w = w[1:2:-1];
 	}
@@ -30,5 +31,25 @@ for n in 8 16 60; do
 done
 tap_exit 0 "check of 61 qubits" "$QCNN" check m61.qcnn
 tap_is "$(grep -c '^work' out)" 0 "no state vector has so many amplitudes"
+
+# ---- tensors ----
+
+# On a ring tensors need many GiB, which some machines have.
+model 96 ring >ring.qcnn
+available=$("$QCNN" info --json | sed 's/.*"memory_available_bytes": \([0-9]*\).*/\1/')
+need=$("$QCNN" compile --emit=plan ring.qcnn | sed -n 's/^memory *\(.*\) bytes for each thread, \(.*\) for all$/\1 \2/p')
+tap_exit 0 "check of a ring" "$QCNN" check ring.qcnn
+tap_is "$(grep -c '^costly    conv\[[0-9]\]: .* flops a sample and .*B a thread if no two of its gates shared a qubit' out)" 3 \
+	"names layers, with the memory without them"
+case $(echo "$need $available" | awk '{ n = $1 + $2; print (n < 0.9 * $3 ? "fit" : n > 1.1 * $3 ? "large" : "close") }') in
+fit)
+	tap_has out " a thread: run.method: auto contracts them, without a state" "its tensors fit"
+	tap_is "$(cat err)" "" "so that nothing is to be said of the state" ;;
+large)
+	tap_has out " a thread: more than the " "its tensors do not fit"
+	tap_has err "warning[Q0407]: a state of this model does not fit this machine: it needs 2^99 bytes for 1 state of 96 qubits" "nor does a state"
+	tap_has err "; its tensors need " "which says both" ;;
+*) tap_skip "the memory available is about what they need" ;;
+esac
 
 tap_done

@@ -5,6 +5,7 @@
 #include "cli/job/job.h"
 #include "cli/job/model_work.h"
 #include "cli/job/named_model.h"
+#include "cli/job/record.h"
 #include "cli/output/values.h"
 #include "compiler/asm/asm.h"
 
@@ -54,6 +55,30 @@ static void json_circuits(const struct program *p, struct buf *out)
 	buf_char(out, ']');
 }
 
+static void json_costly_layers(const struct costly_layers *c, struct buf *out)
+{
+	buf_str(out, ", \"costly_layers\": [");
+	for (unsigned k = 0; k < c->n; k++)
+		buf_json(out, ", {\"layer\": %s, \"flops_forward\": %g, \"memory_thread_bytes\": %g}",
+			c->layer[k].path, c->layer[k].flops, c->layer[k].thread_bytes);
+	buf_char(out, ']');
+}
+
+/* What the method of auto needs, and tensors where they are known. */
+static void json_work(const struct model_work *w, struct buf *out)
+{
+	json_auto_t *tensor = w->tensors ? record_tensors(&w->tensor) : json_null();
+
+	buf_json(out, ", \"flops_forward\": %g, \"flops_gradient\": %g, \"method\": %s",
+		w->forward_flops, w->gradient_flops,
+		w->method == METHOD_AUTO ? NULL : method_name(w->method));
+	buf_json(out, ", \"states_bytes\": %g, \"memory_available_bytes\": %g, \"tensor\": ",
+		w->states_bytes, w->available);
+	json_print(tensor, out);
+	buf_json(out, ", \"tensor_obstacle\": %s", *w->no_tensors ? w->no_tensors : NULL);
+	json_costly_layers(&w->costly, out);
+}
+
 static void print_json(const struct program *p, const struct job *j, struct buf *out)
 {
 	struct model_work w;
@@ -64,8 +89,7 @@ static void print_json(const struct program *p, const struct job *j, struct buf 
 	json_circuits(p, out);
 	buf_str(out, ", ");
 	json_groups(p, out);
-	buf_json(out, ", \"flops_forward\": %g, \"flops_gradient\": %g", w.forward_flops,
-		w.gradient_flops);
+	json_work(&w, out);
 	for (unsigned k = 0; j && k < PART_COUNT; k++)
 		buf_printf(out, ", \"%s_rows\": %u", sample_part_name(k), j->samples.part[k].nrow);
 	buf_str(out, "}\n");

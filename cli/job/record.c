@@ -13,7 +13,6 @@
 #include "runtime/base/system/clock.h"
 #include "runtime/base/system/cpus.h"
 #include "runtime/exec/engine.h"
-#include "runtime/exec/tensor/tensor_summary.h"
 #include "runtime/net/cluster/coordinator.h"
 
 #define TEXT_OF(x) TEXT_OF_VALUE(x)
@@ -227,6 +226,17 @@ static json_t *machine_json(const struct job *j)
 	return all;
 }
 
+json_t *record_tensors(const struct tensor_summary *s)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f}", "networks",
+		(json_int_t)s->nnetwork, "gates", (json_int_t)s->ngate, "contractions",
+		(json_int_t)s->ncontraction, "contractions_of_a_sample",
+		(json_int_t)s->nsample_contraction, "unit_samples", (json_int_t)s->width,
+		"flops_forward", s->forward_flops, "flops_gradient", s->gradient_flops,
+		"largest_tensor", s->largest, "memory_thread_bytes", s->thread_bytes,
+		"memory_shared_bytes", s->shared_bytes);
+}
+
 json_t *record_tensor_plan(const struct train_job *j)
 {
 	const struct engine_problem problem = {
@@ -236,13 +246,7 @@ json_t *record_tensor_plan(const struct train_job *j)
 
 	if (j->exec.method != METHOD_TENSOR || !tensor_summary(&problem, &s))
 		return NULL;
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f}", "networks",
-		(json_int_t)s.nnetwork, "gates", (json_int_t)s.ngate, "contractions",
-		(json_int_t)s.ncontraction, "contractions_of_a_sample",
-		(json_int_t)s.nsample_contraction, "unit_samples", (json_int_t)s.width,
-		"flops_forward", s.forward_flops, "flops_gradient", s.gradient_flops,
-		"largest_tensor", s.largest, "memory_thread_bytes", s.thread_bytes,
-		"memory_shared_bytes", s.shared_bytes);
+	return record_tensors(&s);
 }
 
 /* Absolute where it can be had, so that the folder is found from elsewhere. */

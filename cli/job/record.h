@@ -5,6 +5,7 @@
 
 #include "cli/job/job.h"
 #include "runtime/base/crypto/crypto.h"
+#include "runtime/exec/tensor/tensor_summary.h"
 #include "runtime/log/run.h"
 
 /* Metadata that do not change during the training. */
@@ -29,6 +30,8 @@ json_t *record_workers(struct coordinator *c);
 /* Which exact optimisations were used, and the operations with and without them: optimizations, and once more with
  * their former names. */
 void record_optimisations(const struct optimisation_use *u, json_t *into);
+/* The numbers of a plan of tensors. */
+json_t *record_tensors(const struct tensor_summary *s);
 /* The numbers of the plan of a training whose method is tensor; NULL: of another one. */
 json_t *record_tensor_plan(const struct train_job *j);
 /* run.json; r NULL: no result (yet). */

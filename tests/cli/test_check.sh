@@ -52,4 +52,30 @@ large)
 *) tap_skip "the memory available is about what they need" ;;
 esac
 
+# ---- JSON ----
+
+# field NAME: of the object in out, its last one of this name.
+field() { sed -n "s/.*\"$1\": \(\"[^\"]*\"\|[^],}]*\).*/\1/p" out; }
+tap_exit 0 "--json of 8 qubits" "$QCNN" check --json m8.qcnn
+tap_is "$(field method) $(field states_bytes) $(field tensor) $(field tensor_obstacle)" '"statevector" 4096 null null' "states of them are small"
+tap_has out '"costly_layers": []' "and no layer is costly"
+tap_exit 0 "of 61" "$QCNN" check --json m61.qcnn
+cp out json
+"$QCNN" check m61.qcnn >text
+tap_is "$(field method)" '"tensor"' "of more, auto takes tensors"
+numbers() { sed -n 's/^tensors   \(.*\) flops a sample, \(.*\) with its gradient, and \(.*\) MiB a thread: .*/\1 \2 \3/p' text; }
+tap_is "$(sed 's/.*"tensor": //' json >out; echo "$(field flops_forward) $(field flops_gradient) $(field memory_thread_bytes)" | awk '{ printf "%.4g %.4g %.1f", $1, $2, $3 / 1048576 }')" \
+	"$(numbers)" "with the numbers of the text"
+"$QCNN" compile --emit=plan m61.qcnn >plan
+tap_is "$(field networks), of $(field gates) gates, the largest of $(field largest_tensor | awk '{ printf "%.4g", $1 }')" \
+	"$(sed -n 's/^networks   //p' plan), $(sed -n 's/^tensors    \(.*\) entries.*/\1/p' plan)" "and of the plan"
+"$QCNN" check --json ring.qcnn >out 2>err
+"$QCNN" check ring.qcnn >text 2>err
+tap_is "$(sed 's/.*"costly_layers": \[{"layer": "\([^"]*\)", "flops_forward": \([^,]*\), .*/\1 \2/' out | awk '{ printf "%s: %.4g", $1, $2 }')" \
+	"$(sed -n 's/^costly    \(.*\) flops a sample.*/\1/p' text | head -n 1)" "costly layers, the same first"
+model 61 | sed 's/^let/ctrl(3) @ x q[0], q[1], q[2], q[3]; let/' >wide.qcnn
+tap_exit 0 "where no method is possible" "$QCNN" check --json wide.qcnn
+tap_is "$(field method) $(field tensor) $(field tensor_obstacle)" 'null null "a gate acts on more than 3 qubits, controls included"' "says why"
+tap_is "$(field flops_forward)" null "no state has so many amplitudes"
+
 tap_done

@@ -8,6 +8,7 @@ cd here || exit 1
 "$QCNN" train -q --set train.epochs=2 config.yaml
 model=model.qcnn
 first=$(ls -d runs/here-* | head -n 1)
+sed 's/on ring(w)/on chain(w)/' $model >chain.qcnn
 printf 'QCNN 1;\nqubit[1] q;\nh q[0];\nobserve z(q[0]);\n' >plain.qcnn
 
 # in_form FILE: what differs from the form. Strings become S first.
@@ -42,6 +43,7 @@ prints() {
 
 prints check --json "$model"
 prints check --json config.yaml
+prints check --json --const n=64 chain.qcnn
 prints config --json config.yaml
 prints draw --json "$model"
 prints run --format=json plain.qcnn

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Words that can happen, and the bounds of their parts of [0, 1). */
 struct parts {
@@ -179,6 +180,57 @@ void build_varying_channel(struct design *d, struct calls *ops, enum channel c, 
 	find_varying_parts(&d->exprs, c, nqubit, number, &parts);
 	if (parts.n)
 		add_channel(d, ops, channel_row(c)->name, nqubit, &parts, draw);
+}
+
+static struct item controlled(enum gate gate, uint8_t word, uint8_t control, uint8_t target)
+{
+	return (struct item){ .gate = gate,
+		.word = word,
+		.ncontrol = 1,
+		.control_ones = 1,
+		.nwire = 2,
+		.wire = { control, target } };
+}
+
+static bool same_gate(const struct item *a, const struct item *b)
+{
+	return a->gate == b->gate && a->word == b->word && a->ncontrol == b->ncontrol
+		&& a->control_ones == b->control_ones && a->wire[0] == b->wire[0]
+		&& a->wire[1] == b->wire[1];
+}
+
+bool is_damping(const struct matrix *m)
+{
+	const struct item rotation = controlled(GATE_RPAULI, PAULI_Y, 0, 1),
+			  decay = controlled(GATE_PAULI, PAULI_X, 1, 0);
+	const char *name = channel_row(CHANNEL_AMPLITUDE_DAMPING)->name;
+
+	return m->name && !strncmp(m->name, name, strlen(name)) && m->nitem == 2
+		&& same_gate(&m->item[0], &rotation) && same_gate(&m->item[1], &decay);
+}
+
+void build_damping(struct design *d, struct calls *ops, uint32_t p)
+{
+	struct exprs *x = &d->exprs;
+	double constant = NAN;
+	bool varies = !exprs_is_const(x, p, &constant);
+	uint32_t root = exprs_folded(x, EXPR_SQRT, p, 0);
+	uint32_t angle =
+		exprs_folded(x, EXPR_MUL, exprs_const(x, 2), exprs_folded(x, EXPR_ARCSIN, root, 0));
+	struct item item[] = { controlled(GATE_RPAULI, PAULI_Y, 0, 1),
+		controlled(GATE_PAULI, PAULI_X, 1, 0) };
+	const uint32_t wire[] = { 0, WIRE_OWN };
+	struct apply a = { .op = APPLY_UNITARY, .nwire = 2, .layer = INDEX_NONE, .span = INDEX_NONE };
+
+	if (constant == 0)
+		return;
+	item[0].angle[0] = angle;
+	a.matrix = design_matrix(d,
+		varies ? channel_row(CHANNEL_AMPLITUDE_DAMPING)->name
+		       : name_of(d, CHANNEL_AMPLITUDE_DAMPING, &constant),
+		2, item, 2);
+	a.wire = arena_copy(d->arena, wire, 2, sizeof *wire);
+	calls_add(ops, &a);
 }
 
 bool design_is_channel(const struct design *d, uint32_t matrix)

@@ -233,7 +233,7 @@ static bool foldable(const struct design *d, const struct calls *c, uint32_t *wi
 		const struct apply *p = &c->v[i];
 		if (p->op == APPLY_DISCARD)
 			continue;
-		if (p->op != APPLY_UNITARY || design_is_channel(d, p->matrix))
+		if (p->op != APPLY_UNITARY || design_is_channel(d, p->matrix) || has_own_wire(p))
 			return false;
 		++*nunitary;
 		for (unsigned k = 0; k < p->nwire; k++) {

@@ -95,6 +95,13 @@ struct apply *calls_add(struct calls *c, const struct apply *a);
 struct apply apply_copy(struct arena *a, const struct apply *p, uint32_t room);
 /* Give a global phase a wire: a phase gate on its last control, else `free_wire`. */
 void call_settle(struct design *d, struct apply *p, uint32_t free_wire);
+/* The last wire of an operation that takes a qubit in |0> of its own where it is emitted, and discards it. */
+#define WIRE_OWN (UINT32_MAX - 1)
+static inline bool has_own_wire(const struct apply *p)
+{
+	return p->nwire && p->wire[p->nwire - 1] == WIRE_OWN;
+}
+
 /* At most MATRIX_TARGETS_MAX wires touched and nothing but unitaries and discards, no noise channel:
  * replace the unitaries by one apply of one matrix. */
 void calls_fold(struct design *d, struct calls *c, const char *name, uint32_t layer, uint32_t place);

@@ -88,7 +88,7 @@ static void put_matrix(struct gate_noise *n, uint32_t matrix, const struct apply
 {
 	const struct matrix m = n->d.matrix[matrix]; /* the table may move */
 
-	if (design_is_channel(&n->d, matrix)) {
+	if (design_is_channel(&n->d, matrix) || is_damping(&m)) {
 		struct apply q = *around;
 
 		q.matrix = matrix;

@@ -328,8 +328,8 @@ static void call_evolve(struct resolver *r, struct node *n, bool known, uint64_t
 }
 
 #define NOISE \
-	"noise of a model is a mixture of Pauli gates: `depolarizing`, `bit_flip`, `phase_flip`, `bit_phase_flip`, " \
-	"`phase_damping` and `pauli_channel`; amplitude damping takes an unused qubit, see NOISE CHANNELS in qcnn-lang(7)"
+	"noise channels are `depolarizing`, `bit_flip`, `phase_flip`, `bit_phase_flip`, `pauli_channel`, `phase_damping` and " \
+	"`amplitude_damping`; others are made of these, see NOISE CHANNELS in qcnn-lang(7)"
 #define EVOLVE \
 	"write `evolve(z(a)*x(b)*y(c)*y(d), t/2);`, which is exp(-i t/2 zxyy); a sum gives the product over its terms"
 #define MATRIX \
@@ -354,6 +354,9 @@ static const char *instead_of(const char *name)
 		{ "pauli_channel", NOISE },
 		{ "kraus", NOISE },
 		{ "thermal_relax", NOISE },
+		{ "thermalrelax", NOISE },
+		{ "generalized_amplitude_damp", NOISE },
+		{ "generalizedamplitudedamp", NOISE },
 		{ "noise", NOISE },
 		{ "qubitunitary", MATRIX },
 		{ "unitary", MATRIX },
@@ -412,12 +415,12 @@ static void unknown_callee(struct resolver *r, struct node *n)
 			diag_help(g, "a global phase is written `gphase(a);`");
 		return;
 	}
-	if (nchannel && diag_nearest(n->name, channels, nchannel))
+	if (diag_nearest(n->name, calls, 2))
+		diag_help(g, "did you mean `%s`?", diag_nearest(n->name, calls, 2));
+	else if (nchannel && diag_nearest(n->name, channels, nchannel))
 		diag_help(g, "did you mean `%s`?", diag_nearest(n->name, channels, nchannel));
 	else if (instead)
 		diag_help(g, "%s", instead);
-	else if (diag_nearest(n->name, calls, 2))
-		diag_help(g, "did you mean `%s`?", diag_nearest(n->name, calls, 2));
 	else
 		scope_suggest(r, g, SPACE_CALL, n->name, names, nname);
 	if (builtin_find(n->name))

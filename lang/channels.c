@@ -87,6 +87,7 @@ void channel_probabilities(enum channel c, unsigned nqubit, const double *number
 		for (unsigned k = X; k <= Z; k++)
 			q[k] = number[k - 1];
 		break;
+	case CHANNEL_AMPLITUDE_DAMPING: BUG("amplitude damping is no mixture of Pauli words");
 	case CHANNEL_NONE:
 	case CHANNEL_COUNT: BUG("channel %d is not in the table", (int)c);
 	}

@@ -35,6 +35,6 @@ const char *channel_name_of(const char *name);
 
 static inline unsigned channel_word(unsigned k) { return k ^ k >> 1; }
 
-/* q[1 .. 4^nqubit - 1] for the numbers in parentheses, each in [0, 1]. */
+/* Of all channels but amplitude damping: q[1 .. 4^nqubit - 1] for the numbers in parentheses, each in [0, 1]. */
 void channel_probabilities(enum channel c, unsigned nqubit, const double *number,
 	double q[CHANNEL_WORDS]);

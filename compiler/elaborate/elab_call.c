@@ -43,7 +43,7 @@ static void note_use(struct elab *e, const struct apply *p)
 		[APPLY_STATE] = WIRE_USED, [APPLY_DISCARD] = WIRE_DISCARDED, [APPLY_MEASURE] = WIRE_MEASURED,
 	};
 
-	for (uint32_t k = 0; k < p->nwire; k++) {
+	for (uint32_t k = 0; k < p->nwire && p->wire[k] != WIRE_OWN; k++) {
 		struct wire_state *s = &c->wire[p->wire[k]];
 		if (use[p->op] <= s->use)
 			continue;
@@ -53,8 +53,43 @@ static void note_use(struct elab *e, const struct apply *p)
 	}
 }
 
+static bool take_own_wire(struct elab *e, struct apply *p, struct span at)
+{
+	struct calls *c = e->frame->calls;
+
+	if (!has_own_wire(p))
+		return true;
+	if (c->nwire == PROGRAM_WIRES_MAX) {
+		elab_in_loop(e,
+			elab_error(e, DIAG_LIMIT_QUBITS, at,
+				"with a qubit for each amplitude damping, the circuit has more than %d qubits",
+				PROGRAM_WIRES_MAX));
+		e->stop = true;
+		return false;
+	}
+	calls_wires(c, 1);
+	p->wire[p->nwire - 1] = c->nwire - 1;
+	return true;
+}
+
+static void discard_own_wire(struct elab *e, const struct apply *p)
+{
+	struct apply d = *p;
+
+	d.op = APPLY_DISCARD;
+	d.matrix = 0;
+	d.ncontrol = 0;
+	d.control_ones = 0;
+	d.nwire = 1;
+	d.wire = arena_copy(e->arena, &p->wire[p->nwire - 1], 1, sizeof *p->wire);
+	note_use(e, &d);
+	calls_add(e->frame->calls, &d);
+}
+
 void elab_emit(struct elab *e, const struct apply *p, struct span at)
 {
+	bool own = false;
+
 	struct apply q = *p;
 	uint32_t wire = 0, ncondition = p->op == APPLY_UNITARY ? e->ncondition : 0;
 
@@ -84,9 +119,14 @@ void elab_emit(struct elab *e, const struct apply *p, struct span at)
 			&& e->frame->calls->wire[q.wire[q.nwire - 1]].use == WIRE_MEASURED)
 			return;
 		call_settle(&e->design, &q, wire);
+		own = has_own_wire(&q);
+		if (!take_own_wire(e, &q, at))
+			return;
 	}
 	note_use(e, &q);
 	calls_add(e->frame->calls, &q);
+	if (own)
+		discard_own_wire(e, &q);
 }
 
 /* ---- qubits ---- */
@@ -348,7 +388,8 @@ void elab_emit_on(struct elab *e, const struct node *call, const struct calls *o
 			return;
 		}
 		for (uint32_t k = 0; k < p.nwire; k++)
-			p.wire[k] = wire[p.wire[k]];
+			if (p.wire[k] != WIRE_OWN)
+				p.wire[k] = wire[p.wire[k]];
 		p.call = note;
 		if (p.span == INDEX_NONE)
 			p.span = design_place(&e->design, call->span);

@@ -51,7 +51,9 @@ bool elab_channel(struct elab *e, const struct node *call, const struct value *v
 			&& !exprs_is_const(&e->design.exprs, v[k].expr, NULL);
 	for (unsigned k = 0; varies && k < n; k++)
 		number[k] = value_expr(&e->design.exprs, &v[k]);
-	if (varies)
+	if (c == CHANNEL_AMPLITUDE_DAMPING)
+		build_damping(&e->design, out, value_expr(&e->design.exprs, &v[0]));
+	else if (varies)
 		build_varying_channel(&e->design, out, c, width, number, DRAW_LATER);
 	else
 		build_channel(&e->design, out, c, width, p, DRAW_LATER);

@@ -135,7 +135,8 @@ static bool no_marks(struct elab *e, const struct node *call, const struct calls
 {
 	for (uint32_t i = 0; i < ops->n; i++) {
 		const struct apply *p = &ops->v[i];
-		if (p->op == APPLY_UNITARY && !design_is_channel(&e->design, p->matrix))
+		if (p->op == APPLY_UNITARY && !design_is_channel(&e->design, p->matrix)
+			&& !has_own_wire(p))
 			continue;
 		if (p->op == APPLY_UNITARY)
 			return has_noise(e, call, p);

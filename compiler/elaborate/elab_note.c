@@ -38,6 +38,8 @@ uint32_t elab_note(struct elab *e, const struct node *call, const struct calls *
 		c.noperation += ops->v[i].op == APPLY_UNITARY;
 		if (ops->v[i].op != APPLY_UNITARY && ops->v[i].op != APPLY_DISCARD)
 			return 0;
+		if (has_own_wire(&ops->v[i]))
+			return 0;
 	}
 	if (!elab_whole_power(e, call, &c.power)
 		|| c.noperation < (is_power_of_matrix(call, c.power) ? 1 : 2))

@@ -183,12 +183,65 @@ tap_exit 0 "check" "$QCNN" check noisy.qcnn
 tap_has out "noise     3 channels" "counts the channels"
 tap_has out "flops a trajectory" "and the work of a trajectory"
 
-# ---- amplitude damping, as the manual writes it ----
-{
-	echo 'QCNN 1; qubit[2] q;'
-	sed -n '/^block amplitude_damping/,/^}/p' "$top_srcdir/man/qcnn-lang.7.in"
-	echo 'x q[0]; amplitude_damping(0.3) q[0], q[1]; observe z(q[0]);'
-} >damped.qcnn
-"$QCNN" run -q --precision=double damped.qcnn >out
+# ---- amplitude damping: exact, without trajectories ----
+echo 'qubit q; x q; amplitude_damping(0.3) q; observe z(q);' >damped.qcnn
+"$QCNN" run --precision=double damped.qcnn >out 2>err
 tap_ok "of |1>, 0.7 are left" awk -F'[][]+' '{ exit !($2 + 0.4 < 1e-12 && $2 + 0.4 > -1e-12) }' out
+tap_is "$(grep -c trajectories err)" 0 "without trajectories"
+tap_exit 0 "check" "$QCNN" check damped.qcnn
+tap_has out "circuit   2 qubits, 3 operations, 1 readout" "counts the qubit that it takes"
+echo 'const float g = 0; qubit q; amplitude_damping(g) q; observe z(q);' >off.qcnn
+"$QCNN" check off.qcnn >out 2>err
+tap_has out "circuit   1 qubit, 0 operations" "which it does not with the probability 0"
+# near VALUE NUMBER NAME: output NUMBER of out is that formula.
+near() {
+	tap_ok "$3" awk -F, -v k="$2" -v e="$1" 'NR == 2 { d = $(k + 1) - e; good = d < 1e-12 && d > -1e-12 } END { exit !good }' out
+}
+calculated() { awk "BEGIN { printf \"%.17g\", $1 }"; }
+# <X> = a, <Z> = b before it.
+cat >relaxed.qcnn <<'END_MODEL'
+const float t = 0.3; const float t1 = 1; const float t2 = 1.4;
+qubit[2] q;
+block reset_error(float p) a { amplitude_damping(p) a;  phase_damping(p) a; }
+ry(0.8) q;
+END_MODEL
+sed -n '/^amplitude_damping(1 - exp/,/^\.Ed/p' "$top_srcdir/man/qcnn-lang.7.in" | sed '/^\.Ed/d; s/ q;/ q[0];/' >>relaxed.qcnn
+echo 'reset_error(0.2) q[1]; observe x(q[0]); observe z(q[0]); observe x(q[1]); observe z(q[1]);' >>relaxed.qcnn
+"$QCNN" run -q --precision=double --method=tensor --format=csv relaxed.qcnn >out
+near "$(calculated 'sin(0.8) * exp(-0.3 / 1.4)')" 1 "relaxation as in the manual: coherence by T2"
+near "$(calculated '1 - exp(-0.3) * (1 - cos(0.8))')" 2 "population by T1"
+near "$(calculated '0.8 * sin(0.8)')" 3 "a reset: coherence"
+near "$(calculated '0.2 + 0.8 * cos(0.8)')" 4 "and population"
+tap_ok "the manual has that block" grep -qF 'block reset_error(float p) a { amplitude_damping(p) a;  phase_damping(p) a; }' "$top_srcdir/man/qcnn-lang.7.in"
+# Noise behind gates is none behind those that the channel is made of.
+cat >behind.yaml <<'END_CONFIG'
+model: {file: behind.qcnn}
+data: {train: none.csv, label: y}
+train: {loss: mse}
+run: {noise: {one_qubit: 0.06, two_qubit: 0.3}}
+END_CONFIG
+echo 'qubit[1] q; input float x; param float s = 1; rx(s * x) q; amplitude_damping(0.3) q; observe z(q);' >behind.qcnn
+printf 'x,y\n3.141592653589793,0\n3.141592653589793,0\n' >none.csv
+"$QCNN" train -q --fresh -o behind.bin --set run.method=tensor --set train.epochs=1 --set 'train.optimizer={sgd: {learning_rate: 0}}' behind.yaml 2>err
+"$QCNN" infer -q --json --data=none.csv behind.bin >out
+tap_is "$(sed 's/.*"outputs": \[\[\([-0-9.e]*\)\].*/\1/' out | awk '{ printf "%.12f", $1 }')" "$(calculated '-(1 - 4 * 0.06 / 3) * 0.7 + 0.3' | awk '{ printf "%.12f", $1 }')" \
+	"noise behind all gates leaves it alone"
+# Refusals.
+printf 'qubit[2] q; block b a { amplitude_damping(0.1) a; }\ninv @ b q[0]; observe z(q[0]);\n' >inverse.qcnn
+tap_exit 65 "an inverse of a block with it" "$QCNN" check inverse.qcnn
+tap_has err "block \`b\` has a noise channel and cannot stand under a modifier" "is refused"
+echo 'qubit[4090] q; for int i in [0:1] { amplitude_damping(0.1) on q[0:5]; } observe z(q[0]);' >many.qcnn
+tap_exit 65 "more qubits than a circuit holds" "$QCNN" check many.qcnn
+tap_has err "with a qubit for each amplitude damping, the circuit has more than 4096 qubits" "are counted"
+sed -i 's/\[0:1\]/[0:0]/' many.qcnn
+tap_exit 0 "4096 of them" "$QCNN" check many.qcnn
+# Written out, it is the circuit with its qubits.
+echo 'qubit[2] q; ry(0.8) q; cx q[0], q[1]; amplitude_damping(0.3) q[1]; if (measure q[0]) { amplitude_damping(0.4) q[1]; } observe z(q[1]);' >written.qcnn
+"$QCNN" run -q --precision=double written.qcnn >want
+"$QCNN" compile -q --emit=circuit -o again.qcnn written.qcnn
+"$QCNN" run -q --precision=double again.qcnn >got
+tap_same want got "compile --emit=circuit writes its gates"
+"$QCNN" compile --emit=asm -o again.asm written.qcnn
+"$QCNN" run -q --precision=double again.asm >got
+tap_same want got "so do the other forms"
 tap_done

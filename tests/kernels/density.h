@@ -87,6 +87,21 @@ static inline void channel(struct density *d, double x, double y, double z, unsi
 	*d = sum;
 }
 
+/* Amplitude damping of qubit q. */
+static inline void damping(struct density *d, double g, unsigned q)
+{
+	unsigned bit = 1u << q;
+
+	for (unsigned i = 0; i < d->dim; i++)
+		for (unsigned j = 0; j < d->dim; j++)
+			if (!(i & bit) && !(j & bit)) {
+				d->rho[i][j] += g * d->rho[i | bit][j | bit];
+				d->rho[i | bit][j | bit] *= 1 - g;
+				d->rho[i][j | bit] *= sqrt(1 - g);
+				d->rho[i | bit][j] *= sqrt(1 - g);
+			}
+}
+
 static inline void depolarise_pair(struct density *d, double p, unsigned q, unsigned r)
 {
 	struct density sum = { .n = d->n, .dim = d->dim };

@@ -417,6 +417,85 @@ static void test_network(const struct target *t)
 	program_free(p);
 }
 
+/* Amplitude damping of one qubit, of operands of blocks and of lists, by constants, weights and inputs. %s: phase damping, which
+ * state vectors take trajectories for. */
+static const char damped[] =
+	"QCNN 1; qubit[3] q; input float x; param float[2] t = {0.9, -0.6}; param float[2] g = {0.3, 0.6};"
+	" block noisy(float t, float g) a, b { ry(t) a; cx a, b; amplitude_damping(g) a; rx(0.3) b; %s amplitude_damping(0.15) b; }"
+	" ry(x) q; noisy(t[0], g[0]) q[0], q[1]; noisy(t[1], sin(x)**2) q[1], q[2];"
+	" AmplitudeDamping(each g) on q[{0,2}]; cx q[2], q[0]; amplitude_damping(1) q[1]; amplitude_damping(0) q[2]; rx(0.4) q;"
+	" observe z(q[0]); observe x(q[2])*z(q[0]); observe y(q[2]); observe z(q[1])*x(q[0]);";
+
+static void damped_block(struct density *d, double t, double g, double phase, unsigned a, unsigned b)
+{
+	turn(d, PAULI_Y, t, a);
+	cx(d, a, b);
+	damping(d, g, a);
+	turn(d, PAULI_X, 0.3, b);
+	channel(d, 0, 0, (1 - sqrt(1 - phase)) / 2, b);
+	damping(d, 0.15, b);
+}
+
+/* weight: t, g */
+static void damped_readouts(const double *weight, double phase, const double *x, double *out)
+{
+	for (unsigned s = 0; s < SAMPLES; s++) {
+		struct density d = density_zero(3);
+
+		for (unsigned q = 0; q < 3; q++)
+			turn(&d, PAULI_Y, x[s], q);
+		damped_block(&d, weight[0], weight[2], phase, 0, 1);
+		damped_block(&d, weight[1], sin(x[s]) * sin(x[s]), phase, 1, 2);
+		damping(&d, weight[2], 0);
+		damping(&d, weight[3], 2);
+		cx(&d, 2, 0);
+		damping(&d, 1, 1);
+		for (unsigned q = 0; q < 3; q++)
+			turn(&d, PAULI_X, 0.4, q);
+		*out++ = mean_of(&d, (const unsigned[4]){ PAULI_Z });
+		*out++ = mean_of(&d, (const unsigned[4]){ PAULI_Z, 0, PAULI_X });
+		*out++ = mean_of(&d, (const unsigned[4]){ 0, 0, PAULI_Y });
+		*out++ = mean_of(&d, (const unsigned[4]){ PAULI_X, PAULI_Z });
+	}
+}
+
+static void test_damping(const struct target *t, enum method method, double phase)
+{
+	static const double at[6] = { -3, -2, -1, 1, 2, 3 }, factor[6] = { -1, 9, -45, 45, -9, 1 };
+	const double x[SAMPLES] = { 0.4, 1.3, -2.1 };
+	double weight[4] = { 0.9, -0.6, 0.3, 0.6 }, readout[SAMPLES * 4], worst = 0, slope[4];
+	struct evaluator_options o = options_of(t);
+	struct err e = { 0, "" };
+	struct result r;
+	char text[1024], channel[64];
+
+	snprintf(channel, sizeof channel, "phase_damping(%g) b;", phase);
+	snprintf(text, sizeof text, damped, phase > 0 ? channel : "");
+	struct program *p = compile_text(text, NULL);
+	o.method = method;
+	o.precision = PRECISION_DOUBLE;
+	int code = evaluate(p, &o, weight, x, &r, &e);
+
+	damped_readouts(weight, phase, x, readout);
+	double dr = largest_difference(r.readout, readout, SAMPLES * 4);
+	for (unsigned w = 0; w < 4; w++) {
+		double kept = weight[w];
+
+		slope[w] = 0;
+		for (unsigned k = 0; k < 6; k++) {
+			weight[w] = kept + at[k] * STEP;
+			damped_readouts(weight, phase, x, readout);
+			slope[w] += factor[k] * loss_of(readout, 4) / (60 * STEP);
+		}
+		weight[w] = kept;
+		worst = fmax(worst, fabs(slope[w] - r.gradient[w]));
+	}
+	tap_ok(!code && p->nreadout == 4 && p->nweight == 4 && dr < 1e-14 && worst < CLOSE,
+		"%s: amplitude damping by %s, phase damping %g: readouts %.2g, gradients %.2g apart %s",
+		t->kernels, method_name(method), phase, dr, worst, code ? e.text : "");
+	program_free(p);
+}
+
 /* Channels behind all gates of random programs. */
 static void test_random(const struct target *t, uint64_t seed)
 {
@@ -627,6 +706,9 @@ int main(void)
 		for (unsigned i = 0; i + 1 < sizeof single / sizeof *single; i++)
 			test_single(t, i, true);
 		test_network(t);
+		test_damping(t, METHOD_TENSOR, 0.2);
+		test_damping(t, METHOD_TENSOR, 0);
+		test_damping(t, METHOD_STATEVECTOR, 0);
 		test_models(t);
 	}
 	for (uint64_t seed = 1; seed <= 24; seed++)

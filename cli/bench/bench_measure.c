@@ -247,9 +247,7 @@ static void describe_states(const struct bench *b, const struct plan *pl, struct
 	r->precision = pl->precision == PRECISION_DOUBLE ? "double" : "single";
 	r->device = pl->target->device;
 	r->isa = target_can(pl->target, TARGET_STAGES) ? pl->target->kernels : "none";
-	r->shape = pl->shape == SHAPE_BATCHED   ? "samples"
-		: pl->shape == SHAPE_PER_THREAD ? "state"
-						: "shared";
+	r->shape = plan_shape_word(pl);
 	r->unit_bytes = ldexp((pl->precision == PRECISION_DOUBLE ? 16 : 8) * (bc->gradient ? 2 : 1)
 			* pl->width,
 		(int)program_nwire(pl->program));

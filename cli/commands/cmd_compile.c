@@ -11,6 +11,7 @@
 #include "cli/gpu_limits.h"
 #include "cli/job/execution.h"
 #include "cli/job/named_model.h"
+#include "cli/job/record.h"
 #include "cli/job/weights_files.h"
 #include "cli/machine.h"
 #include "compiler/export/openqasm.h"
@@ -56,6 +57,30 @@ static bool wants_states(const struct options *o)
 		|| o->given[OPT_LINK];
 }
 
+/* The object up to what each method has. */
+static void begin_json(const struct engine_problem *p, struct buf *out)
+{
+	json_auto_t *engines = record_engines(p);
+
+	buf_json(out,
+		"{\"schema\": 1, \"method\": %s, \"engines\": ", method_name(p->options->method));
+	json_print(engines, out);
+	buf_str(out, ", ");
+}
+
+static void json_tensor_plan(const struct engine_problem *p, const struct tensor_summary *s,
+	struct buf *out)
+{
+	json_auto_t *tensor = record_tensors(s);
+
+	begin_json(p, out);
+	buf_json(out,
+		"\"kernels\": %s, \"precision\": \"double\", \"batch_samples\": %u, \"tensor\": ",
+		target_or_best(p->options->target)->kernels, s->batch);
+	json_print(tensor, out);
+	buf_str(out, "}\n");
+}
+
 /* The plan of a program whose states the method tensor does not hold. */
 static int print_tensor_plan(struct cli *c, const struct program *p,
 	const struct evaluator_options *eo, struct buf *out)
@@ -71,9 +96,28 @@ static int print_tensor_plan(struct cli *c, const struct program *p,
 			"--measure, --gpu, --machine and --link are for plans of the method statevector");
 	if (!tensor_summary(&problem, &s))
 		return cli_error(c, -ERR_CONFIG, "the tensors of the program are too large");
+	if (o->given[OPT_PLAN_JSON]) {
+		json_tensor_plan(&problem, &s, out);
+		return 0;
+	}
 	engine_reasons(&problem, "engine     ", "\n", out);
 	tensor_summary_print(&problem, &s, out);
 	return 0;
+}
+
+static void text_plan(const struct plan *pl, const struct engine_problem *p,
+	const struct plan_limits *l, uint64_t nsample, struct buf *out)
+{
+	engine_reasons(p, "engine     ", "\n", out);
+	plan_print(pl, l, nsample, out);
+}
+
+static void json_plan(const struct plan *pl, const struct engine_problem *p,
+	const struct plan_limits *l, uint64_t nsample, struct buf *out)
+{
+	begin_json(p, out);
+	plan_json(pl, l, nsample, out);
+	buf_str(out, "}\n");
 }
 
 static int print_plan(struct cli *c, const struct program *p, struct buf *out)
@@ -88,6 +132,7 @@ static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 		.split = (uint32_t)options_count_or(o, OPT_PLAN_RANKS, 1),
 		.plan_alone = true };
 	struct evaluator_options eo;
+	const struct engine_problem problem = { .program = p, .options = &eo };
 	struct plan_limits limits;
 	struct err e;
 
@@ -114,11 +159,9 @@ static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 			"exchanges and their bytes");
 	if (!code)
 		code = link_limits(o->value[OPT_LINK], w.split > 1, &limits, &e);
-	if (!code) {
-		engine_reasons(&(struct engine_problem){ .program = p, .options = &eo },
-			"engine     ", "\n", out);
-		plan_print(pl, &limits, options_count(o, OPT_PLAN_BATCH), out);
-	}
+	if (!code)
+		(o->given[OPT_PLAN_JSON] ? json_plan : text_plan)(pl, &problem, &limits,
+			options_count(o, OPT_PLAN_BATCH), out);
 	plan_free(pl);
 	return code ? cli_fail(c, &e) : 0;
 }
@@ -151,6 +194,8 @@ static int emit_program(struct cli *c, const struct model_file *m)
 	buf_auto b = BUF_INIT;
 	int status = 0;
 
+	if (c->options.given[OPT_PLAN_JSON] && what != EMIT_PLAN)
+		return cli_usage(c, "--json is for --emit=plan");
 	if (what == EMIT_BYTECODE && !path && isatty(STDOUT_FILENO))
 		return cli_usage(c, "bytecode is not for a terminal; give --output");
 	if (what == EMIT_PLAN)

@@ -226,6 +226,17 @@ static json_t *machine_json(const struct job *j)
 	return all;
 }
 
+json_t *record_engines(const struct engine_problem *p)
+{
+	buf_auto lines = BUF_INIT;
+	json_t *all = json_array();
+
+	engine_reasons(p, "", "\n", &lines);
+	for (char *line = strtok(lines.data, "\n"); line; line = strtok(NULL, "\n"))
+		json_array_append_new(all, json_string(line));
+	return all;
+}
+
 json_t *record_tensors(const struct tensor_summary *s)
 {
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f}", "networks",

@@ -30,6 +30,8 @@ json_t *record_workers(struct coordinator *c);
 /* Which exact optimisations were used, and the operations with and without them: optimizations, and once more with
  * their former names. */
 void record_optimisations(const struct optimisation_use *u, json_t *into);
+/* A text for each engine: what is expected of it, or why it is not used. */
+json_t *record_engines(const struct engine_problem *p);
 /* The numbers of a plan of tensors. */
 json_t *record_tensors(const struct tensor_summary *s);
 /* The numbers of the plan of a training whose method is tensor; NULL: of another one. */

@@ -45,30 +45,17 @@ static json_t *data_json(const struct preview *p)
 	return all;
 }
 
-static void engines_of(const struct train_job *j, const char *before, const char *after,
-	struct buf *out)
+static struct engine_problem problem_of(const struct train_job *j)
 {
-	engine_reasons(&(struct engine_problem){ .program = j->program,
-			       .options = &j->exec,
-			       .nsample = train_batch_size(j) },
-		before, after, out);
-}
-
-/* A text for each engine: what is expected of it, or why it is not used. */
-static json_t *engines_json(const struct train_job *j)
-{
-	buf_auto lines = BUF_INIT;
-	json_t *all = json_array();
-
-	engines_of(j, "", "\n", &lines);
-	for (char *line = strtok(lines.data, "\n"); line; line = strtok(NULL, "\n"))
-		json_array_append_new(all, json_string(line));
-	return all;
+	return (struct engine_problem){
+		.program = j->program, .options = &j->exec, .nsample = train_batch_size(j)
+	};
 }
 
 void preview_json(const struct preview *p, struct buf *out)
 {
 	const struct train_job *j = &p->job->train;
+	const struct engine_problem problem = problem_of(j);
 	json_auto_t *all = json_object();
 
 	json_object_set_new(all, "schema", json_integer(1));
@@ -89,7 +76,7 @@ void preview_json(const struct preview *p, struct buf *out)
 	if (p->job->workers)
 		json_object_set_new(all, "workers", record_workers(p->job->workers));
 	json_object_set_new(all, "method", json_string(method_name(j->exec.method)));
-	json_object_set_new(all, "engines", engines_json(&p->job->train));
+	json_object_set_new(all, "engines", record_engines(&problem));
 	json_t *tensor = record_tensor_plan(j);
 	if (tensor)
 		json_object_set_new(all, "tensor", tensor);
@@ -118,6 +105,7 @@ static void print_workers(struct coordinator *c, struct buf *out)
 void preview_text(const struct preview *p, struct buf *out)
 {
 	const struct train_job *j = &p->job->train;
+	const struct engine_problem problem = problem_of(j);
 	char taken[MEMORY_TEXT_MAX], free_text[MEMORY_TEXT_MAX];
 	uint32_t epochs = j->epochs - j->initial_epoch;
 	buf_auto b = BUF_INIT;
@@ -143,7 +131,7 @@ void preview_text(const struct preview *p, struct buf *out)
 		print_workers(p->job->workers, out);
 	buf_printf(out, "device    %s%s%s\n", execution_device(&j->exec),
 		*p->job->device_reason ? ": " : "", p->job->device_reason);
-	engines_of(j, "engine    ", "\n", out);
+	engine_reasons(&problem, "engine    ", "\n", out);
 	preview_split_text(&p->split, out);
 	optimisation_use_text(&p->optimisations, &b);
 	if (b.len)

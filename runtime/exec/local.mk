@@ -52,6 +52,7 @@ libexec_a_SOURCES = \
 	runtime/exec/statevector/plan/plan_heisenberg.c \
 	runtime/exec/statevector/plan/plan_pair.c \
 	runtime/exec/statevector/plan/plan_place.c \
+	runtime/exec/statevector/plan/plan_json.c \
 	runtime/exec/statevector/plan/plan_print.c \
 	runtime/exec/statevector/plan/plan_search.c \
 	runtime/exec/statevector/plan/plan_split.c \

@@ -8,7 +8,12 @@ cd here || exit 1
 "$QCNN" train -q --set train.epochs=2 config.yaml
 model=model.qcnn
 first=$(ls -d runs/here-* | head -n 1)
-sed 's/on ring(w)/on chain(w)/' $model >chain.qcnn
+cat >chain.qcnn <<'END_MODEL'
+const int n = 8; qubit[n] q; input float[n] x; let w = q;
+ry(each x) on q;
+while (len(w) > 1) { layer conv { param float t; rxx(t) on chain(w); cx on zip(w[0:2:-1], w[1:2:-1]); } discard w[0:2:-1]; w = w[1:2:-1]; }
+observe z(w);
+END_MODEL
 printf 'QCNN 1;\nqubit[1] q;\nh q[0];\nobserve z(q[0]);\n' >plain.qcnn
 
 # in_form FILE: what differs from the form. Strings become S first.
@@ -44,6 +49,22 @@ prints() {
 prints check --json "$model"
 prints check --json config.yaml
 prints check --json --const n=64 chain.qcnn
+prints compile --emit=plan --json "$model"
+flops=$(sed 's/.*"flops_forward": \([^,]*\), "flops_gradient": \([^,]*\), .*/\1 \2/' out | awk '{ printf "%.4g forward, %.4g with gradient", $1, $2 }')
+"$QCNN" compile --emit=plan "$model" >plan
+tap_is "$(sed -n 's/^flops *\(.* gradient\), a sample.*/\1/p' plan)" "$flops" "its operations are those of the text"
+prints compile --emit=plan --json --const n=64 chain.qcnn
+tap_is "$(grep -c '"method": "tensor", .*"tensor": {"networks": 1, ' out)" 1 "of tensors"
+prints compile --emit=plan --json --const n=16 --device=cuda --gpu=h100 --batch=64 "$model"
+seconds=$(sed 's/.*"batch": .*"gradient": {"seconds_least": \([^,]*\), "seconds_most": \([^,]*\), .*/\1 \2/' out | awk '{ printf "%.3g to %.3g s", $1, $2 }')
+"$QCNN" compile --emit=plan --const n=16 --device=cuda --gpu=h100 --batch=64 "$model" >plan
+tap_is "$(sed -n 's/^  with gradient  \(.* s\), and the host.*/\1/p' plan)" "$seconds" "its times, too"
+prints compile --emit=plan --json --const n=16 --ranks=4 --link=25,2 "$model"
+seconds=$(sed 's/.*"link": .*"gradient": {"seconds": \([^,]*\), .*/\1/' out | awk '{ printf "%.4g s", $1 }')
+"$QCNN" compile --emit=plan --const n=16 --ranks=4 --link=25,2 "$model" >plan
+tap_is "$(sed -n 's/^  with gradient  \(.* s\): .*/\1/p' plan)" "$seconds" "those of ranks, too"
+tap_exit 2 "--json without a plan" "$QCNN" compile --json "$model"
+tap_has err "--json is for --emit=plan" "is refused"
 prints config --json config.yaml
 prints draw --json "$model"
 prints run --format=json plain.qcnn

@@ -269,6 +269,10 @@ void plan_pass(const struct plan *pl, const struct plan_circuit *c, uint32_t k, 
 /* Stages, bytes, flops and expected seconds as text (qcnn compile --emit plan); nsample: of a batch for which a device is expected
  * to take what is printed. */
 void plan_print(const struct plan *pl, const struct plan_limits *l, uint64_t nsample, struct buf *out);
+/* The same, but for steps, as members of a JSON object, without braces. */
+void plan_json(const struct plan *pl, const struct plan_limits *l, uint64_t nsample, struct buf *out);
+/* "samples", "state" or "shared": how states are held. */
+const char *plan_shape_word(const struct plan *pl);
 /* Floating-point operations of one sample: executed by this plan, and nominal: 32 per
  * amplitude and use of a block on two qubits in the model's text (8 * 2^k on k); where there
  * is no block on two qubits or more, every gate as a dense matrix.  Four times that with the

@@ -13,6 +13,7 @@
 #include "cli/hosts/joined.h"
 #include "cli/job/execution.h"
 #include "runtime/base/system/resource_limits.h"
+#include "runtime/exec/engine.h"
 #include "runtime/exec/statevector/state_memory.h"
 
 struct bench_job {
@@ -91,7 +92,11 @@ static int check_case(struct bench_job *j, const struct bench_case *bc)
 	if (bc->gradient && (!p->nweight_circuit || !p->nreadout))
 		return cli_usage(j->cli, "%s has no %s, so that it has no gradient", bc->program->name,
 			p->nreadout ? "weights" : "outputs");
-	if ((!j->workers && memory_check_states(&need, &e)) || check_samples(bc, need.available, &e)) {
+	bool large = !j->workers && memory_check_states(&need, &e);
+	if (large)
+		engine_method_explain(&(struct engine_problem){ .program = p, .options = &bc->options },
+			&e);
+	if (large || check_samples(bc, need.available, &e)) {
 		err_prefix(&e, "%s", bc->program->name);
 		return cli_fail(j->cli, &e);
 	}

@@ -297,6 +297,8 @@ tap_has out "e64.qcnn tensor double" "also of 64 qubits"
 tap_exit 0 "state vectors" "$QCNN" bench --no-limits --runs 2 --circuit e16.qcnn --precision=double --json
 tap_has out '"method": "statevector"' "are what bench measures unless asked"
 cp out before.json
+tap_exit 78 "states that do not fit" "$QCNN" bench --no-limits --runs 1 --circuit e64.qcnn --const n=44
+tap_has err "; the method tensor needs " "name the other method"
 tap_exit 65 "a case of the other method" "$QCNN" bench --no-limits --runs 2 --circuit e16.qcnn --method=tensor --precision=double --compare before.json
 tap_has err "it has none of the measured cases" "is another case"
 refused "bench of what tensors cannot" "a gate acts on more than 3 qubits, controls included" "$QCNN" bench --no-limits --runs 1 --method=tensor --circuit controls.qcnn

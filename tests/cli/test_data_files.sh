@@ -68,6 +68,8 @@ for w in '' w; do
 	[ -n "$w" ] || cp want plain
 done
 tap_ok "weights change the losses" sh -c '! cmp -s want plain'
+tap_exit 0 "principal components beside weights" "$QCNN" train -q -o p.bin --set data.transform=pca --set data.sample_weight=w \
+	--set data.train=wtrain.csv files.yaml
 tap_exit 65 "an .npy file has no labels" "$QCNN" train -q --set data.train=train.npy files.yaml
 tap_exit 0 "but can be evaluated" "$QCNN" infer -q --data test.npy w.bin
 tap_exit 66 "a test file that is not there" "$QCNN" train -q --set data.train=train.csv --set data.test=none.csv files.yaml

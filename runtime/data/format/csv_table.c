@@ -428,8 +428,8 @@ void csv_table_columns(struct csv_table *t)
 	name_index_init(&t->index, (const char *const *)t->name, t->ncolumn);
 	choose_label(t);
 	choose_trained(t);
-	choose_width(t);
 	choose_weight(t);
+	choose_width(t);
 	for (unsigned i = 0; i < t->o->nwant; first += t->o->want[i++].count) {
 		const struct input_map *m = reader_map(t->o, t->o->want[i].name);
 		if (m)

@@ -70,6 +70,21 @@ done
 tap_ok "weights change the losses" sh -c '! cmp -s want plain'
 tap_exit 0 "principal components beside weights" "$QCNN" train -q -o p.bin --set data.transform=pca --set data.sample_weight=w \
 	--set data.train=wtrain.csv files.yaml
+cat >named.qcnn <<'END'
+qubit[2] q;
+input float a;
+input float b;
+rx(a) q[0];
+ry(2*b) q[1];
+observe z(q);
+END
+"$QCNN" run -f csv -D train.csv named.qcnn >named
+{ echo c,b,label,a; awk -F, 'NR > 1 { print 7 "," $2 "," $3 "," $1 }' train.csv; } >other-order.csv
+tap_exit 0 "columns of the inputs' names" "$QCNN" run -f csv -D other-order.csv named.qcnn
+tap_same out named "are found in any order, beside others"
+sed 1s/b/B/ other-order.csv | cut -d, -f2- >other-name.csv
+tap_exit 0 "columns of other names" "$QCNN" run -f csv -D other-name.csv named.qcnn
+tap_ok "are taken in the file's order" sh -c '! cmp -s out named'
 tap_exit 65 "an .npy file has no labels" "$QCNN" train -q --set data.train=train.npy files.yaml
 tap_exit 0 "but can be evaluated" "$QCNN" infer -q --data test.npy w.bin
 tap_exit 66 "a test file that is not there" "$QCNN" train -q --set data.train=train.csv --set data.test=none.csv files.yaml

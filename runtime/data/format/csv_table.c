@@ -93,7 +93,8 @@ void csv_table_release(struct csv_table *t)
 	name_index_release(&t->index);
 	free(t->to);
 	label_words_release(&t->words);
-	free(t->trained);
+	free(t->map);
+	free(t->input);
 	free(t->x);
 	free(t->y);
 	free(t->w);
@@ -363,25 +364,48 @@ static void width_fault(struct csv_table *t, size_t have, uint64_t wanted)
 	}
 }
 
+/* One column for each number of the inputs, in their order. */
+static void map_columns(struct csv_table *t, const char *const *column)
+{
+	t->map = mem_alloc(t->o->nwant, sizeof *t->map);
+	for (unsigned i = 0; i < t->o->nwant; column += t->o->want[i++].count)
+		t->map[i] = (struct input_map){ t->o->want[i].name, column, t->o->want[i].count };
+	t->own = *t->o;
+	t->own.map = t->map;
+	t->own.nmap = t->o->nwant;
+	t->o = &t->own;
+}
+
 /* Maps of the training's names, where the file has one of them; else its columns are taken in their order. */
 static void choose_trained(struct csv_table *t)
 {
-	size_t wanted = 0, first = 0;
+	size_t wanted = 0;
 	bool found = false;
 
 	for (unsigned i = 0; i < t->o->nwant; i++)
 		wanted += t->o->want[i].count;
 	for (size_t i = 0; t->has_header && !found && i < t->o->ntrained; i++)
 		found = name_index_find(&t->index, t->o->trained[i], NULL) >= 0;
-	if (!found || t->o->nmap || t->o->ntrained != wanted)
+	if (found && !t->o->nmap && t->o->ntrained == wanted)
+		map_columns(t, t->o->trained);
+}
+
+/* Where every input is one number, and a column has its name: by these names. */
+static void choose_named(struct csv_table *t)
+{
+	if (!t->has_header || t->o->nmap || !t->o->nwant)
 		return;
-	t->trained = mem_alloc(t->o->nwant, sizeof *t->trained);
-	for (unsigned i = 0; i < t->o->nwant; first += t->o->want[i++].count)
-		t->trained[i] = (struct input_map){ t->o->want[i].name, t->o->trained + first, t->o->want[i].count };
-	t->own = *t->o;
-	t->own.map = t->trained;
-	t->own.nmap = t->o->nwant;
-	t->o = &t->own;
+	for (unsigned i = 0; i < t->o->nwant; i++) {
+		const struct input_want *w = &t->o->want[i];
+		int64_t column = name_index_find(&t->index, w->name, NULL);
+
+		if (w->count != 1 || w->any_count || column < 0 || t->to[column] != TO_NOTHING)
+			return;
+	}
+	t->input = mem_alloc(t->o->nwant, sizeof *t->input);
+	for (unsigned i = 0; i < t->o->nwant; i++)
+		t->input[i] = t->o->want[i].name;
+	map_columns(t, t->input);
 }
 
 /* Columns that have the same name: only their order distinguishes them. */
@@ -429,6 +453,7 @@ void csv_table_columns(struct csv_table *t)
 	choose_label(t);
 	choose_trained(t);
 	choose_weight(t);
+	choose_named(t);
 	choose_width(t);
 	for (unsigned i = 0; i < t->o->nwant; first += t->o->want[i++].count) {
 		const struct input_map *m = reader_map(t->o, t->o->want[i].name);

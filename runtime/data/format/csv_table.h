@@ -15,7 +15,8 @@ struct csv_table {
 	const struct read_options *o;
 	struct read_options own;         /* with the width of the file, where any will do */
 	struct input_want want;
-	struct input_map *trained;       /* maps made of o->trained */
+	struct input_map *map; /* made of o->trained or of the inputs' names */
+	const char **input;    /* these */
 	struct diags *diags;
 	unsigned before;                 /* errors reported before this file's */
 	bool has_header;

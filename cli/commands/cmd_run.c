@@ -100,6 +100,17 @@ static int open_weights(struct running *r, enum emit what)
 			      &r->weight);
 }
 
+/* Samples of a run are given as those of its training. */
+static void say_transform(const struct running *r)
+{
+	buf_auto names = BUF_INIT;
+
+	for (unsigned i = 0; i < r->learnt.nstep; i++)
+		buf_printf(&names, "%s%s", i ? ", " : "", transform_name(r->learnt.step[i].kind));
+	if (names.len)
+		cli_note(r->cli, "the inputs are transformed as in the training: %s", names.data);
+}
+
 static int open_data(struct running *r)
 {
 	const struct options *o = &r->cli->options;
@@ -127,6 +138,7 @@ static int open_data(struct running *r)
 		return cli_diags_fail(r->cli, r->m.d, err_exit_status(-ERR_BAD_DATA));
 	if (code)
 		return cli_fail(r->cli, &e);
+	say_transform(r);
 	r->nsample = r->data->nrow;
 	return 0;
 }

@@ -113,7 +113,8 @@ tap_is "$("$QCNN" infer --json --split train w.bin | grep -c '"label_classes": n
 # Of a run or its weights, run takes the precision of the training, and what data.transform learnt.
 made 'scaled inputs' one signs 'data.transform=[{min_max: {low: 0, high: 1}}]'
 "$QCNN" infer --data new.csv -o o.csv w.bin >out 2>err
-"$QCNN" run --data=new.csv --format=csv w.bin | sed '1d; s/.*,//' >got
+"$QCNN" run --data=new.csv --format=csv w.bin 2>err | sed '1d; s/.*,//' >got
+tap_has err 'the inputs are transformed as in the training: min_max' 'run names the steps'
 sed '1d; s/.*,//' o.csv >want
 tap_same got want 'run has the digits of infer'
 "$QCNN" run --data=new.csv --format=csv --precision=single w.bin | sed '1d; s/.*,//' >got

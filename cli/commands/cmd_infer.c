@@ -504,6 +504,15 @@ static void open_classes(struct inference *f)
 	classes_init(&f->p.classes, f->config, f->weights->program, labels.data);
 }
 
+/* The training may have chosen state vectors when the model had no noise. */
+static void say_trajectories(const struct inference *f, const struct evaluator_options *o)
+{
+	struct evaluator_options said = *o;
+
+	said.method_chosen |= !f->cli->options.given[OPT_METHOD];
+	execution_say_trajectories(f->cli, f->weights->program, &said);
+}
+
 static int evaluate(struct inference *f)
 {
 	struct evaluator_options o;
@@ -520,7 +529,7 @@ static int evaluate(struct inference *f)
 		status = ranks_of_cluster(&f->cluster, &o, &ranks);
 	if (status)
 		return status;
-	execution_say_trajectories(f->cli, f->weights->program, &o);
+	say_trajectories(f, &o);
 	execution_say_long(f->cli, f->weights->program, p->part.nrow, &o, "the evaluation");
 	o.remote = remote != NULL;
 	if (remote)

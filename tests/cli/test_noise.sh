@@ -116,6 +116,7 @@ tap_exit 0 "train without noise" "$QCNN" train -q --fresh -o gates.bin gates.yam
 "$QCNN" infer -q --json --data=five.csv gates.bin >exact.json
 tap_exit 0 "evaluate under noise" "$QCNN" infer --json --data=five.csv --set run.noise.one_qubit=0.02 --set run.noise.two_qubit=0.1 --trajectories=50 gates.bin
 tap_has err "means over 50 trajectories" "has trajectories"
+tap_has err "; the method tensor computes them exactly" "and says what needs none"
 numbers() { sed 's/.*"outputs": \[\[//; s/\]\].*//; s/\], *\[/\n/g' "$1"; }
 numbers out >got.txt
 numbers exact.json >exact.txt

@@ -192,6 +192,7 @@ shell_tests += tests/cli/test_report.sh
 shell_tests += tests/cli/test_resume.sh
 shell_tests += tests/cli/test_extend.sh
 shell_tests += tests/cli/test_own_config.sh
+shell_tests += tests/cli/test_other_model.sh
 shell_tests += tests/cli/test_resume_target.sh
 shell_tests += tests/cli/test_run.sh
 shell_tests += tests/cli/test_runs.sh

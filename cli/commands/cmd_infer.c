@@ -9,6 +9,7 @@
 #include "cli/memory_exit.h"
 #include "cli/hosts/rank_places.h"
 #include "cli/job/execution.h"
+#include "cli/job/job.h"
 #include "cli/job/predictions.h"
 #include "cli/job/run_config.h"
 #include "cli/job/sample_checks.h"
@@ -37,6 +38,7 @@ struct inference {
 	struct dataset *own;         /* of --data */
 	uint32_t *kept;              /* its rows */
 	struct buf path;             /* of the weights, where a run is named */
+	bool other_model;            /* than that of the training: --model, --const */
 	char *run_folder;            /* config_folder of the run.json beside the weights, or NULL */
 	struct arena arena;
 	struct predictions p;
@@ -103,6 +105,9 @@ static unsigned changes_to_config(const struct inference *f, struct config_chang
 		change[k++] = (struct config_change){ "data.split=null", false };
 	for (unsigned i = 0; i < n; i++)
 		change[k++] = (struct config_change){ text[i], false };
+	n = options_list(&f->cli->options, OPT_CONST, text);
+	for (unsigned i = 0; i < n; i++)
+		change[k++] = (struct config_change){ text[i], true };
 	return k;
 }
 
@@ -136,7 +141,7 @@ static int open_config(struct inference *f)
 	f->config = config_read((uint32_t)file, change, nchange, f->d);
 	if (diags_errors(f->d))
 		return cli_diags_fail(f->cli, f->d, err_exit_status(nchange ? -ERR_CONFIG : -ERR_BAD_DATA));
-	return open_transform(f);
+	return 0;
 }
 
 /* Whether the folder, written with its last slash, is that of a run's checkpoints. */
@@ -146,19 +151,26 @@ static bool is_checkpoint(const struct buf *folder)
 		|| path_ends(folder->data, "/checkpoint/"));
 }
 
-/* config_folder of the run.json beside the weights, or above a checkpoint; NULL without one. */
-static char *noted_folder(const char *weights_path)
+/* A file of the run: beside the weights, or above a checkpoint. */
+static void path_in_run(const char *weights_path, const char *name, struct buf *path)
 {
 	const char *slash = strrchr(weights_path, '/');
+
+	if (slash)
+		buf_add(path, weights_path, (size_t)(slash - weights_path) + 1);
+	if (is_checkpoint(path))
+		buf_str(path, "../");
+	buf_str(path, name);
+}
+
+/* config_folder of the run.json of the weights; NULL without one. */
+static char *noted_folder(const char *weights_path)
+{
 	buf_auto path = BUF_INIT, text = BUF_INIT;
 	json_auto_t *run = NULL;
 	char *copy = NULL;
 
-	if (slash)
-		buf_add(&path, weights_path, (size_t)(slash - weights_path) + 1);
-	if (is_checkpoint(&path))
-		buf_str(&path, "../");
-	buf_str(&path, "run.json");
+	path_in_run(weights_path, "run.json", &path);
 	if (!buf_read_file(&text, path.data, 1 << 20, NULL))
 		run = json_read(text.data, text.len, NULL);
 	const char *folder = json_string_value(json_object_get(run, "config_folder"));
@@ -190,6 +202,71 @@ static int add_noise(struct inference *f)
 		return cli_usage(f->cli,
 			"the weights were trained with run.noise, which is in their model; --trajectories=0 leaves it out");
 	return model_add_noise(f->cli, f->config, f->weights->program);
+}
+
+/* The weights of the training become those of m, which has to have their paths. */
+static int take_model(struct inference *f, const char *path, struct model_file *m)
+{
+	struct program *p = m->program;
+	struct err e;
+
+	if (m->weights)
+		return cli_usage(f->cli, "--model takes the text of a model, and %s has weights",
+			path);
+	if (p->ninput != f->weights->program->ninput)
+		return cli_error(f->cli, -ERR_BAD_DATA,
+			"%s has inputs of %u numbers, the model of the training of %u", path,
+			p->ninput, f->weights->program->ninput);
+	double *weight = arena_alloc(&f->arena, p->nweight, sizeof *weight);
+	if (weights_import(p, f->cli->options.operand[0], false, weight, &e))
+		return cli_fail(f->cli, &e);
+	if (trained_with_noise(f)) {
+		int status = model_add_noise(f->cli, f->config, p);
+
+		if (status)
+			return status;
+	}
+	program_free(f->weights->program);
+	free(f->want);
+	f->weights->program = p;
+	f->weights->weight = weight;
+	f->want = m->want;
+	f->other_model = true;
+	m->program = NULL;
+	m->want = NULL;
+	return 0;
+}
+
+/* The model of --model, or with --const that of the run, with the constants of the training and of --const. */
+static int other_model(struct inference *f)
+{
+	const struct options *o = &f->cli->options;
+	const char *path = o->value[OPT_MODEL_INFER];
+	buf_auto beside = BUF_INIT;
+	struct model_file m = { 0 };
+	struct compile_words w;
+	struct err e;
+
+	if (!path && !o->given[OPT_CONST])
+		return o->given[OPT_INCLUDE]
+			? cli_usage(f->cli, "--include needs --model or --const")
+			: 0;
+	if (!path) {
+		path_in_run(o->operand[0], "model.qcnn", &beside);
+		path = beside.data;
+	}
+	int code = compile_words_init(&w, o, f->config, &e), status;
+	if (!code)
+		code = model_file_open(path, f->d, &w.lang, &w.compile, &m, &e);
+	compile_words_release(&w);
+	if (code)
+		status = cli_fail(f->cli, &e);
+	else if (diags_errors(f->d))
+		status = cli_diags_fail(f->cli, f->d, model_fault_status(f->d, false));
+	else
+		status = take_model(f, path, &m);
+	model_file_release(&m);
+	return status;
 }
 
 /* Those of --weights, in place of the run's, whose model, configuration and samples stay. */
@@ -229,6 +306,10 @@ static int open_weights(struct inference *f)
 			version, NUMERICAL_VERSION);
 	f->run_folder = noted_folder(path);
 	int status = open_config(f);
+	if (!status)
+		status = other_model(f);
+	if (!status)
+		status = open_transform(f);
 	if (!status)
 		status = add_noise(f);
 	return status ? status : take_weights(f);
@@ -453,7 +534,9 @@ static int execution(struct inference *f, struct evaluator_options *out)
 		|| !strcmp(w.gradient,
 			"adjoint")) /* the plans of other methods differ from that of outputs alone */
 		w.gradient = NULL;
-	w.method = o->given[OPT_METHOD] ? o->value[OPT_METHOD] : trained_method(f);
+	w.method = o->given[OPT_METHOD] ? o->value[OPT_METHOD]
+		: f->other_model        ? "auto"
+					: trained_method(f);
 	w.split_auto &= !o->given[OPT_RANKS];
 	if (!strcmp(w.method, "tensor") && w.split_auto)
 		w.split = 1;
@@ -679,12 +762,14 @@ const struct command command_infer = {
 	.text = "Evaluates the test part of the data that the weights were trained with (or, where there was none, the "
 		"validation part), as the file of weights describes it, and prints the outputs, the classes that they choose with "
 		"their probabilities or scores, labels, loss and metrics. Data files that are missing or have changed are named, never replaced. --data and --set "
-		"give other data, --set train.metrics other metrics, --set run.noise noise, and --weights other weights.",
+		"give other data, --set train.metrics other metrics, --set run.noise noise, --weights other weights, and --model and "
+		"--const another model of the same weights.",
 	.example = (const char *const[]){ "qcnn infer runs/latest/weights.bin",
 		"qcnn infer --hosts local:2 weights.bin", "qcnn infer --split=train --json weights.bin",
 		"qcnn infer --data new.csv --output=predictions.csv weights.bin",
 		"qcnn infer --set train.metrics=[accuracy,confusion] weights.bin",
 		"qcnn infer --weights=w.npz runs/latest",
+		"qcnn infer --model=noisy.qcnn --const p=0.02 runs/latest",
 		"qcnn infer --set run.noise.two_qubit=0.01 --trajectories=1000 runs/latest",
 		"qcnn infer --set data.rounds=50 --set run.seed=8 runs/latest/weights.bin", NULL },
 	.exit_1 = "an output or the loss is not finite",

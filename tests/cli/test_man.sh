@@ -90,6 +90,7 @@ make_files
 cp config.yaml plain.yaml
 "$QCNN" train -q -o weights.bin config.yaml
 "$QCNN" weights convert weights.bin w.npz
+sed 's/^const/const float p = 0;  &/; s/^observe/depolarizing(p) q;  &/' cluster.qcnn >noisy.qcnn
 { printf 'a,b,c,d\n'; printf '0,0.5,0,0\n'; } >new4.csv
 
 # The pages of commands that can exit with status 1 say when, and they do; no other page of a command has it. A worker has the

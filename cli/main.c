@@ -115,11 +115,59 @@ static int run_command(struct cli *c, int narg, char *const *arg)
 	return status ? status : c->command->run(c);
 }
 
+/* Commands of other programs. */
+static const char *named_elsewhere(const char *name)
+{
+	static const char infer[] = "here it is called `infer`", run[] = "here it is called `run`",
+			  check[] = "here it is called `check`",
+			  init[] = "here it is called `init`", runs[] = "here it is called `runs`",
+			  loop[] = "it is a loop over `qcnn train --set KEY=VALUE`; qcnn-runs(1) shows one";
+	static const struct {
+		const char *name, *here;
+	} row[] = {
+		{ "fit", "here it is called `train`" },
+		{ "predict", infer },
+		{ "evaluate", infer },
+		{ "eval", infer },
+		{ "test", infer },
+		{ "simulate", run },
+		{ "execute", run },
+		{ "sample", run },
+		{ "validate", check },
+		{ "lint", check },
+		{ "plot", "here it is called `draw`" },
+		{ "export",
+			"`qcnn compile --emit=openqasm` writes circuits, `qcnn weights convert` weights" },
+		{ "convert", "`qcnn weights convert` writes weights, `qcnn compile` circuits" },
+		{ "new", init },
+		{ "create", init },
+		{ "list", runs },
+		{ "history", runs },
+		{ "compare", "it is `qcnn runs compare`" },
+		{ "summary", "it is `qcnn runs summary`" },
+		{ "remove", "it is `qcnn runs remove`" },
+		{ "resume", "it is `qcnn train --resume=RUN`" },
+		{ "report", "each training writes report.html to the folder of its run" },
+		{ "benchmark", "here it is called `bench`" },
+		{ "search", loop },
+		{ "sweep", loop },
+		{ "tune", loop },
+		{ "lang", "qcnn-lang(7) describes the language" },
+	};
+
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+		if (!strcmp(row[i].name, name))
+			return row[i].here;
+	return NULL;
+}
+
 static int unknown_command(struct cli *c, const char *name)
 {
-	const char *names[32], *near;
+	const char *names[32], *near, *here = named_elsewhere(name);
 	size_t n = 0;
 
+	if (here)
+		return cli_usage(c, "unknown command `%s`: %s", name, here);
 	for (const struct command *const *k = commands; *k; k++)
 		names[n++] = (*k)->name;
 	near = diag_nearest(name, names, n);

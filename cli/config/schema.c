@@ -237,6 +237,31 @@ bool check_count(const struct check *c, const struct ynode *v, uint32_t n, unsig
 	return n <= most;
 }
 
+/* An option in the place of the row that has it, such as that of train.optimizer: of the preset, or else of the first. */
+static bool help_row_option(const struct check *c, struct diag *g, const char *word)
+{
+	const char *name[SCHEMA_NAMES_MAX + 1];
+	size_t n = c->row->preset ? 1 : 0;
+
+	name[0] = c->row->preset;
+	n += schema_names(c->row, name + n);
+	if (!schema_has_rows(c->row->type) && c->row->type != TYPE_CALLBACKS)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		struct table_row row;
+
+		if (!schema_table_row(c->row->type, name[i], &row))
+			continue;
+		for (unsigned k = 0; k < row.noption; k++)
+			if (!strcmp(row.option[k].name, word)) {
+				diag_help(g, "it is an option, for example: `%s.%s.%s`", c->what,
+					row.name, word);
+				return true;
+			}
+	}
+	return false;
+}
+
 bool check_one_of(const struct check *c, const struct ynode *v, struct span at, const char *word)
 {
 	const char *name[SCHEMA_NAMES_MAX];
@@ -255,7 +280,7 @@ bool check_one_of(const struct check *c, const struct ynode *v, struct span at, 
 	if (c->row->type == TYPE_METRICS && !strncmp(word, "val_", 4))
 		diag_help(g,
 			"metrics are computed for the validation data, too: write them without val_");
-	else
+	else if (!help_row_option(c, g, word))
 		help_name(g, word, name, n);
 	return false;
 }

@@ -64,6 +64,12 @@ tap_has help-bench "auto|cpu|cuda|cuda:N|ref|null [auto]" "bench does"
 tap_exit 2 "no command" "$QCNN"
 tap_exit 2 "an unknown command" "$QCNN" trian
 tap_has err 'unknown command `trian`: did you mean `train`?' "a command is suggested"
+tap_exit 2 "a command of other programs" "$QCNN" predict w.bin
+tap_has err 'unknown command `predict`: here it is called `infer`' "has the name that it has here"
+tap_exit 2 "help for one" "$QCNN" help evaluate
+tap_has err 'here it is called `infer`' "too"
+tap_exit 2 "a command of several here" "$QCNN" search config.yaml
+tap_has err 'it is a loop over `qcnn train --set KEY=VALUE`; qcnn-runs(1) shows one' "says which"
 tap_exit 2 "an unknown option" "$QCNN" train --ste=1 config.yaml
 tap_has err 'unknown option `--ste`: did you mean `--set`?' "an option is suggested"
 tap_has err 'Try `qcnn train --help`.' "and where to read more"

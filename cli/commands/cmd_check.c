@@ -213,7 +213,8 @@ static void print_text(const struct program *p, const struct job *j, struct buf 
 	text_tensors(&w, out);
 	for (unsigned k = 0; j && k < PART_COUNT; k++)
 		if (j->samples.part[k].nrow)
-			buf_printf(out, "data      %u samples for %s\n", j->samples.part[k].nrow, sample_part_name(k));
+			buf_printf(out, "data      %u sample%s for %s\n", j->samples.part[k].nrow,
+				j->samples.part[k].nrow == 1 ? "" : "s", sample_part_name(k));
 }
 
 static void print(struct cli *c, const struct program *p, const struct job *j)

@@ -149,6 +149,7 @@ static int states_fit(struct running *r, enum emit what)
 {
 	static const char *const name[] = { [EMIT_STATE] = "the state", [EMIT_PROBABILITIES] = "the probabilities", [EMIT_SAMPLES] = "the shots" };
 	uint64_t available = cpus_memory_available(), size = what == EMIT_STATE ? 16 : 8;
+	char need[MEMORY_TEXT_MAX], have[MEMORY_TEXT_MAX];
 	double needed = 0;
 
 	if (!needs_state(what))
@@ -160,9 +161,9 @@ static int states_fit(struct running *r, enum emit what)
 	}
 	if (needed <= (double)available || needed > 0x1p60)
 		return 0;
-	return cli_error(r->cli, -ERR_CONFIG,
-		"needs %.1f GiB for %u sample%s of %s, %.1f GiB available", needed / 0x1p30,
-		r->nsample, r->nsample == 1 ? "" : "s", name[what], (double)available / 0x1p30);
+	return cli_error(r->cli, -ERR_CONFIG, "needs %s for %u sample%s of %s, %s available",
+		memory_text(needed, 0, need), r->nsample, r->nsample == 1 ? "" : "s", name[what],
+		memory_text((double)available, 0, have));
 }
 
 /* Other processes take part where an option says so: not all of a job's, as for a training, for what is often a moment's work. */

@@ -114,13 +114,16 @@ void preview_text(const struct preview *p, struct buf *out)
 		const struct part *part = &p->job->samples.part[k];
 
 		if (part->nrow)
-			buf_printf(out, "data      %u samples for %s: %s, %u input%s, %u label%s%s\n", part->nrow, sample_part_name((enum sample_part)k),
-				part->data->source, part->data->nx, part->data->nx == 1 ? "" : "s", part->data->ny, part->data->ny == 1 ? "" : "s",
-				part->data->rows ? ", streamed" : "");
+			buf_printf(out, "data      %u sample%s for %s: %s, %u input%s, %u label%s%s\n",
+				part->nrow, part->nrow == 1 ? "" : "s",
+				sample_part_name((enum sample_part)k), part->data->source,
+				part->data->nx, part->data->nx == 1 ? "" : "s", part->data->ny,
+				part->data->ny == 1 ? "" : "s", part->data->rows ? ", streamed" : "");
 	}
 	buf_printf(out, "weights   %u\n", j->program->nweight);
-	buf_printf(out, "steps     %u an epoch, of %u samples; %u epoch%s", train_steps_per_epoch(j), train_batch_size(j), epochs,
-		epochs == 1 ? "" : "s");
+	buf_printf(out, "steps     %u an epoch, of %u sample%s; %u epoch%s",
+		train_steps_per_epoch(j), train_batch_size(j), train_batch_size(j) == 1 ? "" : "s",
+		epochs, epochs == 1 ? "" : "s");
 	if (j->restarts > 1)
 		buf_printf(out, ", %u restarts", j->restarts);
 	if (p->nconcurrent > 1)

@@ -8,6 +8,7 @@ mkdir tmp
 
 everything() { find . -type f ! -name out ! -name err ! -name tap.out ! -name before ! -name after -exec cksum {} + | sort; }
 
+echo 'const int n = 40; qubit[n] q; param float t; ry(t) q[0]; observe z(q[0]);' >energy.qcnn
 everything >before
 tap_exit 0 "a dry run" "$QCNN" train --dry-run -o w.bin config.yaml
 tap_has out 'data      30 samples for train: cluster-excitation, 4 inputs, 1 label' "tells of the training samples"
@@ -16,6 +17,13 @@ tap_has out 'weights   5' "of the weights"
 tap_has out 'steps     4 an epoch, of 8 samples; 2 epochs' "of the steps"
 tap_ok "of memory" grep -Eq '^memory    [0-9.]+ MiB used, [0-9.]+ [MGT]iB available$' out
 tap_ok "and of time" grep -Eq '^time      .* a step \([0-9]+ measured\), .* an epoch with its validation, .* in total$' out
+tap_exit 0 "of one sample" "$QCNN" train --dry-run --set 'model={file: energy.qcnn}' --set data.generate=no-input --set data.split=null \
+	--set train.loss=output --set train.metrics=[] config.yaml
+tap_has out 'data      1 sample for train: no-input, 0 inputs, 1 label' "its number is a singular"
+tap_has out 'steps     1 an epoch, of 1 sample; 2 epochs' "of a batch, too"
+tap_exit 78 "a state that is too large" "$QCNN" run --emit=state --no-pass=cone energy.qcnn
+tap_has err 'needs 16.0 TiB for 1 sample of the state' "has its size in the largest unit"
+"$QCNN" train --dry-run -o w.bin config.yaml >out 2>err
 # A busy machine may take longer.
 measured() { sed -n 's/^time .*(\([0-9]*\) measured).*/\1/p' out; }
 many_measured() { [ "$(measured)" -ge 1000 ] || { "$QCNN" train --dry-run -o w.bin config.yaml >out 2>err && [ "$(measured)" -ge 1000 ]; }; }

@@ -27,7 +27,7 @@ tap_exit 2 "a wrong name" run --optimizations=batch_rank,rank
 tap_has err '`rank` is no exact optimisation; there are auto, none, batch_rank, light_cone, heisenberg_tail' "is told, with the right ones"
 tap_exit 2 "an empty list" run --optimizations=
 tap_exit 0 "the plan" "$QCNN" compile --emit=plan cluster.qcnn
-tap_is "$(grep -c '^engine     basis: batches of 1000 samples .* operations from a basis of 9 states instead of .*(batch_rank)' out)" 1 \
+tap_is "$(grep -c '^engine     basis: for batches of 1000 samples .* operations from a basis of 9 states instead of .*(batch_rank)' out)" 1 \
 	"predicts the operations of batch rank"
 tap_is "$(grep -c '^engine     statevector: every other batch; .* the last gates on 2 qubits absorbed .*(heisenberg_tail)' out)" 1 "and of the tail"
 tap_is "$(grep -c '^  step .*  tail$' out)" 1 "which it marks"
@@ -53,8 +53,8 @@ tap_has aloud/latest/run.json '"optimizations": {"batch_rank": {"batches": 4, "s
 tap_has aloud/latest/report.html '<tr><th>exact optimisations</th><td>batch_rank: 9 states instead of 320 in every batch; ' "and its report"
 tap_exit 0 "a dry run" "$QCNN" train --dry-run config.yaml
 tap_has out 'optimised batch_rank: 9 states instead of 320 in every batch; ' "foretells it"
-tap_has out 'engine    basis: batches of 320 samples that span at most ' "and names the engines"
-tap_has aloud/latest/report.html '<tr><th>engine</th><td>basis: batches of 320 samples that span at most ' "so does the report"
+tap_has out 'engine    basis: for batches of 320 samples that span at most ' "and names the engines"
+tap_has aloud/latest/report.html '<tr><th>engine</th><td>basis: for batches of 320 samples that span at most ' "so does the report"
 tap_exit 0 "each batch another one" "$QCNN" train --no-progress --set log.dir=other --set train.batch_size=300 config.yaml
 tap_is "$(grep -c batch_rank err)" 0 "a basis for each costs more than it saves"
 tap_exit 0 "as the data have them" train --set run.threads=1 --set train.shuffle=false

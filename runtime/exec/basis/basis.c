@@ -56,7 +56,7 @@ static void describe_plan(const struct plan *pl, uint32_t n, bool gradient, stru
 	}
 	example = example < most ? example : most;
 	buf_printf(out,
-		"batches of %u samples that span at most %u states (%u where each batch is another one); %.4g operations "
+		"for batches of %u samples that span at most %u states (%u where each batch is another one): %.4g operations "
 		"from a basis of %u states instead of %.4g (batch_rank)",
 		n, most, rank_worth(pl, n, gradient, false),
 		rank_cost_on(pl, n, example, gradient, true), example,

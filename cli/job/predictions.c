@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Predictions as text, JSON, CSV, JSON lines and NPY. */
+ * Predictions as text, JSON, CSV, JSON lines, NPY and NPZ. */
 #include "cli/job/predictions.h"
 
 #include <string.h>
@@ -283,17 +283,55 @@ static void format_jsonl(const struct predictions *p, struct buf *out)
 
 /* ---- files ---- */
 
+/* A matrix with a row for each sample. */
+static struct array rows_of(const struct predictions *p, uint32_t width, double *value)
+{
+	return (struct array){ .ndim = 2,
+		.dim = { p->part.nrow, width },
+		.count = (uint64_t)p->part.nrow * width,
+		.value = value };
+}
+
 static void format_npy(const struct predictions *p, struct buf *out)
 {
-	struct array a = { .ndim = 2, .dim = { p->part.nrow, p->noutput },
-		.count = (uint64_t)p->part.nrow * p->noutput, .value = p->output };
+	struct array a = rows_of(p, p->noutput, p->output);
 
 	npy_format(&a, out);
+}
+
+/* Inputs are those of the circuit, after data.transform. */
+static int format_npz(const struct predictions *p, struct buf *out, struct err *e)
+{
+	const struct dataset *d = p->part.data;
+	uint32_t n = p->part.nrow;
+	mem_auto double *sample = mem_try((size_t)n + 1, sizeof *sample);
+	mem_auto double *input = mem_try((size_t)n * d->nx + 1, sizeof *input);
+	mem_auto double *label = mem_try((size_t)n * d->ny + 1, sizeof *label);
+
+	if (!sample || !input || !label)
+		return err_set(e, -ERR_CONFIG, "no memory for the inputs and labels of %u samples", n);
+	for (uint32_t i = 0; i < n; i++) {
+		sample[i] = part_row(&p->part, i);
+		if (d->ny)
+			memcpy(label + (size_t)i * d->ny, labels_of(&p->part, i),
+				d->ny * sizeof *label);
+	}
+	int code = dataset_rows(d, p->part.row, 0, n, input, e);
+	struct npz_member member[] = {
+		{ "sample", { .ndim = 1, .dim = { n }, .count = n, .value = sample } },
+		{ "inputs", rows_of(p, d->nx, input) },
+		{ "outputs", rows_of(p, p->noutput, p->output) },
+		{ "labels", rows_of(p, d->ny, label) },
+	};
+	unsigned all = sizeof member / sizeof *member;
+	return code ? code : npz_format(&(struct npz){ d->ny ? all : all - 1, member }, out, e);
 }
 
 static const struct { const char *ending; void (*format)(const struct predictions *p, struct buf *out); } formats[] = {
 	{ ".npy", format_npy }, { ".csv", format_csv }, { ".jsonl", format_jsonl },
 };
+
+static bool is_npz(const char *path) { return path_ends(path, ".npz") && strcmp(path, ".npz"); }
 
 enum { FORMATS = sizeof formats / sizeof *formats };
 
@@ -307,15 +345,18 @@ static int find_format(const char *path)
 
 int predictions_ending(const char *path, struct err *e)
 {
-	if (find_format(path) >= 0)
+	if (find_format(path) >= 0 || is_npz(path))
 		return 0;
-	return err_set(e, -ERR_USAGE, "--output takes a file that ends in .npy, .csv or .jsonl, not `%s`", path);
+	return err_set(e, -ERR_USAGE,
+		"--output takes a file that ends in .npz, .npy, .csv or .jsonl, not `%s`", path);
 }
 
 int predictions_format(const struct predictions *p, const char *path, struct buf *out, struct err *e)
 {
 	int code = predictions_ending(path, e);
 
+	if (!code && is_npz(path))
+		return format_npz(p, out, e);
 	if (!code)
 		formats[find_format(path)].format(p, out);
 	return code;

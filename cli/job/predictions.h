@@ -19,6 +19,6 @@ struct predictions {
 void predictions_text(const struct predictions *p, bool samples, struct buf *out);
 /* {"schema", "outputs", "labels", "label_classes", "classes", "probabilities", "scores", "metrics"} */
 void predictions_json(const struct predictions *p, struct buf *out);
-/* By the path's ending: .npy (outputs alone), .csv, .jsonl. */
+/* By the path's ending: .npz (with inputs and labels), .npy (outputs alone), .csv, .jsonl. */
 int predictions_format(const struct predictions *p, const char *path, struct buf *out, struct err *e);
 int predictions_ending(const char *path, struct err *e); /* -ERR_USAGE for another ending */

@@ -120,6 +120,17 @@ tap_same got want 'run has the digits of infer'
 "$QCNN" run --data=new.csv --format=csv --precision=single w.bin | sed '1d; s/.*,//' >got
 tap_ok 'but for another precision' sh -c '! cmp -s got want'
 
+# Arrays, of which inputs are what the circuit gets.
+tap_exit 0 'npz' "$QCNN" infer --split=train -o o.npz w.bin
+"$QCNN" infer --split=train -o o.csv w.bin >out 2>err
+sed 's/\bx\b/inputs/' one.qcnn >inputs.qcnn
+"$QCNN" run --precision=double --format=csv --weights=w.bin --data=o.npz inputs.qcnn 2>err | sed '1d; s/.*,//' >got
+sed 1d o.csv | cut -d, -f2 >want
+tap_same got want 'its inputs are transformed'
+tap_exit 0 'and it is read with its labels' "$QCNN" infer --data=o.npz --set data.label=labels \
+	--set 'data.inputs={x: outputs}' w.bin
+tap_is "$(awk 'NR > 1 && NF > 3 { printf "%d ", $NF }' out)" "$(awk -F, 'NR > 1 { printf "%d ", $NF }' o.csv)" 'which are those of the training'
+
 # Words of data.label_map.
 made 'words' sigmoid words data.label=kind 'data.label_map={ill: 1, well: 0, "well, quite": 0}' train.loss=binary_crossentropy
 tap_is "$(sed -n '2,3s/.*0\.[0-9]*,//p' o.csv | tr '\n' ' ')" 'ill "well|well, quite" ' 'labels have them, with quotes where needed'

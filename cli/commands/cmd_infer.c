@@ -120,8 +120,11 @@ static int check_changes(struct cli *c)
 		if (!sets(text[i], data_keys) && !sets(text[i], metrics_keys)
 			&& !sets(text[i], noise_keys))
 			return cli_usage(c,
-				"--set changes data.KEY, run.seed, run.noise or train.metrics here, not `%s`",
-				text[i]);
+				"--set changes data.KEY, run.seed, run.noise or train.metrics here, not `%s`%s",
+				text[i],
+				strncmp(text[i], "model.", strlen("model."))
+					? ""
+					: "; --const changes a constant, and --model the model");
 		else if (!strncmp(text[i], "data.transform", strlen("data.transform")))
 			return cli_usage(c, "the steps of data.transform belong to the weights");
 	return 0;

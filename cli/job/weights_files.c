@@ -114,6 +114,27 @@ void weights_file_release(struct weights_file *f)
 	free(f->own);
 }
 
+/* Weights that do not fit a model may be those of other constants. */
+static void say_constants(struct cli *c, const char *path)
+{
+	struct weights *w;
+	buf_auto b = BUF_INIT;
+	const char *name;
+	json_t *value;
+
+	if (!weights_file_is_bin(path) || weights_open(path, &w, NULL))
+		return;
+	const char *text = weights_meta(w, "config");
+	json_auto_t *config = text ? json_read(text, strlen(text), NULL) : NULL;
+	json_object_foreach(json_object_get(json_object_get(config, "model"), "const"), name, value) {
+		buf_printf(&b, " --const %s=", name);
+		json_write(value, &b);
+	}
+	if (b.len)
+		cli_note(c, "%s was trained with%s", path, b.data);
+	weights_free(w);
+}
+
 int weights_of_model(struct cli *c, const struct model_file *m, bool without_head, uint32_t nused,
 	double **weight)
 {
@@ -128,8 +149,12 @@ int weights_of_model(struct cli *c, const struct model_file *m, bool without_hea
 		int code = weights_import(p, o->value[OPT_WEIGHTS], false, *weight, &e);
 		if (code == -ERR_BAD_DATA && without_head && p->ndense)
 			code = weights_import(p, o->value[OPT_WEIGHTS], true, *weight, &e);
-		if (code)
-			return cli_fail(c, &e);
+		if (code) {
+			int status = cli_fail(c, &e);
+
+			say_constants(c, o->value[OPT_WEIGHTS]);
+			return status;
+		}
 		weights_file_say_orders(c, o->value[OPT_WEIGHTS], p);
 	} else if (m->weights) {
 		memcpy(*weight, m->weights->weight, p->nweight * sizeof **weight);

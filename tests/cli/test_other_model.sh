@@ -70,6 +70,10 @@ tap_has err "wide.qcnn has inputs of 3 numbers, the model of the training of 2" 
 sed 's/layer turn { param float\[2\] t; ry(each t) on q; cx/layer last { param float[2] t; ry(each t) on q; cx/' plain.qcnn >other.qcnn
 tap_exit 65 "other weights" "$QCNN" infer --model=other.qcnn w.bin
 tap_has err "turn[2].t: the model has no weight of that path" "says which"
+tap_exit 65 "run with other constants than those of the training" "$QCNN" run --weights=w.bin --data=scaled.csv plain.qcnn
+tap_has err "w.bin was trained with --const layers=2" "names these"
+tap_exit 2 "a constant as a key" "$QCNN" infer --set model.const.p=0.1 w.bin
+tap_has err "--const changes a constant" "names the option"
 tap_exit 65 "an unknown constant" "$QCNN" infer --model=plain.qcnn --const=m=3 w.bin
 tap_has err 'the model has no constant `m`' "says so"
 sed 's/, const: {layers: 2}//' config.yaml >one.yaml

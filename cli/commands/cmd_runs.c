@@ -354,6 +354,8 @@ static int runs(struct cli *c)
 		return cli_usage(c, "`%s` is neither list, show, compare, summary nor remove", word);
 	if (n < actions[i].min || n > actions[i].max)
 		return cli_usage(c, "usage: qcnn runs %s", actions[i].operands);
+	if (o->given[OPT_RUNS_OVER] && !(actions[i].run == summary && o->given[OPT_SVG]))
+		return cli_usage(c, "--over needs summary --svg=FILE");
 	status = read_runs(c, &l);
 	if (!status)
 		status = actions[i].run(c, &l);

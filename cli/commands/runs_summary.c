@@ -237,24 +237,34 @@ static void free_groups(struct summary_group *g, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		free((char *)g[i].name);
+		free((char *)g[i].over);
 		free(g[i].run);
 	}
 	free(g);
 }
 
-static struct summary_group *groups_of(const struct summary *s, json_t *groups)
+/* The text of a buffer, to be freed. */
+static const char *text_taken(struct buf *b) { return b->data ? buf_take(b) : mem_strdup(""); }
+
+/* over: a key that their names go without, or NULL. */
+static struct summary_group *groups_of(const struct summary *s, json_t *groups, const char *over)
 {
 	struct summary_group *all = mem_alloc(json_array_size(groups) + 1, sizeof *all);
 	json_auto_t *keys = different_keys(groups);
 	json_t *group, *at;
 	size_t i, k;
 
+	if (over)
+		json_object_del(keys, over);
 	json_array_foreach(groups, i, group) {
 		const json_t *numbers = json_object_get(group, "at");
-		struct buf name = BUF_INIT;
+		struct buf name = BUF_INIT, value = BUF_INIT;
 
 		group_name(keys, group, &name);
-		all[i] = (struct summary_group){ .name = name.data ? buf_take(&name) : mem_strdup(""),
+		if (over)
+			add_key_value(group, over, &value);
+		all[i] = (struct summary_group){ .name = text_taken(&name),
+			.over = over ? text_taken(&value) : NULL,
 			.config = json_object_get(group, "config"),
 			.n = json_array_size(numbers) };
 		all[i].run = mem_alloc(all[i].n + 1, sizeof *all[i].run);
@@ -385,6 +395,21 @@ static unsigned count_wanted(const struct cli *c, const json_t *names)
 	return wanted;
 }
 
+/* Do the configurations differ in the key of --over? */
+static int check_over(struct cli *c, json_t *groups)
+{
+	const char *over = c->options.value[OPT_RUNS_OVER], *key;
+	json_auto_t *keys = over ? different_keys(groups) : NULL;
+	buf_auto b = BUF_INIT;
+	json_t *v;
+
+	if (!over || json_object_get(keys, over))
+		return 0;
+	json_object_foreach(keys, key, v)
+		buf_printf(&b, "%s%s", b.len ? ", " : "; they differ in ", key);
+	return cli_usage(c, "the configurations do not differ in `%s`%s", over, b.len ? b.data : "");
+}
+
 static int check_words(struct cli *c, const struct summary *s)
 {
 	const char *sort = c->options.value[OPT_RUNS_SORT];
@@ -398,12 +423,16 @@ static int check_words(struct cli *c, const struct summary *s)
 
 static int print(struct cli *c, const struct summary *s, json_t *groups)
 {
+	const char *over = c->options.value[OPT_RUNS_OVER],
+		   *metric = c->options.value[OPT_RUNS_METRIC];
 	size_t n = json_array_size(groups);
-	struct summary_group *g = groups_of(s, groups);
+	struct summary_group *g = groups_of(s, groups, over);
 	int status = 0;
 
-	if (c->options.given[OPT_SVG] && s->nrun) {
-		status = summary_svg(c, g, n, c->options.value[OPT_RUNS_METRIC]);
+	if (c->options.given[OPT_SVG] && s->nrun && over) {
+		status = summary_svg_over(c, g, n, over, metric);
+	} else if (c->options.given[OPT_SVG] && s->nrun) {
+		status = summary_svg(c, g, n, metric);
 	} else if (c->options.given[OPT_JSON]) {
 		print_json(c, s, groups, g);
 	} else if (s->nrun) {
@@ -430,8 +459,10 @@ int runs_summary(struct cli *c, const struct run_list *l)
 		status = check_words(c, &s);
 	if (!status) {
 		groups = sorted(&s, c->options.value[OPT_RUNS_SORT]);
-		status = print(c, &s, groups);
+		status = s.nrun ? check_over(c, groups) : 0;
 	}
+	if (!status)
+		status = print(c, &s, groups);
 	json_decref(groups);
 	json_decref(s.groups);
 	json_decref(s.seen);

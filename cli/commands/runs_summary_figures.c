@@ -147,26 +147,27 @@ static unsigned add_curves(const struct band b[2], const char *title, unsigned c
 	return n;
 }
 
-/* only: the title of the only group, which has no legend; else "". */
+/* only: the title of the only group, which has no legend; else "".  plot: its axis of x. */
 static int draw_curves(struct cli *c, const struct svg_series *s, unsigned n, const char *metric,
-	const char *only)
+	const char *only, struct svg_plot plot)
 {
 	static const struct svg_size size = { 720, 440, true };
 	buf_auto out = BUF_INIT, title = BUF_INIT;
+	bool dashed = false;
 
 	if (!n)
 		return cli_usage(c, "none of the runs has `%s`", metric);
-	buf_printf(&title, "%s: training, and dashed validation; mean and deviation%s%s", metric,
-		*only ? " of " : "", only);
-	svg_plot(&(struct svg_plot){ .title = title.data,
-			 .x_label = "epoch",
-			 .y_label = metric,
-			 .series = s,
-			 .nseries = n,
-			 .whole_x = true,
-			 .may_log_y = run_metrics_rise(metric) == 0,
-			 .hover = true },
-		&size, &out);
+	for (unsigned i = 0; i < n; i++)
+		dashed |= s[i].dashed;
+	buf_printf(&title, "%s%s; mean and deviation%s%s", metric,
+		dashed ? ": training, and dashed validation" : "", *only ? " of " : "", only);
+	plot.title = title.data;
+	plot.y_label = metric;
+	plot.series = s;
+	plot.nseries = n;
+	plot.may_log_y = run_metrics_rise(metric) == 0;
+	plot.hover = true;
+	svg_plot(&plot, &size, &out);
 	return cli_write(c, &out, c->options.value[OPT_SVG]);
 }
 
@@ -187,12 +188,96 @@ static int curves(struct cli *c, const struct summary_group *g, size_t n, const 
 		nseries += add_curves(b[i], title[i].data, i, s + nseries);
 	}
 	if (!status)
-		status = draw_curves(c, s, nseries, metric, n == 1 ? title[0].data : "");
+		status = draw_curves(c, s, nseries, metric, n == 1 ? title[0].data : "",
+			(struct svg_plot){ .x_label = "epoch", .whole_x = true });
 	for (unsigned i = 0; i < drawn; i++) {
 		band_release(&b[i][0]);
 		band_release(&b[i][1]);
 		buf_release(&title[i]);
 	}
+	return status;
+}
+
+/* ---- over a key ---- */
+
+/* Numbers by their value, before other words. */
+static int by_number(const void *a, const void *b)
+{
+	const char *x = *(const char *const *)a, *y = *(const char *const *)b;
+	char *end_x, *end_y;
+	double v = strtod(x, &end_x), w = strtod(y, &end_y);
+	bool word_x = *end_x || end_x == x, word_y = *end_y || end_y == y;
+
+	if (word_x || word_y)
+		return word_x != word_y ? word_x - word_y : strcmp(x, y);
+	return (v > w) - (v < w);
+}
+
+/* The values of the key, each once, in order: value[n], to be freed. */
+static size_t values_over(const struct summary_group *g, size_t n, const char ***value)
+{
+	size_t m = 0;
+
+	*value = mem_alloc(n + 1, sizeof **value);
+	for (size_t i = 0; i < n; i++)
+		(*value)[i] = g[i].over;
+	qsort(*value, n, sizeof **value, by_number);
+	for (size_t i = 0; i < n; i++)
+		if (!m || strcmp((*value)[m - 1], (*value)[i]) != 0)
+			(*value)[m++] = (*value)[i];
+	return m;
+}
+
+/* The results of its runs, at the place x. */
+static void add_results(const struct summary_group *g, double x, const char *metric, struct band b[2])
+{
+	char other[128];
+
+	snprintf(other, sizeof other, "val_%s", metric);
+	for (size_t i = 0; i < g->n; i++) {
+		add_value(&b[0], x, run_number(g->run[i], "metrics", metric));
+		add_value(&b[1], x, run_number(g->run[i], "metrics", other));
+	}
+}
+
+int summary_svg_over(struct cli *c, const struct summary_group *g, size_t n, const char *key,
+	const char *metric)
+{
+	struct band b[GROUPS_DRAWN][2] = { 0 };
+	struct svg_series s[2 * GROUPS_DRAWN];
+	const char *title[GROUPS_DRAWN], **value;
+	unsigned drawn = 0, nseries = 0, k;
+	size_t nvalue = values_over(g, n, &value);
+	mem_auto double *tick = mem_alloc(nvalue + 1, sizeof *tick);
+
+	for (size_t i = 0; i < nvalue; i++)
+		tick[i] = (double)i;
+	for (size_t i = 0; i < n; i++) {
+		size_t at = 0;
+
+		for (k = 0; k < drawn && strcmp(title[k], g[i].name) != 0; k++)
+			;
+		if (k == GROUPS_DRAWN)
+			continue;
+		if (k == drawn)
+			title[drawn++] = g[i].name;
+		while (strcmp(value[at], g[i].over) != 0)
+			at++;
+		add_results(&g[i], (double)at, metric, b[k]);
+	}
+	for (k = 0; k < drawn; k++) {
+		finish(&b[k][0]);
+		finish(&b[k][1]);
+		nseries += add_curves(b[k], *title[k] ? title[k] : NULL, k, s + nseries);
+	}
+	int status = draw_curves(c, s, nseries, metric, drawn == 1 ? title[0] : "",
+		(struct svg_plot){
+			.x_label = key, .x_tick = tick, .nx_tick = (unsigned)nvalue, .x_name = value });
+	for (k = 0; k < drawn; k++) {
+		band_release(&b[k][0]);
+		band_release(&b[k][1]);
+	}
+	free(value);
 	return status;
 }
 

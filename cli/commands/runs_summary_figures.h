@@ -7,7 +7,8 @@
 
 /* Runs that differ in run.seed and data.split.fold alone; borrowed. */
 struct summary_group {
-	const char *name;     /* what sets it apart from other groups; "": it is the only one */
+	const char *name;     /* what sets it apart from other groups, without over; "": nothing */
+	const char *over;     /* its value of the key of --over; NULL without the option */
 	const json_t *config; /* as config_json */
 	const struct run_folder **run;
 	size_t n;
@@ -16,6 +17,9 @@ struct summary_group {
 /* The curves of a metric, as mean and deviation over the runs of each group, to --svg; of the metric confusion the sums of the only
  * group.  0, or said and the exit status. */
 int summary_svg(struct cli *c, const struct summary_group *g, size_t n, const char *metric);
+/* The final values of a metric over those of a key, whose values are equally far apart, to --svg. */
+int summary_svg_over(struct cli *c, const struct summary_group *g, size_t n, const char *key,
+	const char *metric);
 /* The sum of the confusion matrices that the records of a group have under this key ("val_confusion"): rows of numbers; NULL: they
  * have none. */
 json_t *summary_confusion(const struct summary_group *g, const char *key);

@@ -292,14 +292,21 @@ static void area(const struct svg_series *s, const struct scale *x, const struct
 	buf_str(out, "Z\"/>\n");
 }
 
-/* "label calm, output 0.41 (validation)". */
-static void dot_words(const struct svg_plot *p, const struct svg_series *s, size_t i, struct buf *out)
+static unsigned nearest_tick(const struct svg_plot *p, double x)
 {
 	unsigned nearest = 0;
 
 	for (unsigned k = 1; p->x_tick && k < p->nx_tick; k++)
-		if (fabs(p->x_tick[k] - s->x[i]) < fabs(p->x_tick[nearest] - s->x[i]))
+		if (fabs(p->x_tick[k] - x) < fabs(p->x_tick[nearest] - x))
 			nearest = k;
+	return nearest;
+}
+
+/* "label calm, output 0.41 (validation)". */
+static void dot_words(const struct svg_plot *p, const struct svg_series *s, size_t i, struct buf *out)
+{
+	unsigned nearest = nearest_tick(p, s->x[i]);
+
 	buf_printf(out, "<title>%s ", p->x_label);
 	if (p->x_tick && p->x_name)
 		buf_xml_str(out, p->x_name[nearest]);
@@ -367,7 +374,11 @@ static const struct svg_series *longest(const struct svg_plot *p)
 
 static void band_words(const struct svg_plot *p, size_t i, double x, struct buf *out)
 {
-	buf_printf(out, "<title>%s %.6g", p->x_label ? p->x_label : "", x);
+	buf_printf(out, "<title>%s ", p->x_label ? p->x_label : "");
+	if (p->x_tick && p->x_name)
+		buf_xml_str(out, p->x_name[nearest_tick(p, x)]);
+	else
+		buf_printf(out, "%.6g", x);
 	for (unsigned k = 0; k < p->nseries; k++) {
 		const struct svg_series *s = &p->series[k];
 		size_t at = point_at(s, i, x);

@@ -123,6 +123,25 @@ grep '<title>epoch 2&#10;' mean.svg | sed 's/&#10;/\n/g' | grep -o '^learning_ra
 tap_same got want "mean and deviation of an epoch in a tooltip"
 tap_exit 0 "another metric, of one configuration" "$QCNN" runs summary --metric=sign_accuracy --svg=- one
 tap_has out "sign_accuracy: training, and dashed validation; mean and deviation of 1 run<" "is drawn"
+# Final values over a key, of which the fourth is a configuration of one run with another batch size.
+for rate in 0.05 0.1 1e-9; do
+	"$QCNN" train -q --set log.dir=many --set run.seed=1 --set train.batch_size=4 --set train.optimizer.adam.learning_rate=$rate config.yaml
+done
+key=train.optimizer.adam.learning_rate
+tap_exit 0 "over the learning rate" "$QCNN" runs --dir=many summary -m val_sign_accuracy --over=$key --svg=over.svg
+tap_is "$(grep -c '<path class="p-line' over.svg)" 2 "a curve for each batch size"
+tap_has over.svg ">batch_size=4<" "has its name"
+tap_is "$(grep -o "<title>$key [0-9.e-]*" over.svg | sed 's/.* //' | tr '\n' ' ')" "1e-09 0.05 0.1 " "the values in their order"
+"$QCNN" runs --dir=many summary --json -m val_sign_accuracy >out
+sed 's/{"runs": \[/\n&/g' out | grep '"learning_rate": 0.05' | grep '"batch_size": 8' |
+	sed 's/.*"mean": \([^,]*\), "deviation": \([^,]*\),.*/\1 \2/' | awk '{ printf "batch_size=8 %.5g ± %.2g\n", $1, $2 }' >want
+grep "<title>$key 0.05&#10;" over.svg | sed 's/&#10;/\n/g; s/<\/title>/\n/' | grep '^batch_size=8 ' >got
+tap_same got want "with mean and deviation"
+tap_has over.svg ">val_sign_accuracy; mean and deviation<" "the title"
+tap_exit 2 "over what is equal" "$QCNN" runs --dir=many summary --over=train.epochs --svg=-
+tap_has err 'the configurations do not differ in `train.epochs`; they differ in ' "says so"
+tap_exit 2 "over without a figure" "$QCNN" runs --dir=many summary --over=$key
+tap_has err '--over needs summary --svg' "says so"
 tap_exit 2 "one that no run has" "$QCNN" runs --dir=many summary --metric=confusion --svg=-
 tap_has err 'none of the runs has `confusion`' "it says so"
 for seed in 1 2 3; do

@@ -121,9 +121,11 @@ static int train_config(struct cli *c, const struct own_config *own)
 			j.device_reason);
 	if (!status && !(k.of_config && c->options.given[OPT_DRY_RUN]))
 		status = ranks_of_cluster(&k, &j.train.exec, &ranks);
-	if (!status)
+	if (!status) {
+		execution_say_trajectories(c, j.train.program, &j.train.exec);
 		execution_say_long(c, j.train.program, train_batch_size(&j.train), &j.train.exec,
 			"a step");
+	}
 	if (!status)
 		status = c->options.given[OPT_DRY_RUN] ? train_preview(c, &j, &k) : train_run_job(c, &j);
 	j.workers = NULL;

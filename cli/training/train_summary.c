@@ -54,7 +54,6 @@ void train_summary(const struct cli *c, const struct job *j, const struct train_
 	optimisation_use_text(&j->optimisations, &b);
 	if (b.len)
 		cli_note(c, "exact optimisations: %s", b.data);
-	execution_say_trajectories(c, j->train.program, &j->train.exec);
 	if (j->train.exec.rank && *j->train.exec.rank->way)
 		cli_note(c, "GPUs exchanged by %s", j->train.exec.rank->way);
 	if (j->train.restarts > 1 && !w->shows_progress)

@@ -73,6 +73,11 @@ tap_exit 2 "too many" "$QCNN" run --data=x.csv --trajectories=1048577 noisy.qcnn
 # ---- train and infer ----
 tap_exit 0 "train" "$QCNN" train --no-progress -o want.bin config.yaml
 tap_has err "means over 20 trajectories" "says how many trajectories there are"
+tap_is "$(grep -c 'means over' err)" 1 "once"
+tap_ok "before it begins" sh -c 'sed "/training: loss/q" err | grep -q "means over"'
+tap_exit 0 "a dry run" "$QCNN" train --dry-run config.yaml
+tap_has err "means over 20 trajectories" "says so, too"
+tap_has err "; the method tensor computes them exactly" "and what needs none"
 for more in --set=run.threads=3 --hosts=local:1 --hosts=local:2 --hosts=local:3; do
 	"$QCNN" train -q --fresh --set cluster.start_seconds=100 $more -o got.bin config.yaml
 	tap_ok "the same weights with $more" cmp want.bin got.bin

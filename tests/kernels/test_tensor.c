@@ -669,7 +669,8 @@ static void test_slices(const struct target *t)
 	struct err e = { 0, "" };
 	double weight[2] = { 0.7, -0.4 };
 
-	tap_ok(pl->nslice > 1 && pl->nslice < 7, "%u units of %g multiplications", pl->nslice, pl->shared_work);
+	tap_ok(pl->nslice > 1 && pl->nslice < 7, "%u units of %g multiplications", pl->nslice,
+		pl->shared_work);
 	compare(p, &o, SAMPLES, weight, NULL, "units of terms");
 	tap_is_int(outcome_of(p, &o, SAMPLES, weight, NULL, &want, &e), 0, "one thread %s", e.text);
 	for (o.nthread = 2; o.nthread <= 3; o.nthread++)

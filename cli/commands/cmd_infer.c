@@ -39,6 +39,7 @@ struct inference {
 	uint32_t *kept;              /* its rows */
 	struct buf path;             /* of the weights, where a run is named */
 	bool other_model;            /* than that of the training: --model, --const */
+	bool more_noise;             /* than that of the training: --set run.noise */
 	char *run_folder;            /* config_folder of the run.json beside the weights, or NULL */
 	struct arena arena;
 	struct predictions p;
@@ -204,6 +205,7 @@ static int add_noise(struct inference *f)
 	if (trained_with_noise(f))
 		return cli_usage(f->cli,
 			"the weights were trained with run.noise, which is in their model; --trajectories=0 leaves it out");
+	f->more_noise = true;
 	return model_add_noise(f->cli, f->config, f->weights->program);
 }
 
@@ -537,9 +539,9 @@ static int execution(struct inference *f, struct evaluator_options *out)
 		|| !strcmp(w.gradient,
 			"adjoint")) /* the plans of other methods differ from that of outputs alone */
 		w.gradient = NULL;
-	w.method = o->given[OPT_METHOD] ? o->value[OPT_METHOD]
-		: f->other_model        ? "auto"
-					: trained_method(f);
+	w.method = o->given[OPT_METHOD]           ? o->value[OPT_METHOD]
+		: f->other_model || f->more_noise ? "auto"
+						  : trained_method(f);
 	w.split_auto &= !o->given[OPT_RANKS];
 	if (!strcmp(w.method, "tensor") && w.split_auto)
 		w.split = 1;

@@ -53,8 +53,11 @@ run --method=tensor --trajectories=0 noisy.qcnn >zero.csv
 run --method=tensor pure.qcnn >pure.csv
 tap_ok "no trajectories are no noise" close zero.csv pure.csv
 tap_ok "which is something else" sh -c '! cmp -s zero.csv exact.csv'
-tap_exit 0 "the method auto" "$QCNN" run --data=x.csv --format=csv noisy.qcnn
-tap_has err "means over 100 trajectories" "takes trajectories for a few qubits"
+tap_exit 0 "the method auto" "$QCNN" run --data=x.csv --format=csv --precision=double noisy.qcnn
+tap_has err "noise channels are computed exactly" "takes tensors, for a few qubits too"
+tap_same out exact.csv "with the same bits"
+tap_exit 0 "a number of trajectories" "$QCNN" run --data=x.csv --format=csv --trajectories=100 noisy.qcnn
+tap_has err "means over 100 trajectories" "has them"
 tap_has err "; the method tensor computes them exactly" "and says what needs none"
 tap_exit 0 "trajectories that are asked for" "$QCNN" run --data=x.csv --format=csv --method=statevector noisy.qcnn
 tap_ok "need no such word" sh -c '! grep -q "computes them exactly" err'

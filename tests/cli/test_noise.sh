@@ -28,7 +28,7 @@ log: {report: false, tensorboard: false}
 END_CONFIG
 
 # ---- run ----
-tap_exit 0 "run" "$QCNN" run --data=x.csv --format=csv noisy.qcnn
+tap_exit 0 "run" "$QCNN" run --data=x.csv --format=csv --method=statevector noisy.qcnn
 tap_has err "means over 100 trajectories of each sample" "says how many trajectories there are"
 "$QCNN" run -q --data=x.csv --format=csv --trajectories=10000 noisy.qcnn >many.csv
 "$QCNN" run -q --data=x.csv --format=csv --trajectories=10000 --threads=3 noisy.qcnn >other.csv
@@ -122,6 +122,8 @@ tap_exit 0 "train without noise" "$QCNN" train -q --fresh -o gates.bin gates.yam
 tap_exit 0 "evaluate under noise" "$QCNN" infer --json --data=five.csv --set run.noise.one_qubit=0.02 --set run.noise.two_qubit=0.1 --trajectories=50 gates.bin
 tap_has err "means over 50 trajectories" "has trajectories"
 tap_has err "; the method tensor computes them exactly" "and says what needs none"
+"$QCNN" infer --json --data=five.csv --set run.noise.one_qubit=0.02 --set run.noise.two_qubit=0.1 gates.bin >/dev/null 2>err
+tap_has err "noise channels are computed exactly" "unless their number is left open"
 numbers() { sed 's/.*"outputs": \[\[//; s/\]\].*//; s/\], *\[/\n/g' "$1"; }
 numbers out >got.txt
 numbers exact.json >exact.txt

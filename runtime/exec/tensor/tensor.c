@@ -23,7 +23,9 @@ static const char *tensor_obstacle(const struct engine_problem *p)
 
 	if (o->method == METHOD_STATEVECTOR)
 		return "state vectors are asked for";
+	/* Unless there would be trajectories, whose number was left open. */
 	if (o->method == METHOD_AUTO && program_nwire(p->program) < QUBITS_LEAST
+		&& (o->trajectories || !program_is_noisy(p->program))
 		&& !engine_statevector.obstacle(p))
 		return "state vectors of less than 16 qubits are small";
 	if (!target_or_best(o->target)->contraction)

@@ -104,6 +104,8 @@ static unsigned changes_to_config(const struct inference *f, struct config_chang
 
 	if (changes_data(f->cli))
 		change[k++] = (struct config_change){ "data.split=null", false };
+	if (f->cli->options.given[OPT_DATA] && n) /* it is a file, whatever the training had */
+		change[k++] = (struct config_change){ "data.generate=null", false };
 	for (unsigned i = 0; i < n; i++)
 		change[k++] = (struct config_change){ text[i], false };
 	n = options_list(&f->cli->options, OPT_CONST, text);
@@ -455,6 +457,33 @@ static int open_changed(struct inference *f)
 	return cli_usage(f->cli, "there are no %s data; data.split and --split say what they are", sample_part_name(k));
 }
 
+static bool label_is_set(const struct cli *c)
+{
+	static const char *const label_key[] = { "data.label=", NULL };
+	const char *text[OPTIONS_LIST_MAX];
+	unsigned n = options_list(&c->options, OPT_SET_INFER, text), i = 0;
+
+	while (i < n && !sets(text[i], label_key))
+		i++;
+	return i < n;
+}
+
+/* The samples of --data have no labels. */
+static void say_unlabelled(const struct inference *f)
+{
+	const char *label = config_has(f->config, KEY_DATA_LABEL)
+		? config_text(f->config, KEY_DATA_LABEL)
+		: "label";
+
+	if (label_is_set(f->cli))
+		cli_note(f->cli, "no labels in %s, which has nothing named `%s`: no loss or metrics",
+			f->own->source, label);
+	else
+		cli_note(f->cli,
+			"no labels in %s: no loss or metrics; --set data.label=NAME names their column, which was `%s` in the training",
+			f->own->source, label);
+}
+
 static int open_own(struct inference *f)
 {
 	const struct samples_wish w = { .config = f->config, .program = f->weights->program, .want = f->want, .learnt = &f->learnt,
@@ -472,11 +501,7 @@ static int open_own(struct inference *f)
 		return cli_error(f->cli, -ERR_BAD_DATA, "%s: data.label_map leaves out all %u rows",
 			f->own->source, f->own->nrow);
 	if (!f->own->ny)
-		cli_note(f->cli,
-			"no labels in %s: no loss or metrics; --set data.label=NAME names their column, which was `%s` in the training",
-			f->own->source,
-			config_has(f->config, KEY_DATA_LABEL) ? config_text(f->config, KEY_DATA_LABEL)
-							      : "label");
+		say_unlabelled(f);
 	return 0;
 }
 

@@ -110,6 +110,8 @@ helps 'did you mean `cat`?' "a label in capitals" 65 --set data.generate=null --
 printf '0.1,0.2,0.3,0.4\n' >angles.csv
 tap_exit 0 "samples without labels" "$QCNN" infer --data angles.csv runs/latest/weights.bin
 tap_has err 'no labels in angles.csv: no loss or metrics; --set data.label=NAME names their column, which was `label` in the training' "why there is no loss"
+tap_exit 0 "a column of labels that is not there" "$QCNN" infer --data angles.csv --set data.label=kind runs/latest/weights.bin
+tap_has err 'no labels in angles.csv, which has nothing named `kind`: no loss or metrics' "is named"
 tap_exit 0 "one metric that is no list" "$QCNN" train -q --set train.metrics=accuracy table.yaml
 tap_exit 0 "it stands for a list of one" "$QCNN" config --set train.metrics=accuracy --set data.transform=standardize --set 'train.regularizers={l2: 0.1}' \
 	--set train.constraints=non_neg --set train.callbacks=csv table.yaml

@@ -98,6 +98,24 @@ for method in auto tensor; do
 	tap_exit 78 "tensors that no machine holds, by $method" "$QCNN" compile --emit=plan --method=$method wide.qcnn
 	tap_has err "tensors of more than 2^32 entries" "says how many are too many"
 done
+# Networks are made in time proportional to their gates. These take seconds, and a minute or more if each gate looks at all others;
+# seconds of a processor are no duration, whatever else runs.
+cat >long.qcnn <<'END_MODEL'
+qubit[20] q; input float x;
+rx(x) q;
+for int k in [0:69999] { crz(0.1 * x) q[0], q[1]; crz(0.2 * x) q[1], q[2]; }
+observe x(q[0]);
+END_MODEL
+cat >many.qcnn <<'END_MODEL'
+qubit[4096] q; input float x;
+rx(x) q;
+for int k in [0:59] { cx on even(q); ry(0.3 * k + 0.1) q; }
+observe z(q);
+END_MODEL
+for model in long many; do
+	(ulimit -t 20 && exec "$QCNN" compile --emit=plan --method=tensor $model.qcnn) >out 2>err
+	tap_is "$?" 0 "networks of $model circuits are made in time"
+done
 tap_exit 2 "--measure" "$QCNN" compile --emit=plan --measure --method=tensor e64.qcnn
 tap_has err "are for plans of the method statevector" "is for states"
 tap_exit 0 "--machine" "$QCNN" compile --emit=plan --machine=stream=33 e16.qcnn

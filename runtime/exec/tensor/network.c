@@ -108,6 +108,7 @@ struct builder {
 		double **transfer; /* (ntransfer), or NULL */
 	} probe[PROBES];
 	double *zero; /* weights or inputs */
+	struct uses *uses; /* (program's ncircuit) */
 };
 
 static bool same_factors(const struct network_term *t, uint32_t circuit, uint32_t n,
@@ -313,26 +314,81 @@ struct gate_use {
 	unsigned last; /* bit w: nothing acts on wire w behind it */
 };
 
+/* Gates and channels of a circuit by wire, with the numbers that wires have at its end: from there on back, swaps are undone. */
+struct uses {
+	uint32_t *first; /* (napply) of each op, the place of its first wire in wire[] and before[] */
+	uint32_t *wire;   /* of each wire of an op */
+	uint32_t *before; /* the op before it on this wire, or INDEX_NONE */
+	uint32_t *last;   /* (nwire) the last op on it, or INDEX_NONE */
+};
+
 struct cone {
 	struct gate_use *gate; /* the last in time first */
 	uint32_t n;
-	bool *needed, *touched; /* (nwire) by what is behind; while it is found */
+	bool *touched;     /* (nwire) by what is behind; while it is found */
+	uint64_t *pending; /* bits of ops on wires that are needed; while it is found */
 };
 
-/* A gate on a wire that is needed. */
-static void add_gate(struct builder *b, struct cone *k, const struct apply *a)
+static bool is_use(const struct builder *b, const struct apply *a)
+{
+	return a->op == APPLY_UNITARY && (b->noisy || b->channel[a->matrix] == INDEX_NONE);
+}
+
+static void list_uses(struct builder *b, const struct circuit_code *c, struct uses *u)
+{
+	mem_auto uint32_t *at = mem_alloc(c->nwire, sizeof *at);
+	mem_auto uint32_t *behind = mem_alloc(c->nwire, sizeof *behind); /* place in before[] */
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < c->napply; i++)
+		n += c->apply[i].op == APPLY_UNITARY ? c->apply[i].nwire : 0;
+	u->first = arena_alloc(&b->scratch, (size_t)c->napply + 1, sizeof *u->first);
+	u->wire = arena_alloc(&b->scratch, (size_t)n + 1, sizeof *u->wire);
+	u->before = arena_alloc(&b->scratch, (size_t)n + 1, sizeof *u->before);
+	u->last = arena_alloc(&b->scratch, (size_t)c->nwire + 1, sizeof *u->last);
+	memset(u->before, 0xff, n * sizeof *u->before);
+	memset(u->last, 0xff, c->nwire * sizeof *u->last);
+	memset(behind, 0xff, c->nwire * sizeof *behind);
+	for (uint32_t w = 0; w < c->nwire; w++)
+		at[w] = w;
+	n = 0;
+	for (uint32_t i = c->napply; i-- > 0;) {
+		const struct apply *a = &c->apply[i];
+
+		if (a->op == APPLY_SWAP) {
+			uint32_t x = at[a->wire[0]];
+
+			at[a->wire[0]] = at[a->wire[1]];
+			at[a->wire[1]] = x;
+		}
+		u->first[i] = n;
+		for (unsigned w = 0; w < a->nwire && is_use(b, a); w++) {
+			uint32_t wire = at[a->wire[w]];
+
+			*(behind[wire] == INDEX_NONE ? &u->last[wire] : &u->before[behind[wire]]) = i;
+			behind[wire] = n;
+			u->wire[n++] = wire;
+		}
+	}
+}
+
+static void need(struct cone *k, uint32_t op)
+{
+	if (op != INDEX_NONE)
+		k->pending[op / 64] |= UINT64_C(1) << op % 64;
+}
+
+static void add_gate(struct builder *b, struct cone *k, const struct apply *a, const uint32_t *wire)
 {
 	struct gate_use g = { .nwire = a->nwire };
 	uint32_t channel = b->channel[a->matrix];
 
-	if (channel != INDEX_NONE && !b->noisy)
-		return;
 	for (unsigned w = 0; w < a->nwire; w++) {
-		g.wire[w] = a->wire[w];
-		g.last |= (unsigned)!k->touched[a->wire[w]] << w;
+		g.wire[w] = wire[w];
+		g.last |= (unsigned)!k->touched[wire[w]] << w;
 	}
 	for (unsigned w = 0; w < a->nwire; w++)
-		k->needed[a->wire[w]] = k->touched[a->wire[w]] = true;
+		k->touched[wire[w]] = true;
 	g.transfer = find_transfer(b,
 		&(struct transfer){
 			.matrix = channel == INDEX_NONE ? a->matrix : b->s->channel[channel].matrix,
@@ -372,45 +428,31 @@ static void split_last(struct builder *b, struct cone *k, const struct apply *a,
 	}
 }
 
-/* Wires have the numbers of the end of the circuit: from there on back, swaps are undone. */
 static void find_cone(struct builder *b, const struct network_term *t, struct cone *k)
 {
 	const struct circuit_code *c = &b->p->circuit[t->circuit];
-	mem_auto uint32_t *at = mem_alloc(c->nwire, sizeof *at);
-	mem_auto bool *needed = mem_alloc(c->nwire, sizeof *needed);
+	struct uses *u = &b->uses[t->circuit];
 	mem_auto bool *touched = mem_alloc(c->nwire, sizeof *touched);
+	mem_auto uint64_t *pending = mem_alloc((size_t)c->napply / 64 + 1, sizeof *pending);
 
-	k->needed = needed;
+	if (!u->first)
+		list_uses(b, c, u);
 	k->touched = touched;
-	for (uint32_t w = 0; w < c->nwire; w++)
-		at[w] = w;
+	k->pending = pending;
 	for (uint32_t f = 0; f < t->nfactor; f++)
-		k->needed[t->factor[f].wire] = true;
-	for (uint32_t i = c->napply; i-- > 0;) {
-		const struct apply *a = &c->apply[i];
+		need(k, u->last[t->factor[f].wire]);
+	for (uint32_t word = c->napply / 64 + 1; word-- > 0;)
+		while (pending[word]) {
+			uint32_t bit = 63 - (uint32_t)__builtin_clzll(pending[word]);
+			uint32_t i = 64 * word + bit;
+			const struct apply *a = &c->apply[i];
 
-		if (a->op == APPLY_SWAP) {
-			uint32_t x = at[a->wire[0]];
-
-			at[a->wire[0]] = at[a->wire[1]];
-			at[a->wire[1]] = x;
+			pending[word] ^= UINT64_C(1) << bit;
+			add_gate(b, k, a, u->wire + u->first[i]);
+			split_last(b, k, a, t);
+			for (unsigned w = 0; w < a->nwire; w++)
+				need(k, u->before[u->first[i] + w]);
 		}
-		bool seen = false;
-
-		for (unsigned w = 0; w < a->nwire && a->op == APPLY_UNITARY; w++)
-			seen |= needed[at[a->wire[w]]];
-		if (!seen)
-			continue;
-		struct apply moved = *a;
-		uint32_t wire[NETWORK_QUBITS], n = k->n;
-
-		for (unsigned w = 0; w < a->nwire; w++)
-			wire[w] = at[a->wire[w]];
-		moved.wire = wire;
-		add_gate(b, k, &moved);
-		if (k->n > n)
-			split_last(b, k, &moved, t);
-	}
 }
 
 /* ---- tensors ---- */
@@ -557,25 +599,31 @@ static bool restrict_edges(struct builder *b, struct network *n, uint32_t k, con
 	return changed;
 }
 
+/* Leaves whose edges have lost values are looked at again, the first that did first. */
 static void restrict_all(struct builder *b, struct network *n, const struct raw_leaf *raw)
 {
-	mem_auto bool *again = mem_alloc(n->nleaf + 1, sizeof *again);
+	mem_auto bool *queued = mem_alloc(n->nleaf + 1, sizeof *queued);
+	mem_auto uint32_t *queue = mem_alloc(n->nleaf + 1, sizeof *queue);
+	uint32_t first = 0, count = n->nleaf;
 
-	memset(again, true, n->nleaf);
-	for (bool any = true; any;) {
-		any = false;
-		for (uint32_t k = 0; k < n->nleaf; k++) {
-			if (!again[k])
-				continue;
-			again[k] = false;
-			if (!restrict_edges(b, n, k, &raw[k]))
-				continue;
-			any = true;
-			for (uint32_t l = 0; l < n->leaf[k].nleg; l++) {
-				const struct network_edge *x = &n->edge[n->leaf[k].leg[l]];
+	for (uint32_t k = 0; k < n->nleaf; k++) {
+		queue[k] = k;
+		queued[k] = true;
+	}
+	while (count) {
+		uint32_t k = queue[first];
 
-				again[x->leaf[0]] = again[x->leaf[1]] = true;
-			}
+		first = (first + 1) % n->nleaf;
+		count--;
+		queued[k] = false;
+		if (!restrict_edges(b, n, k, &raw[k]))
+			continue;
+		for (uint32_t l = 0; l < 2 * n->leaf[k].nleg; l++) {
+			uint32_t other = n->edge[n->leaf[k].leg[l / 2]].leaf[l % 2];
+
+			if (!queued[other])
+				queue[(first + count++) % n->nleaf] = other;
+			queued[other] = true;
 		}
 	}
 }
@@ -724,6 +772,7 @@ bool network_build(struct network_set *s, const struct program *p, bool noisy, s
 		b->ndef++;
 	}
 	list_channels(b);
+	b->uses = arena_alloc(&b->scratch, p->ncircuit, sizeof *b->uses);
 	b->zero = arena_alloc(&b->scratch,
 		(size_t)(p->nweight > p->ninput ? p->nweight : p->ninput) + 1, sizeof *b->zero);
 	/* The first by itself: most searches that end early end there. */

@@ -112,10 +112,23 @@ rx(x) q;
 for int k in [0:59] { cx on even(q); ry(0.3 * k + 0.1) q; }
 observe z(q);
 END_MODEL
-for model in long many; do
+cat >star.qcnn <<'END_MODEL'
+qubit[4000] q; input float x; param float[4000] t;
+rx(x) q;
+for int i in [1:3999] { rzx(t[i]) q[0], q[i]; }
+ry(x * t[1]) q;
+for int i in [1:3999] { rzx(t[i]) q[0], q[i]; }
+observe x(q[0]);
+observe z(q[17])*z(q[0])*z(q[3999]);
+END_MODEL
+for model in long many star; do
 	(ulimit -t 20 && exec "$QCNN" compile --emit=plan --method=tensor $model.qcnn) >out 2>err
 	tap_is "$?" 0 "networks of $model circuits are made in time"
 done
+# 1000 readouts depend on 160,000,000 gates together.
+echo 'qubit[1000] q; param float t; h q; rzz(t) on all_pairs(q); h q; observe z(q);' >pairs.qcnn
+tap_exit 78 "networks that no memory holds" sh -c '[ -n "${QCNN_SANITIZED:-}" ] || ulimit -v 2000000; exec "$QCNN" compile --emit=plan pairs.qcnn'
+tap_has err "tensor: the readouts depend on more than 4194304 gates, those of each product of Pauli operators counted" "are refused before they are made"
 tap_exit 2 "--measure" "$QCNN" compile --emit=plan --measure --method=tensor e64.qcnn
 tap_has err "are for plans of the method statevector" "is for states"
 tap_exit 0 "--machine" "$QCNN" compile --emit=plan --machine=stream=33 e16.qcnn

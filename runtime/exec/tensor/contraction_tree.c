@@ -14,8 +14,9 @@ enum {
 	ROUNDS = 40,
 	TRIALS_LEAST = 8,
 	PARTS_LEAST = 16000, /* of all networks together: no trial begins later unless the contraction takes long */
-	PARTS_MOST = 60000, /* of a network: about 0.4 s */
-	PARTS_ALL = 240000, /* of all networks together */
+	PARTS_MOST = 60000,     /* of a network: about 0.4 s */
+	PARTS_ALL = 240000,     /* of all networks together */
+	PARTS_ROUNDS = 4000000, /* the same, in rounds of one trial behind the first round */
 	PART_WORK = 100000,
 	SEARCH_SAMPLES = 200,
 	ENTRY_WORK = 4, /* multiplications that writing and reading an entry is worth */
@@ -26,6 +27,8 @@ enum {
 static const double GREEDY_GAIN = 0x1p36, FIRST_GAIN = 64, LEAST_GAIN = 4;
 /* Multiplications that no machine does. */
 static const double MULTIPLICATIONS_MOST = 0x1p80;
+/* A tensor takes at least as many multiplications as it has entries: GREEDY_GAIN times the above. */
+static const double SIZE_MOST = 0x1p116;
 
 /* ---- a tree that changes ---- */
 
@@ -170,6 +173,10 @@ struct greedy {
 	struct heap heap;
 	int32_t (*end)[2]; /* (nedge) the nodes that an edge joins now */
 	bool *gone;        /* (2 nleaf) contracted already */
+	struct neighbour {
+		int32_t of; /* the last node that it was a neighbour of */
+		double out; /* size of their contraction */
+	} * neighbour;      /* (2 nleaf) */
 	double shrink, noise;
 	uint64_t trial, ndraw;
 };
@@ -183,27 +190,20 @@ static double scale_of(double x)
 	return (x < 0 ? -1 : 1) * (exponent + 2 * part - 2);
 }
 
-static void offer(struct greedy *g, int32_t a, int32_t b)
+static void offer(struct greedy *g, int32_t a, int32_t b, double out)
 {
-	const struct forest *f = g->f;
-	const struct node *x = &f->node[a], *y = &f->node[b];
-	double out = x->size * y->size, noise = 0;
+	double both = g->f->node[a].size + g->f->node[b].size, noise = 0;
 
-	for (uint32_t i = 0, j = 0; i < x->nleg && j < y->nleg;) {
-		if (x->leg[i] == y->leg[j]) {
-			out /= edge_size(f, x->leg[i]) * edge_size(f, x->leg[i]);
-			i++, j++;
-		} else if (x->leg[i] < y->leg[j]) {
-			i++;
-		} else {
-			j++;
-		}
-	}
 	for (unsigned k = 0; k < 3 && g->noise > 0; k++)
 		noise += rng_uniform(g->trial, RNG_PROBE, UINT32_MAX, g->ndraw++) - 0.5;
 	heap_push(&g->heap,
-		(struct pair){ scale_of(out - g->shrink * (x->size + y->size)) + g->noise * noise,
-			a < b ? a : b, a < b ? b : a });
+		(struct pair){ scale_of(out - g->shrink * both) + g->noise * noise, a < b ? a : b,
+			a < b ? b : a });
+}
+
+static int32_t other_end(const struct greedy *g, uint32_t edge, int32_t k)
+{
+	return g->end[edge][g->end[edge][0] == k];
 }
 
 static void offer_neighbours(struct greedy *g, int32_t k)
@@ -211,16 +211,20 @@ static void offer_neighbours(struct greedy *g, int32_t k)
 	const struct node *x = &g->f->node[k];
 
 	for (uint32_t i = 0; i < x->nleg; i++) {
-		int32_t *end = g->end[x->leg[i]], other = end[0] == k ? end[1] : end[0];
-		bool again = false;
+		int32_t other = other_end(g, x->leg[i], k);
+		struct neighbour *y = &g->neighbour[other];
+		double size = edge_size(g->f, x->leg[i]);
 
-		for (uint32_t j = 0; j < i && !again; j++) {
-			int32_t *e = g->end[x->leg[j]];
+		if (y->of != k)
+			*y = (struct neighbour){ k, x->size * g->f->node[other].size };
+		y->out /= size * size;
+	}
+	for (uint32_t i = 0; i < x->nleg; i++) {
+		int32_t other = other_end(g, x->leg[i], k);
 
-			again = (e[0] == k ? e[1] : e[0]) == other;
-		}
-		if (!again)
-			offer(g, k, other);
+		if (g->neighbour[other].of == k)
+			offer(g, k, other, g->neighbour[other].out);
+		g->neighbour[other].of = NONE;
 	}
 }
 
@@ -238,52 +242,59 @@ static int32_t contract_pair(struct greedy *g, int32_t a, int32_t b)
 	return k;
 }
 
-/* What is not connected: the smallest two, until one is left. */
-static void join_rest(struct greedy *g)
+/* What is not connected: the smallest two, until one is left. false: see greedy. */
+static bool join_rest(struct greedy *g)
 {
 	struct forest *f = g->f;
 
-	for (;;) {
-		int32_t least[2] = { NONE, NONE };
+	for (int32_t k = 0; k < (int32_t)f->nnode; k++)
+		if (!g->gone[k])
+			heap_push(&g->heap, (struct pair){ f->node[k].size, k, k });
+	while (g->heap.n > 1) {
+		int32_t a = heap_pop(&g->heap).a, b = heap_pop(&g->heap).a;
+		int32_t k = contract_pair(g, a, b);
 
-		for (int32_t k = 0; k < (int32_t)f->nnode; k++) {
-			if (g->gone[k])
-				continue;
-			if (least[0] == NONE || f->node[k].size < f->node[least[0]].size) {
-				least[1] = least[0];
-				least[0] = k;
-			} else if (least[1] == NONE || f->node[k].size < f->node[least[1]].size) {
-				least[1] = k;
-			}
-		}
-		if (least[1] == NONE)
-			return;
-		contract_pair(g, least[0], least[1]);
+		if (f->node[k].size > SIZE_MOST)
+			return false;
+		heap_push(&g->heap, (struct pair){ f->node[k].size, k, k });
 	}
+	return true;
 }
 
-static void greedy(struct forest *f, double shrink, double noise, uint64_t trial)
+/* false: a tensor is so large that no search helps; the tree is not complete. */
+static bool greedy(struct forest *f, double shrink, double noise, uint64_t trial)
 {
 	struct greedy g = { .f = f, .shrink = shrink, .noise = noise, .trial = trial };
 	mem_auto int32_t(*end)[2] = mem_alloc(f->n->nedge + 1, sizeof *end);
 	mem_auto bool *gone = mem_alloc(2 * (size_t)f->n->nleaf + 1, sizeof *gone);
+	mem_auto struct neighbour *neighbour =
+		mem_alloc(2 * (size_t)f->n->nleaf + 1, sizeof *neighbour);
+	bool good = true;
 
 	g.end = end;
 	g.gone = gone;
+	g.neighbour = neighbour;
+	for (size_t k = 0; k < 2 * (size_t)f->n->nleaf; k++)
+		neighbour[k].of = NONE;
 	for (uint32_t e = 0; e < f->n->nedge; e++) {
 		end[e][0] = (int32_t)f->n->edge[e].leaf[0];
 		end[e][1] = (int32_t)f->n->edge[e].leaf[1];
 	}
 	for (int32_t k = 0; k < (int32_t)f->n->nleaf; k++)
 		offer_neighbours(&g, k);
-	while (g.heap.n) {
+	while (g.heap.n && good) {
 		struct pair p = heap_pop(&g.heap);
 
-		if (!gone[p.a] && !gone[p.b])
-			offer_neighbours(&g, contract_pair(&g, p.a, p.b));
+		if (gone[p.a] || gone[p.b])
+			continue;
+		int32_t k = contract_pair(&g, p.a, p.b);
+		good = f->node[k].size <= SIZE_MOST;
+		if (good)
+			offer_neighbours(&g, k);
 	}
-	join_rest(&g);
+	good = good && join_rest(&g);
 	free(g.heap.pair);
+	return good;
 }
 
 /* ---- improving parts ---- */
@@ -452,13 +463,14 @@ static uint32_t list_inner(const struct forest *f, int32_t *out)
 }
 
 /* The number of parts that were looked at. */
-static uint64_t improve(struct forest *f)
+static uint64_t improve(struct forest *f, uint32_t nnetwork)
 {
+	uint64_t share = PARTS_ROUNDS / nnetwork, most = share < PARTS_ALL ? share : PARTS_ALL;
 	mem_auto int32_t *inner = mem_alloc(f->nnode + 1, sizeof *inner);
 	uint64_t nlooked = 0;
 	bool any = true;
 
-	for (unsigned round = 0; round < ROUNDS && any; round++) {
+	for (unsigned round = 0; round < ROUNDS && any && nlooked < most; round++) {
 		uint32_t n = list_inner(f, inner);
 
 		any = false;
@@ -580,13 +592,13 @@ static struct known *known_of(const struct network *n, uint32_t nnetwork)
 
 /* ---- the search ---- */
 
-/* The first trials are without noise. */
-static void start_trial(struct forest *f, const struct network *n, unsigned trial)
+/* The first trials are without noise. false: see greedy. */
+static bool start_trial(struct forest *f, const struct network *n, unsigned trial)
 {
 	static const double shrink[] = { 1, 0.5, 0, 2 }, noise[] = { 0.5, 1, 2, 4, 0.7, 1.5 };
 
 	start_forest(f, n);
-	greedy(f, shrink[trial % 4], trial < 4 ? 0 : noise[trial / 4 % 6], trial);
+	return greedy(f, shrink[trial % 4], trial < 4 ? 0 : noise[trial / 4 % 6], trial);
 }
 
 static struct work work_of(const struct contraction_tree *t)
@@ -597,10 +609,13 @@ static struct work work_of(const struct contraction_tree *t)
 static void search_once(struct known *k, const struct network *n)
 {
 	struct forest f;
+	double work = INFINITY;
 
-	start_trial(&f, n, k->ntrial);
-	k->nimproved += 1 + improve(&f);
-	double work = forest_work(&f);
+	k->nimproved++;
+	if (start_trial(&f, n, k->ntrial)) {
+		k->nimproved += improve(&f, k->nnetwork);
+		work = forest_work(&f);
+	}
 	if (!k->ntrial++ || work < k->best) {
 		k->best = work;
 		export_tree(&f, &k->arena, &k->tree);
@@ -614,9 +629,11 @@ static void begin_search(struct known *k, const struct network *n)
 	struct contraction_tree t;
 	struct forest f;
 
-	start_trial(&f, n, 0);
-	export_tree(&f, &a, &t);
-	k->greedy = work_of(&t);
+	k->greedy = (struct work){ INFINITY, INFINITY };
+	if (start_trial(&f, n, 0)) {
+		export_tree(&f, &a, &t);
+		k->greedy = work_of(&t);
+	}
 	k->begun = true;
 	arena_release(&f.arena);
 }

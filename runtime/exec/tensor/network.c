@@ -12,50 +12,13 @@
 enum {
 	PROBABILITY_QUBITS = 6, /* of one output: 2^6 products of Z */
 	TERMS_MAX = 4096,
-	PROBES = 2
+	GATES_MAX = 1 << 22, /* of all networks: about 1 KiB each */
+	PROBES = 2,
+	PROBES_KEPT = 1 << 22 /* entries of transfer matrices for random angles */
 };
 
 static const double ZERO =
 	1e-12; /* entries of a transfer matrix, at most 1, that are smaller are 0 for all weights */
-
-/* ---- what can be built ---- */
-
-static const char *apply_obstacle(const struct apply *a)
-{
-	if (a->op == APPLY_AMPLITUDES || a->op == APPLY_STATE)
-		return "qubits are prepared in a state of given amplitudes";
-	if (a->op == APPLY_UNITARY && a->nwire > NETWORK_QUBITS)
-		return "a gate acts on more than 3 qubits, controls included";
-	return NULL;
-}
-
-const char *network_obstacle(const struct program *p, bool noisy)
-{
-	const char *noise = noisy ? noise_obstacle(p) : NULL;
-	uint64_t nterm = 0;
-
-	if (noise)
-		return noise;
-
-	for (uint32_t c = 0; c < p->ncircuit; c++) {
-		const struct circuit_code *code = &p->circuit[c];
-		const char *why = NULL;
-
-		for (uint32_t i = 0; i < code->noutput; i++) {
-			const struct output *o = &code->output[i];
-
-			if (o->kind == OUTPUT_PROBS && o->nwire > PROBABILITY_QUBITS)
-				return "probabilities of more than 6 qubits are read";
-			nterm += o->kind == OUTPUT_PROBS ? 1u << o->nwire : o->nterm;
-		}
-		for (uint32_t k = 0; k < code->napply && !why; k++)
-			why = apply_obstacle(&code->apply[k]);
-		if (why)
-			return why;
-	}
-	return nterm > TERMS_MAX ? "the readouts have more than 4096 products of Pauli operators"
-				 : NULL;
-}
 
 /* ---- lists that are searched ---- */
 
@@ -106,8 +69,10 @@ struct builder {
 		cplx *u;
 		double *value;
 		double **transfer; /* (ntransfer), or NULL */
+		double *other;     /* one that is not kept */
 	} probe[PROBES];
-	double *zero; /* weights or inputs */
+	size_t nkept;      /* entries */
+	double *zero;      /* weights or inputs */
 	struct uses *uses; /* (program's ncircuit) */
 };
 
@@ -327,6 +292,7 @@ struct cone {
 	uint32_t n;
 	bool *touched;     /* (nwire) by what is behind; while it is found */
 	uint64_t *pending; /* bits of ops on wires that are needed; while it is found */
+	bool counted;      /* only n is filled */
 };
 
 static bool is_use(const struct builder *b, const struct apply *a)
@@ -448,8 +414,12 @@ static void find_cone(struct builder *b, const struct network_term *t, struct co
 			const struct apply *a = &c->apply[i];
 
 			pending[word] ^= UINT64_C(1) << bit;
-			add_gate(b, k, a, u->wire + u->first[i]);
-			split_last(b, k, a, t);
+			if (k->counted) {
+				k->n++;
+			} else {
+				add_gate(b, k, a, u->wire + u->first[i]);
+				split_last(b, k, a, t);
+			}
 			for (unsigned w = 0; w < a->nwire; w++)
 				need(k, u->before[u->first[i] + w]);
 		}
@@ -541,16 +511,22 @@ static const double *probe_transfer(struct builder *b, unsigned k, uint32_t tran
 {
 	struct probe *pr = &b->probe[k];
 	const struct transfer *t = &b->s->transfer[transfer];
+	size_t size = (size_t)1 << (4 * t->nqubit);
+	double *r = pr->transfer[transfer];
 
-	if (!pr->transfer[transfer]) {
-		pr->transfer[transfer] =
-			arena_alloc(&b->scratch, (size_t)1 << (4 * t->nqubit), sizeof(double));
-		if (t->channel == INDEX_NONE)
-			transfer_make(t, pr->u + b->s->set.offset[t->matrix], pr->transfer[transfer]);
-		else
-			probe_channel(b, k, t, pr->transfer[transfer]);
+	if (r)
+		return r;
+	if (b->nkept < PROBES_KEPT) {
+		r = pr->transfer[transfer] = arena_alloc(&b->scratch, size, sizeof *r);
+		b->nkept += size;
+	} else {
+		r = pr->other;
 	}
-	return pr->transfer[transfer];
+	if (t->channel == INDEX_NONE)
+		transfer_make(t, pr->u + b->s->set.offset[t->matrix], r);
+	else
+		probe_channel(b, k, t, r);
+	return r;
 }
 
 /* For each leg the digits that some entry needs. */
@@ -650,6 +626,41 @@ static void list_entries(struct builder *b, const struct network *n, struct netw
 
 /* ---- one network ---- */
 
+/* Edges of one value join nothing: their values are letters of the legs. The others get new numbers. */
+static void drop_edges(struct network *n, struct raw_leaf *raw)
+{
+	mem_auto uint32_t *number = mem_alloc((size_t)n->nedge + 1, sizeof *number);
+	uint32_t nedge = 0;
+
+	for (uint32_t e = 0; e < n->nedge; e++) {
+		number[e] = nedge;
+		if (n->edge[e].nvalue > 1)
+			nedge++;
+	}
+	for (uint32_t k = 0; k < n->nleaf; k++) {
+		struct network_leaf *f = &n->leaf[k];
+
+		f->nleg = 0;
+		for (unsigned l = 0; l < 2u * raw[k].gate.nwire; l++) {
+			const struct network_edge *x = &n->edge[raw[k].edge[l]];
+
+			if (raw[k].end[l] != LEG_EDGE)
+				continue;
+			if (x->nvalue > 1) {
+				raw[k].edge[l] = number[raw[k].edge[l]];
+				f->leg[f->nleg++] = raw[k].edge[l];
+			} else {
+				raw[k].end[l] = LEG_LETTER;
+				raw[k].edge[l] = x->value[0];
+			}
+		}
+	}
+	for (uint32_t e = 0; e < n->nedge; e++)
+		if (n->edge[e].nvalue > 1)
+			n->edge[number[e]] = n->edge[e];
+	n->nedge = nedge;
+}
+
 static void build_network(struct builder *b, struct network_term *t, const struct cone *cone)
 {
 	uint32_t nwire = b->p->circuit[t->circuit].nwire;
@@ -704,6 +715,7 @@ static void build_network(struct builder *b, struct network_term *t, const struc
 				f->leg[f->nleg++] = raw[k].edge[l];
 	}
 	restrict_all(b, n, raw);
+	drop_edges(n, raw);
 	for (uint32_t k = 0; k < n->nleaf; k++)
 		list_entries(b, n, &n->leaf[k], &raw[k]);
 }
@@ -713,6 +725,8 @@ static void fill_probe(struct builder *b, unsigned k)
 {
 	struct probe *pr = &b->probe[k];
 	double *value = arena_alloc(&b->scratch, b->p->nexpr, sizeof *value);
+
+	pr->other = arena_alloc(&b->scratch, TRANSFER_ENTRIES, sizeof *pr->other);
 
 	pr->value = value;
 	program_eval(b->p, b->zero, b->zero, value);
@@ -754,10 +768,11 @@ static bool build_networks(struct builder *b, uint32_t first, uint32_t end,
 	return good;
 }
 
-bool network_build(struct network_set *s, const struct program *p, bool noisy, struct arena *a,
-	bool (*take)(void *ctx, uint32_t term), void *ctx)
+/* Lists of the program, before anything is built. */
+static struct builder *builder_new(struct network_set *s, const struct program *p, bool noisy,
+	struct arena *a)
 {
-	mem_auto struct builder *b = mem_alloc(1, sizeof *b);
+	struct builder *b = mem_alloc(1, sizeof *b);
 
 	b->s = s;
 	b->a = a;
@@ -766,13 +781,21 @@ bool network_build(struct network_set *s, const struct program *p, bool noisy, s
 	*s = (struct network_set){ .program = p };
 	s->constant = arena_alloc(a, p->nreadout, sizeof *s->constant);
 	list_terms(b);
+	list_channels(b);
+	b->uses = arena_alloc(&b->scratch, p->ncircuit, sizeof *b->uses);
+	return b;
+}
+
+bool network_build(struct network_set *s, const struct program *p, bool noisy, struct arena *a,
+	bool (*take)(void *ctx, uint32_t term), void *ctx)
+{
+	mem_auto struct builder *b = builder_new(s, p, noisy, a);
+
 	while (b->ndef < p->nmatrix) {
 		b->def = arena_grow(a, b->def, b->ndef, sizeof *b->def);
 		b->def[b->ndef] = &p->matrix[b->ndef];
 		b->ndef++;
 	}
-	list_channels(b);
-	b->uses = arena_alloc(&b->scratch, p->ncircuit, sizeof *b->uses);
 	b->zero = arena_alloc(&b->scratch,
 		(size_t)(p->nweight > p->ninput ? p->nweight : p->ninput) + 1, sizeof *b->zero);
 	/* The first by itself: most searches that end early end there. */
@@ -781,4 +804,69 @@ bool network_build(struct network_set *s, const struct program *p, bool noisy, s
 		&& (first == s->nterm || build_networks(b, first, s->nterm, take, ctx));
 	arena_release(&b->scratch);
 	return good;
+}
+
+/* ---- what can be built ---- */
+
+/* Without a look at light cones where there cannot be. */
+static bool too_many_gates(const struct program *p, bool noisy, uint64_t nterm)
+{
+	uint64_t ngate = 0;
+	struct network_set s;
+	arena_auto a = { 0 };
+
+	for (uint32_t c = 0; c < p->ncircuit; c++)
+		ngate += p->circuit[c].napply;
+	if (ngate * nterm <= GATES_MAX)
+		return false;
+	mem_auto struct builder *b = builder_new(&s, p, noisy, &a);
+	ngate = 0;
+	for (uint32_t k = 0; k < s.nterm && ngate <= GATES_MAX; k++) {
+		struct cone cone = { .counted = true };
+
+		find_cone(b, &s.term[k], &cone);
+		ngate += cone.n;
+	}
+	arena_release(&b->scratch);
+	return ngate > GATES_MAX;
+}
+
+static const char *apply_obstacle(const struct apply *a)
+{
+	if (a->op == APPLY_AMPLITUDES || a->op == APPLY_STATE)
+		return "qubits are prepared in a state of given amplitudes";
+	if (a->op == APPLY_UNITARY && a->nwire > NETWORK_QUBITS)
+		return "a gate acts on more than 3 qubits, controls included";
+	return NULL;
+}
+
+const char *network_obstacle(const struct program *p, bool noisy)
+{
+	const char *noise = noisy ? noise_obstacle(p) : NULL;
+	uint64_t nterm = 0;
+
+	if (noise)
+		return noise;
+
+	for (uint32_t c = 0; c < p->ncircuit; c++) {
+		const struct circuit_code *code = &p->circuit[c];
+		const char *why = NULL;
+
+		for (uint32_t i = 0; i < code->noutput; i++) {
+			const struct output *o = &code->output[i];
+
+			if (o->kind == OUTPUT_PROBS && o->nwire > PROBABILITY_QUBITS)
+				return "probabilities of more than 6 qubits are read";
+			nterm += o->kind == OUTPUT_PROBS ? 1u << o->nwire : o->nterm;
+		}
+		for (uint32_t k = 0; k < code->napply && !why; k++)
+			why = apply_obstacle(&code->apply[k]);
+		if (why)
+			return why;
+	}
+	if (nterm > TERMS_MAX)
+		return "the readouts have more than 4096 products of Pauli operators";
+	return too_many_gates(p, noisy, nterm)
+		? "the readouts depend on more than 4194304 gates, those of each product of Pauli operators counted"
+		: NULL;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Contraction kernels, compiled once per instruction set (VECTOR_BYTES); KERNEL is the suffix of the one table that this file exports.
  *
- * By lanes, an element is one vector of numbers, and a tile of TILE x TILE elements of C stays in registers. Without lanes, the
- * columns of B are packed into rows of vectors, and a tile is ROWS rows of two vectors. */
+ * By lanes, an element is LANES numbers, and a tile of TILE x TILE elements of C, GROUP vectors of each, stays in registers. Without
+ * lanes, the columns of B are packed into rows of vectors, and a tile is ROWS rows of them. Vectors are those of the machine: wider
+ * ones are passed through memory. */
 #include "runtime/exec/contraction.h"
 
 #include <omp.h>
@@ -15,15 +16,17 @@
 
 enum {
 	LANES = CONTRACTION_LANES,
-	COLUMNS = 16,                        /* that are packed together */
-	PACKED = CONTRACTION_PACK / COLUMNS, /* rows of these */
+	VECTOR = VECTOR_BYTES / sizeof(double),          /* numbers */
+	GROUP = LANES / VECTOR < 2 ? LANES / VECTOR : 2, /* vectors of an element at a time */
+	COLUMNS = 16,                                    /* that are packed together */
+	PACKED = CONTRACTION_PACK / COLUMNS,             /* rows of these */
 	TILE = VECTOR_BYTES == 64 ? 4 : 2,
-	ROWS = VECTOR_BYTES == 64 ? 8 : 2, /* of a tile without lanes */
-	DEPTH = 128,                       /* products that are added before the next columns */
-	BLOCK_BYTES = 128 << 10            /* of the second operand in a block */
+	ROWS = VECTOR_BYTES == 64 ? 8 : VECTOR_BYTES / 16, /* of a tile without lanes */
+	DEPTH = 128,            /* products that are added before the next columns */
+	BLOCK_BYTES = 128 << 10 /* of the second operand in a block */
 };
 
-typedef double vec __attribute__((vector_size(CONTRACTION_LANES * sizeof(double))));
+typedef double vec __attribute__((vector_size(VECTOR_BYTES)));
 
 enum kind { LANES_LANES, LANES_SHARED, LANES_SUMMED };
 
@@ -35,13 +38,12 @@ INLINE vec load(const double *at)
 	return v;
 }
 
-INLINE void store_sum(double *at, vec v)
+/* Added to `sum`, one number after the other. */
+INLINE double add_numbers(double sum, vec v)
 {
-	double sum = v[0];
-
-	for (int l = 1; l < LANES; l++)
+	for (int l = 0; l < VECTOR; l++)
 		sum += v[l];
-	*at = sum;
+	return sum;
 }
 
 /* A block of a contraction: products k0 .. k1 - 1, added to what is in C unless k0 is 0. */
@@ -51,64 +53,88 @@ struct block {
 	const struct contraction_operand *a, *b, *c;
 };
 
-/* Entries (m0 .., n0 ..) of C, mt x nt of them. */
-INLINE void tile(const struct block *x, size_t mt, size_t nt, size_t m0, size_t n0)
+/* Entries (m0 .., n0 ..) of C, mt x nt of them: GROUP vectors of each, from lane l0 on. */
+INLINE void tile_group(const struct block *x, size_t mt, size_t nt, size_t m0, size_t n0, size_t l0)
 {
 	const enum kind kind = x->kind;
 	const size_t k0 = x->k0, k1 = x->k1, b_lanes = kind == LANES_SHARED ? 1 : LANES;
 	const uint32_t *const a_column = x->a->column, *const b_row = x->b->row;
 	const double *a[TILE], *b[TILE];
 	double *c[TILE][TILE];
-	vec sum[TILE][TILE] = { { { 0 } } };
+	vec sum[TILE][TILE][GROUP] = { { { { 0 } } } };
 
 	UNROLL
 	for (size_t m = 0; m < mt; m++)
-		a[m] = x->a->at + (size_t)x->a->row[m0 + m] * LANES;
+		a[m] = x->a->at + (size_t)x->a->row[m0 + m] * LANES + l0;
 	UNROLL
 	for (size_t n = 0; n < nt; n++)
-		b[n] = x->b->at + (size_t)x->b->column[n0 + n] * b_lanes;
+		b[n] = x->b->at + (size_t)x->b->column[n0 + n] * b_lanes
+			+ (kind == LANES_SHARED ? 0 : l0);
 	UNROLL
 	for (size_t m = 0; m < mt; m++)
 		UNROLL
 	for (size_t n = 0; n < nt; n++)
 		c[m][n] = x->c->at
 			+ ((size_t)x->c->row[m0 + m] + x->c->column[n0 + n])
-				* (kind == LANES_SUMMED ? 1 : LANES);
+				* (kind == LANES_SUMMED ? 1 : LANES)
+			+ (kind == LANES_SUMMED ? 0 : l0);
 	UNROLL
 	for (size_t m = 0; m < mt && k0; m++)
 		UNROLL
 	for (size_t n = 0; n < nt; n++)
-		sum[m][n] = load(c[m][n]);
+		UNROLL
+	for (size_t g = 0; g < GROUP; g++)
+		sum[m][n][g] = load(c[m][n] + g * VECTOR);
 	for (size_t j = k0; j < k1; j++) {
 		size_t a_at = (size_t)a_column[j] * LANES, b_at = (size_t)b_row[j] * b_lanes;
-		vec row[TILE];
+		vec row[TILE][GROUP];
 
 		UNROLL
 		for (size_t m = 0; m < mt; m++)
-			row[m] = load(a[m] + a_at);
+			UNROLL
+		for (size_t g = 0; g < GROUP; g++)
+			row[m][g] = load(a[m] + a_at + g * VECTOR);
 		UNROLL
 		for (size_t n = 0; n < nt; n++) {
-			if (kind == LANES_SHARED) {
-				UNROLL
-				for (size_t m = 0; m < mt; m++)
-					sum[m][n] += row[m] * b[n][b_at];
-			} else {
-				vec y = load(b[n] + b_at);
+			UNROLL
+			for (size_t g = 0; g < GROUP; g++) {
+				if (kind == LANES_SHARED) {
+					UNROLL
+					for (size_t m = 0; m < mt; m++)
+						sum[m][n][g] += row[m][g] * b[n][b_at];
+				} else {
+					vec y = load(b[n] + b_at + g * VECTOR);
 
-				UNROLL
-				for (size_t m = 0; m < mt; m++)
-					sum[m][n] += row[m] * y;
+					UNROLL
+					for (size_t m = 0; m < mt; m++)
+						sum[m][n][g] += row[m][g] * y;
+				}
 			}
 		}
 	}
 	UNROLL
 	for (size_t m = 0; m < mt; m++)
 		UNROLL
-	for (size_t n = 0; n < nt; n++)
-		if (kind == LANES_SUMMED)
-			store_sum(c[m][n], sum[m][n]);
-		else
-			memcpy(c[m][n], &sum[m][n], sizeof sum[m][n]);
+	for (size_t n = 0; n < nt; n++) {
+		if (kind == LANES_SUMMED) {
+			double total = l0 ? *c[m][n] : 0;
+
+			UNROLL
+			for (size_t g = 0; g < GROUP; g++)
+				total = add_numbers(total, sum[m][n][g]);
+			*c[m][n] = total;
+			continue;
+		}
+		UNROLL
+		for (size_t g = 0; g < GROUP; g++)
+			memcpy(c[m][n] + g * VECTOR, &sum[m][n][g], sizeof sum[m][n][g]);
+	}
+}
+
+INLINE void tile(const struct block *x, size_t mt, size_t nt, size_t m0, size_t n0)
+{
+	for (size_t l0 = 0; l0 < LANES; l0 += GROUP * VECTOR)
+		tile_group(x, mt, nt, m0, n0, l0);
 }
 
 INLINE void tile_rows(const struct block *x, size_t mt, size_t m0, size_t n0, size_t n1)
@@ -136,7 +162,7 @@ INLINE void by_lanes(enum kind kind, size_t m, size_t n, size_t k,
 	const struct contraction_operand *c)
 {
 	size_t depth = kind == LANES_SUMMED ? k : kind == LANES_SHARED ? DEPTH : DEPTH / 2;
-	size_t element = kind == LANES_SHARED ? sizeof(double) : sizeof(vec);
+	size_t element = (kind == LANES_SHARED ? 1 : LANES) * sizeof(double);
 	size_t width = BLOCK_BYTES / element / (depth < k ? depth : k) / TILE * TILE;
 
 	width = width < TILE ? TILE : width;
@@ -205,7 +231,7 @@ INLINE void packed_tile(size_t mt, size_t m0, size_t n0, size_t count, size_t k0
 {
 	const uint32_t *const column = a->column + k0;
 	const double *row[ROWS];
-	vec sum[ROWS][2] = { { { 0 } } };
+	vec sum[ROWS][COLUMNS / VECTOR] = { { { 0 } } };
 
 	UNROLL
 	for (size_t m = 0; m < mt; m++)
@@ -213,24 +239,25 @@ INLINE void packed_tile(size_t mt, size_t m0, size_t n0, size_t count, size_t k0
 	UNROLL
 	for (size_t m = 0; m < mt && k0; m++)
 		for (size_t n = 0; n < count; n++)
-			sum[m][n / LANES][n % LANES] =
+			sum[m][n / VECTOR][n % VECTOR] =
 				c->at[(size_t)c->row[m0 + m] + c->column[n0 + n]];
 	for (size_t j = 0; j < k; j++) {
-		vec x[2] = { load(pack + j * COLUMNS), load(pack + j * COLUMNS + LANES) };
+		const double *x = pack + j * COLUMNS;
 
 		UNROLL
 		for (size_t m = 0; m < mt; m++) {
 			double y = row[m][column[j]];
 
-			sum[m][0] += x[0] * y;
-			sum[m][1] += x[1] * y;
+			UNROLL
+			for (size_t v = 0; v < COLUMNS / VECTOR; v++)
+				sum[m][v] += load(x + v * VECTOR) * y;
 		}
 	}
 	UNROLL
 	for (size_t m = 0; m < mt; m++)
 		for (size_t n = 0; n < count; n++)
 			c->at[(size_t)c->row[m0 + m] + c->column[n0 + n]] =
-				sum[m][n / LANES][n % LANES];
+				sum[m][n / VECTOR][n % VECTOR];
 }
 
 static void packed_block(size_t m, size_t n, size_t k0, size_t k, const struct contraction_operand *a,

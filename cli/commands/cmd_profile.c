@@ -225,11 +225,15 @@ static int profile(struct cli *c)
 			: cli_error(c, -ERR_CONFIG,
 				"%s: it ended before step %u, after which the profile begins",
 				o->operand[0], WARMUP_STEPS + 1);
-	if (!status) {
+	/* More steps than the configuration has may lead to numbers that are not finite: those before count. */
+	if (!status || (status == err_exit_status(-ERR_NOT_FINITE) && g.result && g.result->steps)) {
+		int written = 0;
+
 		profile_advise(g.result);
 		page(c, g.result);
 		if (o->given[OPT_PROFILE_OUT])
-			status = profile_write_files(c, g.result, o->value[OPT_PROFILE_OUT]);
+			written = profile_write_files(c, g.result, o->value[OPT_PROFILE_OUT]);
+		status = status ? status : written;
 	}
 	profile_free(g.result);
 	return status;

@@ -163,4 +163,17 @@ tap_ok "amplitude damping of 12 qubits" awk -F, 'FNR == 2 { d = $2 + 0.4; e = $3
 tap_ok "and its derivatives by the probability" awk -F, 'FNR > 1 { d = $3 - ($2 ? -1.6 : 2); n++; if (d * d > 1e-24) bad++ } END { exit !(n == 2 && !bad) }' out
 tap_exit 0 "its plan" "$QCNN" compile -q --emit=plan damped.qcnn
 tap_has out "tensor: every batch" "is a contraction"
+
+# ---- a profile, which takes more steps than the configuration has ----
+
+echo 'QCNN 1; qubit q; param float p = 0.3; bit_flip(p) q; observe z(q);' >grows.qcnn
+cat >grows.yaml <<'END_CONFIG'
+model: {file: grows.qcnn}
+data: {generate: no-input}
+train: {epochs: 3, loss: output, optimizer: {sgd: {learning_rate: 0.01}}}
+END_CONFIG
+tap_exit 0 "a training whose probability stays below 1" "$QCNN" train -q --set log.dir=grows grows.yaml
+tap_exit 1 "its profile ends where it does not" "$QCNN" profile --json --no-limits grows.yaml
+tap_has err 'a probability of the noise channel `bit_flip` is not between 0 and 1' "says why"
+tap_has out '"steps": ' "and has the steps before"
 tap_done

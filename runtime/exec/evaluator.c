@@ -21,6 +21,9 @@ static int open_engines(struct evaluator *ev, struct err *e)
 	const char *why = engine[n - 1]->obstacle(&problem);
 	int code = 0;
 
+	/* Why auto has not chosen it, engine_method_explain says. */
+	if (why && ev->o.method_chosen)
+		return err_set(e, -ERR_CONFIG, "%s; that needs the method tensor", why);
 	if (why)
 		return err_set(e, -ERR_CONFIG, "%s, but %s; that needs the method tensor",
 			engine_tensor.obstacle(&problem), why);

@@ -138,6 +138,10 @@ tap_ok "which is found" sh -c '"$QCNN" weights show fit.bin | awk "/^p / { getli
 tap_ok "the same weights with two workers" cmp fit.bin got.bin
 tap_exit 78 "train by trajectories" "$QCNN" train -q --fresh --set run.method=statevector -o got.bin fit.yaml
 tap_has err "probabilities of noise channels depend on weights or data" "is refused"
+tap_has err "state vectors are asked for" "as asked for"
+tap_exit 78 "gradients by parameter shift" "$QCNN" train -q --fresh --set run.gradient=shift -o got.bin fit.yaml
+tap_has err "error: probabilities of noise channels depend on weights or data; that needs the method tensor; the method tensor is not possible either: the gradient method is not adjoint" \
+	"are refused without a word of state vectors, which auto has chosen"
 sed 's/param float p = 0.3/input float p/' fit.qcnn >data.qcnn
 printf 'x,p\n0,0\n0,0.3\n0,1\n' >xp.csv
 "$QCNN" run -q --data=xp.csv --format=csv data.qcnn >out

@@ -77,11 +77,7 @@ int engine_method(const struct engine_problem *p, enum method *out, struct err *
 
 static double memory_available(const struct evaluator_options *o)
 {
-	uint64_t machine = cpus_memory_available(), process = ulimit_address_space(o->nthread);
-
-	if (o->memory_limit)
-		return (double)o->memory_limit;
-	return (double)(process < machine ? process : machine);
+	return (double)(o->memory_limit ? o->memory_limit : ulimit_memory_available(o->nthread));
 }
 
 static double memory_of(const struct engine_problem *p, enum method m)

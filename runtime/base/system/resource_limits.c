@@ -57,6 +57,13 @@ uint64_t ulimit_address_space(unsigned nthread)
 	return least;
 }
 
+uint64_t ulimit_memory_available(unsigned nthread)
+{
+	uint64_t machine = cpus_memory_available(), process = ulimit_address_space(nthread);
+
+	return process < machine ? process : machine;
+}
+
 /* Every thread stays until all that can be there are there. */
 static void *wait_for_end(void *lock)
 {

@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#include "runtime/base/system/cpus.h"
 #include "runtime/base/system/resource_limits.h"
 #include "runtime/exec/statevector/state_memory.h"
 
@@ -324,14 +323,12 @@ static uint64_t bytes_needed(const struct statevector *sv)
 
 static uint64_t memory_available(const struct statevector *sv)
 {
-	uint64_t machine = cpus_memory_available(), process = ulimit_address_space(sv->o.nthread);
-
 	if (sv->o.memory_limit)
 		return sv->o.memory_limit;
 	if (holder(sv)->memory)
 		return split_memory(sv->o.rank, holder(sv)->memory(sv->o.devices),
 			holder(sv)->devices(sv->o.devices));
-	return process < machine ? process : machine;
+	return ulimit_memory_available(sv->o.nthread);
 }
 
 uint64_t statevector_memory_left(const struct statevector *sv)

@@ -68,11 +68,7 @@ static double worker_lists(const struct tensor *t)
 
 static uint64_t memory_available(const struct tensor *t)
 {
-	uint64_t machine = cpus_memory_available(), process = ulimit_address_space(t->nthread);
-
-	if (t->o.memory_limit)
-		return t->o.memory_limit;
-	return process < machine ? process : machine;
+	return t->o.memory_limit ? t->o.memory_limit : ulimit_memory_available(t->nthread);
 }
 
 int tensor_check_memory(struct tensor *t, struct err *e)

@@ -73,7 +73,7 @@ struct engine {
 	int (*cost)(const struct engine_problem *p, struct engine_cost *out);
 	/* Optional: -ERR_CONFIG, with the reason, where a problem without obstacle is too large, whatever memory there is. */
 	int (*check)(const struct engine_problem *p, struct err *e);
-	/* Optional: bytes that options->nthread threads need, about; with options->gradient, for gradients. -ERR_CONFIG as cost. */
+	/* Optional: bytes that are needed at least, about; with options->gradient, for gradients. -ERR_CONFIG as cost. */
 	int (*memory)(const struct engine_problem *p, double *nbyte);
 	/* Optional: those of options->optimisations that the engine can make use of with these options. */
 	unsigned (*optimisations)(const struct evaluator_options *o);

@@ -748,6 +748,11 @@ static void test_other_method(const struct target *t)
 	tap_ok(begins(said, "the method tensor needs ")
 			&& strstr(said, "KiB: set run.method (--method) to tensor"),
 		"states are refused, tensors fit: %s", e.text);
+	o.nthread = 1000;
+	said = said_of_other(shallow, &o, &e);
+	tap_ok(strstr(said, "KiB: set run.method (--method) to tensor"),
+		"of one thread, where not of all: %s", e.text);
+	o.nthread = 1;
 	o.amplitudes = true;
 	tap_is_str(said_of_other(shallow, &o, &e), "", "tensors have no amplitudes");
 	o.method_chosen = true;

@@ -45,7 +45,7 @@ int tensor_memory(const struct engine_problem *p, double *nbyte)
 
 	if (!tensor_summary(p, &s))
 		return -ERR_CONFIG;
-	*nbyte = s.shared_bytes + s.thread_bytes * p->options->nthread;
+	*nbyte = s.shared_bytes + s.thread_bytes; /* threads share it where there is no more */
 	return 0;
 }
 

@@ -314,6 +314,7 @@ struct tensor_plan *tensor_plan_within(const struct program *p, const struct eva
 
 void tensor_plan_offsets(struct tensor_plan *pl)
 {
+	pl->sample_large = pl->shared_large = 0;
 	for (uint32_t k = 0; k < pl->set.nterm; k++)
 		for (uint32_t i = pl->term[k].network->nleaf; i < pl->term[k].tree.nnode; i++)
 			list_offsets(pl, &pl->term[k], i);
@@ -328,9 +329,18 @@ void tensor_plan_free(struct tensor_plan *pl)
 
 /* ---- what it takes ---- */
 
+/* Backward passes of a batch over the contractions that do not differ between samples: of each unit of samples, or of all units of
+ * terms together. */
+static double shared_passes(const struct tensor_plan *pl, uint32_t nsample, bool gradient)
+{
+	if (!gradient)
+		return 0;
+	return pl->nslice ? 1 : (nsample + pl->lanes - 1) / pl->lanes;
+}
+
 double tensor_plan_flops(const struct tensor_plan *pl, uint32_t nsample, bool gradient)
 {
-	double units = gradient ? (nsample + pl->lanes - 1) / pl->lanes : 0;
+	double units = shared_passes(pl, nsample, gradient);
 
 	return 2 * passes(gradient) * pl->sample_work * nsample
 		+ 2 * pl->shared_work * (1 + 2 * units);
@@ -338,7 +348,7 @@ double tensor_plan_flops(const struct tensor_plan *pl, uint32_t nsample, bool gr
 
 double tensor_plan_effort(const struct tensor_plan *pl, uint32_t nsample, bool gradient)
 {
-	double units = gradient ? (nsample + pl->lanes - 1) / pl->lanes : 0;
+	double units = shared_passes(pl, nsample, gradient);
 	double moved = pl->sample_entries * passes(gradient) * nsample
 		+ pl->shared_entries * (1 + 2 * units);
 

@@ -211,6 +211,26 @@ static int add_noise(struct inference *f)
 	return model_add_noise(f->cli, f->config, f->weights->program);
 }
 
+/* Samples are read and transformed by the order of the inputs: the same names and sizes. */
+static int check_inputs(struct inference *f, const struct program *p, const char *path)
+{
+	const struct program *trained = f->weights->program;
+
+	if (p->ninput != trained->ninput)
+		return cli_error(f->cli, -ERR_BAD_DATA,
+			"%s has inputs of %u numbers, the model of the training of %u", path,
+			p->ninput, trained->ninput);
+	for (uint32_t i = 0; i < p->ninput_group && i < trained->ninput_group; i++) {
+		const struct input_group *x = &p->input_group[i], *y = &trained->input_group[i];
+
+		if (strcmp(x->name, y->name) != 0 || x->count != y->count)
+			return cli_error(f->cli, -ERR_BAD_DATA,
+				"%s has the input `%s` of size %u where the model of the training has `%s` of size %u",
+				path, x->name, x->count, y->name, y->count);
+	}
+	return 0;
+}
+
 /* The weights of the training become those of m, which has to have their paths. */
 static int take_model(struct inference *f, const char *path, struct model_file *m)
 {
@@ -220,19 +240,16 @@ static int take_model(struct inference *f, const char *path, struct model_file *
 	if (m->weights)
 		return cli_usage(f->cli, "--model takes the text of a model, and %s has weights",
 			path);
-	if (p->ninput != f->weights->program->ninput)
-		return cli_error(f->cli, -ERR_BAD_DATA,
-			"%s has inputs of %u numbers, the model of the training of %u", path,
-			p->ninput, f->weights->program->ninput);
+	int status = check_inputs(f, p, path);
+	if (status)
+		return status;
 	double *weight = arena_alloc(&f->arena, p->nweight, sizeof *weight);
 	if (weights_import(p, f->cli->options.operand[0], false, weight, &e))
 		return cli_fail(f->cli, &e);
-	if (trained_with_noise(f)) {
-		int status = model_add_noise(f->cli, f->config, p);
-
-		if (status)
-			return status;
-	}
+	if (trained_with_noise(f))
+		status = model_add_noise(f->cli, f->config, p);
+	if (status)
+		return status;
 	program_free(f->weights->program);
 	free(f->want);
 	f->weights->program = p;

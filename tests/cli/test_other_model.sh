@@ -67,6 +67,9 @@ tap_same out want.json "run.noise stays"
 sed 's/float\[2\] x;/float[3] x;/; s/each x/each x[0:1]/' plain.qcnn >wide.qcnn
 tap_exit 65 "other inputs" "$QCNN" infer --model=wide.qcnn w.bin
 tap_has err "wide.qcnn has inputs of 3 numbers, the model of the training of 2" "says which"
+sed 's/input float\[2\] x;/input float b;  input float a;/; s/rx(each x) on q;/rx(a) q[0]; rx(b) q[1];/' plain.qcnn >swapped.qcnn
+tap_exit 65 "inputs in another order" "$QCNN" infer --model=swapped.qcnn w.bin
+tap_has err 'swapped.qcnn has the input `b` of size 1 where the model of the training has `x` of size 2' "says which is the first"
 sed 's/layer turn { param float\[2\] t; ry(each t) on q; cx/layer last { param float[2] t; ry(each t) on q; cx/' plain.qcnn >other.qcnn
 tap_exit 65 "other weights" "$QCNN" infer --model=other.qcnn w.bin
 tap_has err "turn[2].t: the model has no weight of that path" "says which"

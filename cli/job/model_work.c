@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "runtime/base/system/cpus.h"
+#include "runtime/base/system/resource_limits.h"
 #include "runtime/exec/engine.h"
 #include "runtime/exec/statevector/state_memory.h"
 
@@ -65,7 +66,7 @@ static void find_tensors(const struct program *p, struct model_work *w)
 void model_work_find(const struct program *p, struct model_work *out)
 {
 	const struct evaluator_options o = options_of(p, METHOD_STATEVECTOR);
-	uint64_t available = cpus_memory_available();
+	uint64_t available = ulimit_memory_available(1);
 	bool possible = program_nwire(p) <= PLAN_WIRES_MAX;
 	struct err e;
 
@@ -83,7 +84,7 @@ void model_work_find(const struct program *p, struct model_work *out)
 void model_warn_large(struct diags *d, const struct program *p)
 {
 	const struct evaluator_options o = options_of(p, METHOD_TENSOR);
-	uint64_t available = cpus_memory_available();
+	uint64_t available = ulimit_memory_available(1);
 	char needed[MEMORY_TEXT_MAX];
 	bool contracts;
 	double nbyte;

@@ -12,7 +12,7 @@ struct model_work {
 	enum method method; /* that run.method: auto takes, for gradients if there are weights; METHOD_AUTO: none is possible */
 	double forward_flops,
 		gradient_flops; /* nominal, of state vectors; NaN: they have too many amplitudes */
-	double available;       /* memory of this machine */
+	double available;       /* memory of this machine, as far as ulimit permits */
 	bool state_fits;        /* one state, in single precision */
 	double states_bytes;    /* of what a gradient, or an output, needs */
 

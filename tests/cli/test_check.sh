@@ -53,6 +53,24 @@ large)
 *) tap_skip "the memory available is about what they need" ;;
 esac
 
+# What run refuses in the same shell: some 600 MiB, and a state of 2 GiB.
+if [ -z "${QCNN_SANITIZED:-}" ]; then
+	cat >deep.qcnn <<-'END'
+	QCNN 1;
+	qubit[28] q;  h q;
+	for int d in [1:8] { rzz(0.5) on ring(q);  rx(0.5) on q; }
+	let e = 0;
+	for int k in [0:26] { e -= z(q[k]) * z(q[k+1]); }
+	observe e;
+	END
+	limited() { sh -c 'ulimit -v 300000; exec "$QCNN" "$@"' limited "$@"; }
+	tap_exit 78 "run with little memory" limited run --method=tensor deep.qcnn
+	tap_has err "the tensors need " "is refused"
+	tap_exit 0 "check with as little" limited check deep.qcnn
+	tap_has out " a thread: more than the " "says so"
+	tap_has err "; its tensors need " "of both methods"
+fi
+
 # ---- JSON ----
 
 # field NAME: of the object in out, its last one of this name.

@@ -197,8 +197,9 @@ static bool tensor_prepare(void *state, const struct batch *b, bool gradient, st
 		*out = (struct engine_units){
 			.nunit = t->pl->nslice, .nstate = b->nsample, .two_phase = true
 		};
-		t->dreadout = mem_grow(t->dreadout, (size_t)b->nsample * t->p->nreadout,
-			sizeof *t->dreadout);
+		if (gradient)
+			t->dreadout = mem_grow(t->dreadout, (size_t)b->nsample * t->p->nreadout,
+				sizeof *t->dreadout);
 		return true;
 	}
 	*out = (struct engine_units){ .nunit = (b->nsample + lanes - 1) / lanes,

@@ -51,7 +51,8 @@ static double engine_lists(const struct tensor *t)
 	const struct network_set *s = &t->pl->set;
 	double nmatrix = s->set.offset[s->set.n];
 
-	return sizeof(double) * (2.0 * t->p->nexpr + (double)s->ntransfer_entry + 2 * nmatrix)
+	return sizeof(double)
+		* (2.0 * t->p->nexpr + (double)s->ntransfer_entry + 2 * nmatrix + s->nterm)
 		+ sizeof(cplx) * (nmatrix + (double)s->set.nkept);
 }
 

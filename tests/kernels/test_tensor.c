@@ -651,6 +651,16 @@ static void test_together(const struct target *t, bool inputs)
 			"%u threads, memory for %llu bytes: the same bits %s", o.nthread,
 			(unsigned long long)o.memory_limit, e.text);
 	}
+	o.nthread = 100;
+	o.memory_limit = (uint64_t)(all + one);
+	tap_ok(outcome_of(p, &o, SAMPLES, &weight, input, &got, &e) == -ERR_CONFIG
+			&& strstr(e.text, "; fewer threads (--threads) need less"),
+		"scratch of 100 threads: %s", e.text);
+	o.nthread = 1;
+	o.memory_limit = 1 << 20;
+	tap_ok(outcome_of(p, &o, SAMPLES, &weight, input, &got, &e) == -ERR_CONFIG
+			&& !strstr(e.text, "threads"),
+		"too little for one: %s", e.text);
 	outcome_release(&want);
 	outcome_release(&got);
 	tensor_plan_free(pl);

@@ -67,27 +67,42 @@ static double worker_lists(const struct tensor *t)
 		+ (double)s->nchannel * NOISE_WORDS_MAX;
 }
 
-static uint64_t memory_available(const struct tensor *t)
+static double memory_available(const struct tensor *t, unsigned nthread)
 {
-	return t->o.memory_limit ? t->o.memory_limit : ulimit_memory_available(t->nthread);
+	return (double)(t->o.memory_limit ? t->o.memory_limit : ulimit_memory_available(nthread));
+}
+
+/* Bytes of one worker. */
+static double worker_bytes(const struct tensor *t)
+{
+	bool gradient = t->o.gradient != GRADIENT_NONE;
+
+	return tensor_plan_bytes(t->pl, 1, gradient) - tensor_plan_bytes(t->pl, 0, gradient)
+		+ sizeof(double) * worker_lists(t);
+}
+
+/* Bytes of what nthread threads share. */
+static double shared_bytes(const struct tensor *t, unsigned nthread)
+{
+	return tensor_plan_bytes(t->pl, 0, t->o.gradient != GRADIENT_NONE) + engine_lists(t)
+		+ sizeof(double) * (double)nthread * CONTRACTION_PACK;
 }
 
 int tensor_check_memory(struct tensor *t, struct err *e)
 {
-	bool gradient = t->o.gradient != GRADIENT_NONE;
-	double none = tensor_plan_bytes(t->pl, 0, gradient) + engine_lists(t)
-		+ sizeof(double) * (double)t->nthread * CONTRACTION_PACK;
-	double one = tensor_plan_bytes(t->pl, 1, gradient) - tensor_plan_bytes(t->pl, 0, gradient)
-		+ sizeof(double) * worker_lists(t);
-	double have = (double)memory_available(t);
+	double shared = shared_bytes(t, t->nthread), one = worker_bytes(t);
+	double have = memory_available(t, t->nthread);
 	char needed[MEMORY_TEXT_MAX], available[MEMORY_TEXT_MAX];
+	bool fewer = shared_bytes(t, 1) + one <= memory_available(t, 1);
 
-	if (none + one > have)
+	if (shared + one > have)
 		return err_set(e, -ERR_CONFIG,
-			"the tensors need %s, the largest of %.4g entries, %s available",
-			memory_text(none + one, 0, needed), t->pl->widest,
-			memory_text(have, 0, available));
-	t->nworker = none + t->nthread * one <= have ? t->nthread : (unsigned)((have - none) / one);
+			"the tensors need %s, the largest of %.4g entries, %s available%s",
+			memory_text(shared + one, 0, needed), t->pl->widest,
+			memory_text(have, 0, available),
+			fewer ? "; fewer threads (--threads) need less" : "");
+	t->nworker =
+		shared + t->nthread * one <= have ? t->nthread : (unsigned)((have - shared) / one);
 	return 0;
 }
 

@@ -12,7 +12,7 @@ enum {
 	ENTRY_OPERATIONS = 4,        /* that writing and reading an entry is worth */
 	CONTRACTION_OPERATIONS = 60, /* that beginning a contraction is worth */
 	LARGE_WORK = 1 << 20,        /* multiplications that are worth waking other threads for */
-	SLICE_WORK = 1 << 22,        /* of a unit of terms, at least */
+	SLICE_WORK = 1 << 20,        /* of a unit of terms, at least */
 	SLICES_MAX = 64
 };
 

@@ -46,7 +46,7 @@ for file in parts.qcnn names.qcnn "$top_srcdir"/examples/*/*.qcnn "$top_srcdir"/
 	[ "$columns" -gt 0 ] || columns=
 	tap_exit 0 "$name is written" "$QCNN" compile -q --seed=3 --emit=circuit -o flat.qcnn "$file"
 	for emit in state readouts; do
-		noise=                                   # of trajectories with the same seed; the state is one without noise
+		noise=--trajectories=100                 # with the same seed; the state is one without noise
 		[ "$emit" = readouts ] || noise=--trajectories=0
 		numbers one $emit --seed=3 $noise "$file" && numbers two $emit --seed=3 $noise flat.qcnn
 		tap_ok "$name: the same $emit" same

@@ -85,8 +85,11 @@ libexec_a_SOURCES = \
 	runtime/exec/target.h \
 	runtime/exec/tensor/contraction_tree.c \
 	runtime/exec/tensor/contraction_tree.h \
+	runtime/exec/tensor/light_cone.c \
 	runtime/exec/tensor/network.c \
 	runtime/exec/tensor/network.h \
+	runtime/exec/tensor/network_builder.h \
+	runtime/exec/tensor/network_tensors.c \
 	runtime/exec/tensor/noise_channel.c \
 	runtime/exec/tensor/noise_channel.h \
 	runtime/exec/tensor/tensor.c \

@@ -69,7 +69,8 @@ by_mpi() {
 	hold_options 40
 	long="-q --transport=mpi $hold_options --set=log.checkpoint_steps=1 --set=data.rounds=1 --set=run.split=4 --set=run.threads=1"
 	hold_training
-	"$@" -n 4 "$QCNN" train $long --ranks=2 -o got.bin split/config.yaml >out 2>err </dev/null &
+	# MPICH's launcher, whose ranks are killed together, now and then waits for ever.
+	timeout 250 "$@" -n 4 "$QCNN" train $long --ranks=2 -o got.bin split/config.yaml >out 2>err </dev/null &
 	job=$!
 	tap_until '[ "$(cat runs/cluster-*/metrics.jsonl | wc -l)" -gt 2 ] || ! kill -0 $job'
 	last=$(ranks_of $job | tail -n 3)

@@ -30,7 +30,7 @@ for n in 8 16 60; do
 		"$(sed -n 's/^flops .* a sample (nominal \(.*\))$/\1/p' plan)" "the nominal work is that of the plan"
 done
 tap_exit 0 "check of 61 qubits" "$QCNN" check m61.qcnn
-tap_is "$(grep -c '^work' out)" 0 "no state vector has so many amplitudes"
+tap_is "$(grep -c '^work' out)" 0 "no state vector has 2^61 amplitudes"
 
 # ---- tensors ----
 
@@ -94,6 +94,6 @@ tap_is "$(sed 's/.*"costly_layers": \[{"layer": "\([^"]*\)", "flops_forward": \(
 model 61 | sed 's/^let/ctrl(3) @ x q[0], q[1], q[2], q[3]; let/' >wide.qcnn
 tap_exit 0 "where no method is possible" "$QCNN" check --json wide.qcnn
 tap_is "$(field method) $(field tensor) $(field tensor_obstacle)" 'null null "a gate acts on more than 3 qubits, controls included"' "says why"
-tap_is "$(field flops_forward)" null "no state has so many amplitudes"
+tap_is "$(field flops_forward)" null "no state has 2^61 amplitudes"
 
 tap_done

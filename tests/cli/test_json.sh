@@ -53,6 +53,14 @@ prints compile --emit=plan --json "$model"
 flops=$(sed 's/.*"flops_forward": \([^,]*\), "flops_gradient": \([^,]*\), .*/\1 \2/' out | awk '{ printf "%.4g forward, %.4g with gradient", $1, $2 }')
 "$QCNN" compile --emit=plan "$model" >plan
 tap_is "$(sed -n 's/^flops *\(.* gradient\), a sample.*/\1/p' plan)" "$flops" "its operations are those of the text"
+prints compile --emit=plan --json --const n=16 "$model"
+"$QCNN" compile --emit=plan --const n=16 "$model" >plan
+bytes=$(sed 's/.*"bytes_forward": \([^,]*\), "bytes_gradient": \([^,]*\), "passes_forward": \([^,]*\), "passes_gradient": \([^,]*\), .*/\1 \2 \3 \4/' out |
+	awk '{ printf "%.4g forward, %.4g with gradient, a sample, in %d and %d passes over the state", $1, $2, $3, $4 }')
+tap_is "$(sed -n 's/^bytes *//p' plan)" "$bytes" "its bytes and passes, too"
+stage=$(tr '{' '\n' <out | sed -n '/"forward": *$/{n;s/"flops": \([^,]*\), "bytes": \([^,]*\), "seconds": \([^,}]*\).*/\1 \2 \3/p;q;}' |
+	awk '{ printf "%.4g flops, %.4g bytes, %.3g s", $1, $2, $3 }')
+tap_is "$(sed -n 's/^ *forward  //p' plan | head -n 1)" "$stage" "and those of a stage"
 prints compile --emit=plan --json --const n=64 chain.qcnn
 tap_is "$(grep -c '"method": "tensor", .*"tensor": {"networks": 1, ' out)" 1 "of tensors"
 if "$QCNN" compile --emit=plan --const n=16 --device=cuda --gpu=h100 --batch=64 "$model" >plan 2>err; then

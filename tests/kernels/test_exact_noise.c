@@ -463,7 +463,7 @@ static void test_damping(const struct target *t, enum method method, double phas
 {
 	static const double at[6] = { -3, -2, -1, 1, 2, 3 }, factor[6] = { -1, 9, -45, 45, -9, 1 };
 	const double x[SAMPLES] = { 0.4, 1.3, -2.1 };
-	double weight[4] = { 0.9, -0.6, 0.3, 0.6 }, readout[SAMPLES * 4], worst = 0, slope[4];
+	double weight[4] = { 0.9, -0.6, 0.3, 0.6 }, readout[SAMPLES * 4], worst = 0, quotient[4];
 	struct evaluator_options o = options_of(t);
 	struct err e = { 0, "" };
 	struct result r;
@@ -481,14 +481,14 @@ static void test_damping(const struct target *t, enum method method, double phas
 	for (unsigned w = 0; w < 4; w++) {
 		double kept = weight[w];
 
-		slope[w] = 0;
+		quotient[w] = 0;
 		for (unsigned k = 0; k < 6; k++) {
 			weight[w] = kept + at[k] * STEP;
 			damped_readouts(weight, phase, x, readout);
-			slope[w] += factor[k] * loss_of(readout, 4) / (60 * STEP);
+			quotient[w] += factor[k] * loss_of(readout, 4) / (60 * STEP);
 		}
 		weight[w] = kept;
-		worst = fmax(worst, fabs(slope[w] - r.gradient[w]));
+		worst = fmax(worst, fabs(quotient[w] - r.gradient[w]));
 	}
 	tap_ok(!code && p->nreadout == 4 && p->nweight == 4 && dr < 1e-14 && worst < CLOSE,
 		"%s: amplitude damping by %s, phase damping %g: readouts %.2g, gradients %.2g apart %s",

@@ -22,7 +22,7 @@ enum { TORQUES_MAX = MATRIX_ENTRIES_MAX };
 #if defined QCNN_SANITIZERS      /* the checks would take long to compile */
 #define UNROLL
 #else
-#define UNROLL _Pragma("GCC unroll 16")
+#define UNROLL _Pragma("GCC unroll 4")
 #endif
 
 /* ---- words as numbers: two bits a wire, 0 for 1, 1 for x, 2 for z, 3 for y ---- */

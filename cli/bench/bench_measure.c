@@ -240,7 +240,7 @@ static void describe_tensors(const struct bench *b, struct bench_result *r)
 static void describe_states(const struct bench *b, const struct plan *pl, struct bench_result *r)
 {
 	const struct bench_case *bc = b->bc;
-	uint32_t passes, nstate = evaluator_states_evolved(b->ev);
+	uint32_t nstate = evaluator_states_evolved(b->ev);
 	uint32_t ntrajectory = trajectories_of(b->p, &bc->options);
 	size_t used = 0;
 
@@ -248,13 +248,10 @@ static void describe_states(const struct bench *b, const struct plan *pl, struct
 	r->device = pl->target->device;
 	r->isa = target_can(pl->target, TARGET_STAGES) ? pl->target->kernels : "none";
 	r->shape = plan_shape_word(pl);
-	r->unit_bytes = ldexp((pl->precision == PRECISION_DOUBLE ? 16 : 8) * (bc->gradient ? 2 : 1)
-			* pl->width,
+	r->unit_bytes = ldexp(plan_amplitude_bytes(pl) * (bc->gradient ? 2 : 1) * pl->width,
 		(int)program_nwire(pl->program));
-	plan_flops(pl, bc->gradient, &r->flops_executed, &r->flops_nominal);
-	plan_traffic(pl, bc->gradient, &r->bytes, &passes);
 	evaluator_work(b->ev, &r->flops_executed, &r->bytes);
-	r->passes = passes;
+	r->passes = plan_traffic(pl, bc->gradient).passes;
 	for (uint32_t k = 0; k < pl->ncircuit; k++)
 		r->start_steps += pl->circuit[k].nstart;
 	r->flops_nominal = plan_nominal(b->p, bc->gradient) * bc->batch;    /* of the text, not of its cones */

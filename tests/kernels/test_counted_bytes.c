@@ -134,12 +134,10 @@ static void check(unsigned model, const char *n, enum precision precision, bool 
 		.shape = SHAPE_SHARED,
 		.gradient = gradient ? GRADIENT_ADJOINT : GRADIENT_NONE };
 	struct pool *pool = pool_threads_new(1);
-	double weight[5] = { 0.3, 0.5, 0.7 }, input[32] = { 0.1, 0.2 }, readout[32], out[5],
-	       planned, counted;
+	double weight[5] = { 0.3, 0.5, 0.7 }, input[32] = { 0.1, 0.2 }, readout[32], out[5], counted;
 	struct batch b = { .nsample = 1, .input = input };
 	struct evaluator *ev;
 	struct err e;
-	uint32_t passes;
 
 	nblock = 0;
 	if (!tap_ok(p && !evaluator_new(p, &o, &ev, &e) && !evaluator_weights(ev, weight, &e), "%s",
@@ -149,12 +147,13 @@ static void check(unsigned model, const char *n, enum precision precision, bool 
 	rows_moved = 0;
 	if (evaluator_run(ev, pool, gradient ? out : NULL, &e))
 		tap_ok(false, "%s", e.text);
-	plan_traffic(statevector_plan(ev), gradient, &planned, &passes);
+	struct plan_traffic planned = plan_traffic(statevector_plan(ev), gradient);
 	counted = (double)rows_moved * 2 * counting.lanes * (double)counting.real_bytes;
-	tap_ok(counted == planned,
+	tap_ok(counted == planned.bytes,
 		"%s, %s qubits, %s, %s: %.0f bytes counted in %u passes, %.0f planned (%.4f)",
 		models[model].name, n, precision == PRECISION_DOUBLE ? "double" : "single",
-		gradient ? "gradient" : "outputs", counted, passes, planned, counted / planned);
+		gradient ? "gradient" : "outputs", counted, planned.passes, planned.bytes,
+		counted / planned.bytes);
 	evaluator_free(ev);
 	pool->ops->free(pool);
 	program_free(p);

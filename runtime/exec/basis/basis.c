@@ -310,8 +310,7 @@ static void basis_work(const void *state, double *flops, double *bytes)
 	const struct basis *k = state;
 	uint32_t passes;
 
-	plan_traffic(k->pl, k->sv->gradient, bytes, &passes);
-	*bytes *= k->r;
+	*bytes = plan_traffic(k->pl, k->sv->gradient).bytes * k->r;
 	*flops = rank_flops(k->pl, k->nsample, k->r, k->sv->gradient);
 	*flops += k->sv->o.start_again ? plan_start_flops(k->pl) : 0;
 }

@@ -84,11 +84,6 @@ static double evolved(const struct plan *pl, uint32_t n)
 	return pl->target->unit_bits ? n : (double)(plan_units(pl, n) * pl->width);
 }
 
-static double sweeps(const struct plan *pl, uint32_t n, double sample)
-{
-	return sample * evolved(pl, n);
-}
-
 static uint64_t count_terms(const struct plan_circuit *c)
 {
 	uint64_t n = 0;
@@ -122,30 +117,28 @@ static double analysis(const struct plan *pl, double n, uint32_t r, bool again)
 
 double rank_cost_off(const struct plan *pl, uint32_t nsample, bool gradient)
 {
-	return sweeps(pl, nsample, plan_effort(pl, gradient));
+	return plan_effort(pl, gradient) * evolved(pl, nsample);
 }
 
 double rank_cost_on(const struct plan *pl, uint32_t nsample, uint32_t r, bool gradient, bool again)
 {
 	struct weights w = weights_of(pl->target);
 
-	return sweeps(pl, r, plan_effort(pl, gradient)) + combination(pl, nsample, r, gradient, &w)
-		+ analysis(pl, nsample, r, again);
+	return plan_effort(pl, gradient) * evolved(pl, r)
+		+ combination(pl, nsample, r, gradient, &w) + analysis(pl, nsample, r, again);
 }
 
 double rank_flops(const struct plan *pl, uint32_t nsample, uint32_t r, bool gradient)
 {
-	double executed, nominal;
-
-	plan_flops(pl, gradient, &executed, &nominal);
-	return sweeps(pl, r, executed) + combination(pl, nsample, r, gradient, &plain);
+	return plan_flops(pl, gradient) * evolved(pl, r)
+		+ combination(pl, nsample, r, gradient, &plain);
 }
 
 static bool worth(const struct plan *pl, uint32_t nsample, uint32_t r, bool gradient, bool again)
 {
 	return (uint64_t)r * r * pl->program->nreadout <= RANK_ENTRIES_MAX
 		&& (2 * (uint64_t)r + 8) * sketch_entries(pl) <= RANK_ENTRIES_MAX
-		&& backend_of(pl->target)->state_cache->bytes(pl, r, 1) <= RANK_BYTES_MAX
+		&& pl->target->backend->state_cache->bytes(pl, r, 1) <= RANK_BYTES_MAX
 		&& GAIN * rank_cost_on(pl, nsample, r, gradient, again)
 		<= rank_cost_off(pl, nsample, gradient);
 }

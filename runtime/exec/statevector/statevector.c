@@ -52,42 +52,33 @@ static const char *statevector_obstacle(const struct engine_problem *p)
 	return NULL;
 }
 
-static double times(uint32_t ntrajectory) { return ntrajectory ? ntrajectory : 1; }
-
-/* What a sample without noise channels takes becomes what all its trajectories take. More than a unit of them run forward once for
- * the readouts, and once more before the backward pass. */
-static void times_trajectories(const struct plan *pl, uint32_t n, bool gradient, double *flops,
-	double *bytes)
+/* Of a sample, with all its trajectories (0: without noise channels). More than a unit of them run forward once for the readouts, and
+ * once more before the backward pass. */
+static struct engine_cost sample_cost(const struct plan *pl, uint32_t ntrajectory, bool gradient)
 {
-	double forward = 0, nominal, moved = 0;
-	uint32_t passes;
+	enum { AMPLITUDE_EFFORT = 8 }; /* each is cleared or written, and read */
+	struct engine_cost sum = { .flops = plan_flops(pl, gradient),
+		.effort = plan_effort(pl, gradient),
+		.bytes = plan_traffic(pl, gradient).bytes };
+	double times = ntrajectory ? ntrajectory : 1;
 
-	if (gradient && n > pl->width) {
-		plan_flops(pl, false, &forward, &nominal);
-		plan_traffic(pl, false, &moved, &passes);
+	if (gradient && ntrajectory > pl->width) {
+		sum.flops += plan_flops(pl, false);
+		sum.bytes += plan_traffic(pl, false).bytes;
 	}
-	*flops = (*flops + forward) * times(n);
-	*bytes = (*bytes + moved) * times(n);
+	for (uint32_t c = 0; c < pl->ncircuit; c++)
+		sum.effort += ldexp(AMPLITUDE_EFFORT, (int)pl->circuit[c].nbit);
+	return (struct engine_cost){ sum.flops * times, sum.effort * times, sum.bytes * times };
 }
 
 static int statevector_cost(const struct engine_problem *p, struct engine_cost *out)
 {
-	enum { AMPLITUDE_EFFORT = 8 }; /* each is cleared or written, and read */
-	bool gradient = p->options->gradient != GRADIENT_NONE;
 	struct plan *pl = statevector_plan_new(p->program, p->options, NULL);
-	uint32_t passes;
-	double nominal;
 
 	if (!pl)
 		return -ERR_CONFIG;
-	plan_flops(pl, gradient, &out->flops, &nominal);
-	plan_traffic(pl, gradient, &out->bytes, &passes);
-	out->effort = plan_effort(pl, gradient);
-	for (uint32_t c = 0; c < pl->ncircuit; c++)
-		out->effort += ldexp(AMPLITUDE_EFFORT, (int)pl->circuit[c].nbit);
-	times_trajectories(pl, trajectories_of(p->program, p->options), gradient, &out->flops,
-		&out->bytes);
-	out->effort *= times(trajectories_of(p->program, p->options));
+	*out = sample_cost(pl, trajectories_of(p->program, p->options),
+		p->options->gradient != GRADIENT_NONE);
 	plan_free(pl);
 	return 0;
 }
@@ -281,22 +272,17 @@ static bool accept_batch(void *state, const struct batch *b, bool gradient, stru
 static void statevector_work(const void *state, double *flops, double *bytes)
 {
 	const struct statevector *sv = state;
-	uint32_t passes;
-	double nominal;
+	struct engine_cost sample = sample_cost(sv->pl, sv->ntrajectory, sv->gradient);
 
-	plan_flops(sv->pl, sv->gradient, flops, &nominal);
-	plan_traffic(sv->pl, sv->gradient, bytes, &passes);
-	times_trajectories(sv->pl, sv->ntrajectory, sv->gradient, flops, bytes);
-	*flops = *flops * sv->batch.nsample + (sv->o.start_again ? plan_start_flops(sv->pl) : 0);
-	*bytes *= sv->batch.nsample;
+	*flops = sample.flops * sv->batch.nsample + (sv->o.start_again ? plan_start_flops(sv->pl) : 0);
+	*bytes = sample.bytes * sv->batch.nsample;
 }
 
 static double statevector_plain_flops(const void *state, const struct program *written)
 {
 	const struct statevector *sv = state;
 	struct evaluator_options plain = sv->o;
-	struct engine_cost cost = { 0 };
-	double nominal;
+	struct engine_cost cost;
 
 	plain.optimisations = OPTIMISATION_NONE;
 	if ((written != sv->p || plan_tail_qubits(sv->pl))
@@ -305,10 +291,7 @@ static double statevector_plain_flops(const void *state, const struct program *w
 		return cost.flops;
 	if (written != sv->p)
 		return 0; /* too large to be planned */
-	plan_flops(sv->pl, sv->o.gradient != GRADIENT_NONE, &cost.flops, &nominal);
-	times_trajectories(sv->pl, sv->ntrajectory, sv->o.gradient != GRADIENT_NONE, &cost.flops,
-		&cost.bytes);
-	return cost.flops;
+	return sample_cost(sv->pl, sv->ntrajectory, sv->o.gradient != GRADIENT_NONE).flops;
 }
 
 void statevector_count_program(const struct statevector *sv, const struct program *written,

@@ -392,10 +392,8 @@ static void group_terms(struct backend_state *b, struct cpu_circuit *c)
 static void compile_outputs(struct backend_state *b, struct cpu_circuit *c)
 {
 	const struct plan_circuit *pc = c->plan;
-	uint32_t nterm = 0, readout = 0;
-	for (uint32_t k = 0; k < pc->noutput; k++)
-		nterm += pc->output[k].nterm;
-	c->term = arena_alloc(&b->arena, nterm, sizeof *c->term);
+	uint32_t readout = 0;
+	c->term = arena_alloc(&b->arena, pc->nterm, sizeof *c->term);
 	compile_terms(b, c, true);
 	c->nz = c->nterm;
 	compile_terms(b, c, false);

@@ -227,8 +227,10 @@ static void make_outputs(struct plan *pl, struct plan_circuit *c)
 		bit[w] = c->bit_of_wire[w];
 	c->noutput = c->code->noutput;
 	c->output = arena_alloc(&pl->arena, c->noutput, sizeof *c->output);
-	for (uint32_t i = 0; i < c->noutput; i++)
+	for (uint32_t i = 0; i < c->noutput; i++) {
 		c->output[i] = output_mapped(&pl->arena, &c->code->output[i], bit);
+		c->nterm += c->output[i].nterm;
+	}
 }
 
 static void make_circuit(struct plan_build *b, struct plan_circuit *c)

@@ -105,6 +105,7 @@ struct plan_circuit {
 	uint32_t nsegment;
 	struct plan_segment *segment;
 	uint32_t noutput; struct output *output;           /* the circuit's outputs with wires turned into bits */
+	uint32_t nterm;                                    /* of all of them */
 	uint32_t nreadout, first_readout;                  /* this circuit's part of the program's readouts */
 	/* Visits of the state that read products with x or y: one for PLAN_TOGETHER_MIN to PLAN_TOGETHER_MAX that
 	 * flip the same bits. */
@@ -146,6 +147,12 @@ struct plan {
 	uint32_t ncircuit;
 	struct plan_circuit *circuit;
 };
+
+/* Bytes of an amplitude. */
+static inline unsigned plan_amplitude_bytes(const struct plan *pl)
+{
+	return pl->precision == PRECISION_DOUBLE ? 16 : 8;
+}
 
 /* Units of n samples. */
 static inline uint64_t plan_units(const struct plan *pl, uint64_t n)
@@ -273,19 +280,21 @@ void plan_print(const struct plan *pl, const struct plan_limits *l, uint64_t nsa
 void plan_json(const struct plan *pl, const struct plan_limits *l, uint64_t nsample, struct buf *out);
 /* "samples", "state" or "shared": how states are held. */
 const char *plan_shape_word(const struct plan *pl);
-/* Floating-point operations of one sample: executed by this plan, and nominal: 32 per
- * amplitude and use of a block on two qubits in the model's text (8 * 2^k on k); where there
- * is no block on two qubits or more, every gate as a dense matrix.  Four times that with the
- * gradient. */
-void plan_flops(const struct plan *pl, bool gradient, double *executed, double *nominal);
+/* Floating-point operations that this plan executes for a sample. */
+double plan_flops(const struct plan *pl, bool gradient);
 /* Of the starts that are kept, all circuits together; plan_flops leaves them out. */
 double plan_start_flops(const struct plan *pl);
 /* What a sample takes, in operations: the executed ones, and a few for each amplitude that x, cx or swap move. */
 double plan_effort(const struct plan *pl, bool gradient);
-/* The nominal ones of a program. */
+/* The nominal ones of a program: 32 per amplitude and use of a block on two qubits in the model's text (8 * 2^k on k); where there
+ * is no block on two qubits or more, every gate as a dense matrix.  Four times that with the gradient. */
 double plan_nominal(const struct program *p, bool gradient);
 /* Passes over the state of one sample, and the bytes that they read and write. */
-void plan_traffic(const struct plan *pl, bool gradient, double *bytes, uint32_t *passes);
+struct plan_traffic {
+	double bytes;
+	uint32_t passes;
+};
+struct plan_traffic plan_traffic(const struct plan *pl, bool gradient);
 /* Are states in a device's memory, and counted (plan_circuit.device)? */
 static inline bool plan_on_device(const struct plan *pl)
 {

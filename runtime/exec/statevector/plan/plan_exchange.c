@@ -58,9 +58,9 @@ unsigned plan_exchange_at_once(const uint8_t *row, unsigned n, unsigned nrow_bit
 struct plan_sent plan_exchange(const struct plan *pl, const struct plan_circuit *c, uint32_t n)
 {
 	const struct plan_segment *g = &c->segment[n];
-	unsigned nbit = plan_stored_bits(pl, c->nbit) - pl->nrank_bit,
-		 nlane = (unsigned)__builtin_ctz(plan_lanes(pl)), at = 0;
-	double part = ldexp(pl->precision == PRECISION_DOUBLE ? 16 : 8, (int)nbit);
+	unsigned nbit = plan_stored_bits(pl, c->nbit) - pl->nrank_bit, nlane = plan_lane_bits(pl),
+		 at = 0;
+	double part = ldexp(plan_amplitude_bytes(pl), (int)nbit);
 	struct plan_sent sent = { 0, 0 };
 	uint8_t row[PLAN_RANK_BITS_MAX];
 	uint64_t rows = 0;
@@ -131,7 +131,7 @@ static double pieces_of(const struct pass *p, uint32_t n)
 {
 	const struct plan *pl = p->pl;
 	unsigned nlocal = p->c->segment[n].nswap;
-	double part = ldexp(pl->precision == PRECISION_DOUBLE ? 16 : 8,
+	double part = ldexp(plan_amplitude_bytes(pl),
 		(int)(plan_stored_bits(pl, p->c->nbit) - pl->nrank_bit));
 
 	if (pl->shape != SHAPE_SHARED || p->c->device || part < PLAN_PARTS_LEAST * PLAN_PART_BYTES)
@@ -248,8 +248,7 @@ static double rest_seconds(const struct plan *pl, const struct plan_limits *l, b
 	for (uint32_t k = 0; k < pl->ncircuit; k++) {
 		const struct plan_circuit *c = &pl->circuit[k];
 
-		for (uint32_t o = 0; o < c->noutput; o++)
-			sums += c->output[o].nterm;
+		sums += c->nterm;
 		messages++;
 		for (uint32_t s = 0; gradient && s < c->nstage; s++) {
 			double n = transition_sums(c, &c->stage[s]);

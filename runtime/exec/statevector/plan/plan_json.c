@@ -28,14 +28,11 @@ static void put_limits(const struct plan *pl, const struct plan_limits *l, struc
 
 static void put_traffic(const struct plan *pl, struct buf *out)
 {
-	double forward, both;
-	uint32_t npass, npass_both;
+	struct plan_traffic forward = plan_traffic(pl, false), both = plan_traffic(pl, true);
 
-	plan_traffic(pl, false, &forward, &npass);
-	plan_traffic(pl, true, &both, &npass_both);
 	buf_json(out,
 		", \"bytes_forward\": %g, \"bytes_gradient\": %g, \"passes_forward\": %u, \"passes_gradient\": %u",
-		forward, both, npass, npass_both);
+		forward.bytes, both.bytes, forward.passes, both.passes);
 }
 
 static void put_split(const struct plan *pl, struct buf *out)
@@ -131,16 +128,13 @@ static void put_circuit(const struct plan *pl, const struct plan_limits *l,
 
 void plan_json(const struct plan *pl, const struct plan_limits *l, uint64_t nsample, struct buf *out)
 {
-	double forward, both, nominal_forward, nominal_both;
-
-	plan_flops(pl, false, &forward, &nominal_forward);
-	plan_flops(pl, true, &both, &nominal_both);
 	buf_json(out, "\"kernels\": %s, \"precision\": %s, \"shape\": %s, \"unit_samples\": %u",
 		pl->target->kernels, pl->precision == PRECISION_DOUBLE ? "double" : "single",
 		plan_shape_word(pl), pl->width);
 	buf_json(out,
 		", \"flops_forward\": %g, \"flops_gradient\": %g, \"flops_nominal_forward\": %g, \"flops_nominal_gradient\": %g",
-		forward, both, nominal_forward, nominal_both);
+		plan_flops(pl, false), plan_flops(pl, true), plan_nominal(pl->program, false),
+		plan_nominal(pl->program, true));
 	if (target_can(pl->target, TARGET_STAGES)) {
 		put_traffic(pl, out);
 		put_limits(pl, l, out);

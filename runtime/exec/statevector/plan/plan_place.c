@@ -257,8 +257,7 @@ static uint64_t left(const struct placing *p, const struct plan_stage *s)
 static uint32_t first_large(const struct placing *p, bool reads)
 {
 	uint32_t k = 0;
-	if (ldexp(p->pl->precision == PRECISION_DOUBLE ? 16 : 8, (int)p->nbit)
-		<= p->pl->nontemporal_bytes)
+	if (ldexp(plan_amplitude_bytes(p->pl), (int)p->nbit) <= p->pl->nontemporal_bytes)
 		reads = false;
 	while (k < p->c->nstage) {
 		const struct plan_stage *s = &p->c->stage[k];
@@ -321,7 +320,7 @@ void plan_place(struct plan *pl, struct plan_circuit *c, uint64_t random)
 	struct placing p = { .pl = pl, .c = c, .nbit = c->nbit, .random = random, .at = at };
 	if (c->nstage || pl->nrank_bit) {
 		p.nbit = plan_stored_bits(pl, c->nbit);
-		p.nlane = (unsigned)__builtin_ctz(plan_lanes(pl));
+		p.nlane = plan_lane_bits(pl);
 	}
 	start_places(&p);
 	p.targets = mem_alloc(c->nstage, sizeof *p.targets);
@@ -375,7 +374,7 @@ uint64_t plan_places(const uint8_t *place, uint64_t bits)
 
 uint64_t plan_lanes_inside(const struct plan *pl, const struct plan_stage *s)
 {
-	unsigned nlane = (unsigned)__builtin_ctz(plan_lanes(pl)), nbit = 0;
+	unsigned nlane = plan_lane_bits(pl), nbit = 0;
 	uint64_t lanes = 0, local = plan_local(s);
 	if (!s->place)
 		return bit(nlane) - 1;
@@ -389,7 +388,7 @@ uint64_t plan_lanes_inside(const struct plan *pl, const struct plan_stage *s)
 
 unsigned plan_run(const struct plan *pl, const struct plan_stage *s)
 {
-	unsigned nlane = (unsigned)__builtin_ctz(plan_lanes(pl)), run = nlane;
+	unsigned nlane = plan_lane_bits(pl), run = nlane;
 	uint64_t places = 0;
 	for (unsigned k = 0; k < s->nlocal; k++) {
 		unsigned at = s->place[s->local[k]];

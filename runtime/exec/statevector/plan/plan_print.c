@@ -72,7 +72,7 @@ static void print_step(const struct plan *pl, struct buf *out, uint32_t k, const
 /* Bytes that lie side by side in a block's part of the state. */
 static double run_bytes(const struct plan *pl, const struct plan_stage *s)
 {
-	return ldexp(pl->precision == PRECISION_DOUBLE ? 16 : 8, (int)plan_run(pl, s));
+	return ldexp(plan_amplitude_bytes(pl), (int)plan_run(pl, s));
 }
 
 static void print_direction(struct buf *out, const char *direction, double flops, double bytes,
@@ -209,7 +209,8 @@ static uint32_t count_kept(const struct plan_circuit *c)
 
 static void print_circuit(const struct plan *pl, const struct plan_limits *l, struct buf *out, const struct plan_circuit *c)
 {
-	struct plan_seconds *stage = mem_alloc(c->nstage + 1, sizeof *stage), all;
+	mem_auto struct plan_seconds *stage = mem_alloc(c->nstage + 1, sizeof *stage);
+	struct plan_seconds all;
 
 	plan_seconds(pl, c, l, stage, &all);
 	buf_printf(out,
@@ -241,7 +242,6 @@ static void print_circuit(const struct plan *pl, const struct plan_limits *l, st
 			has_link(pl, l) ? ", by one rank, without exchanges" : "");
 	for (uint32_t k = 0; k < c->nstep; k++)
 		print_step(pl, out, k, &c->step[k]);
-	free(stage);
 }
 
 /* Matrices that are used or summed for the gradient, of those in the table. */
@@ -264,13 +264,10 @@ static uint32_t count_used(const struct plan *pl)
 
 static void print_traffic(const struct plan *pl, struct buf *out)
 {
-	double forward, both;
-	uint32_t npass, npass_both;
+	struct plan_traffic forward = plan_traffic(pl, false), both = plan_traffic(pl, true);
 
-	plan_traffic(pl, false, &forward, &npass);
-	plan_traffic(pl, true, &both, &npass_both);
 	buf_printf(out, "bytes      %.4g forward, %.4g with gradient, a sample, in %u and %u %s\n",
-		forward, both, npass, npass_both,
+		forward.bytes, both.bytes, forward.passes, both.passes,
 		plan_on_device(pl) ? "launches of a unit" : "passes over the state");
 }
 
@@ -292,8 +289,8 @@ struct plan_rank_takes plan_rank_takes(const struct plan *pl, const struct plan_
 	struct plan_sent back = plan_exchanges(pl, true, &n);
 	struct plan_rank_takes t = { .seconds = plan_split_seconds(pl, l, gradient),
 		.sent = plan_exchanges(pl, false, &n),
-		.memory = (double)backend_of(pl->target)
-				  ->bytes(pl, l->nthread, gradient, 1u << pl->nrank_bit) };
+		.memory = (double)pl->target->backend->bytes(pl, l->nthread, gradient,
+			1u << pl->nrank_bit) };
 
 	t.sent.bytes += gradient * back.bytes;
 	t.sent.messages += gradient * back.messages;
@@ -362,17 +359,14 @@ static void print_batch(const struct plan *pl, const struct plan_limits *l, uint
 
 void plan_print(const struct plan *pl, const struct plan_limits *l, uint64_t nsample, struct buf *out)
 {
-	double forward, both, nominal_forward, nominal_both;
-
-	plan_flops(pl, false, &forward, &nominal_forward);
-	plan_flops(pl, true, &both, &nominal_both);
 	buf_printf(out, "kernels    %s, %s precision\n", pl->target->kernels,
 		pl->precision == PRECISION_DOUBLE ? "double" : "single");
 	buf_printf(out, "shape      %s, %u sample%s a unit\n", shape_names[pl->shape], pl->width, pl->width == 1 ? "" : "s");
 	buf_printf(out, "matrices   %u used, of %u in the program and %u made by merging\n", count_used(pl),
 		pl->program->nmatrix, pl->set.n - pl->program->nmatrix);
 	buf_printf(out, "flops      %.4g forward, %.4g with gradient, a sample (nominal %.4g, %.4g)\n",
-		forward, both, nominal_forward, nominal_both);
+		plan_flops(pl, false), plan_flops(pl, true), plan_nominal(pl->program, false),
+		plan_nominal(pl->program, true));
 	if (target_can(pl->target, TARGET_STAGES)) {
 		print_traffic(pl, out);
 		print_limits(pl, l, out);

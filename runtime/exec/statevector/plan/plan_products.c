@@ -72,11 +72,6 @@ uint64_t plan_index(const struct plan_circuit *c, uint64_t index)
 
 /* ---- segments for products on too many qubits ---- */
 
-struct growing {
-	struct plan_segment *segment;
-	uint32_t n, cap;
-};
-
 static uint64_t highest(uint64_t bits) { return bit(63 - (unsigned)__builtin_clzll(bits)); }
 
 /* Of nbit places. */
@@ -97,9 +92,10 @@ static void swap_one(struct plan *pl, struct plan_segment *s, uint8_t rank, uint
 
 /* Behind the last segment, one by which no bit of the product with these places is a rank's, or,
  * where it has none in the rows of a part (`rows`), one by which it has. */
-static void add_segment(struct plan *pl, struct growing *g, uint64_t flip, uint64_t rows, unsigned nbit)
+static void add_segment(struct plan *pl, struct plan_circuit *c, uint64_t flip, uint64_t rows,
+	unsigned nbit)
 {
-	const struct plan_segment *before = &g->segment[g->n - 1];
+	const struct plan_segment *before = &c->segment[c->nsegment - 1];
 	struct plan_segment s = { .end = before->end, .rank = before->rank, .place = before->place };
 	uint64_t rank = flip & rank_places(before);
 
@@ -110,26 +106,17 @@ static void add_segment(struct plan *pl, struct growing *g, uint64_t flip, uint6
 		swap_one(pl, &s, (uint8_t)__builtin_ctzll(rank),
 			(uint8_t)__builtin_ctzll(highest(rows)), nbit);
 	}
-	mem_reserve(g->segment, g->n, g->cap);
-	g->segment[g->n++] = s;
+	*arena_push(&pl->arena, c->segment, c->nsegment) = s;
 }
 
 /* Until a rank alone can read it. */
-static void add_product(struct plan *pl, struct plan_circuit *c, struct growing *g,
-	const struct pauli_term *t)
+static void add_product(struct plan *pl, struct plan_circuit *c, const struct pauli_term *t)
 {
 	unsigned nbit = plan_stored_bits(pl, c->nbit), nlocal = nbit - pl->nrank_bit;
 	uint64_t rows = bit(nlocal) - plan_lanes(pl);
 
-	for (;;) {
-		struct plan_product p = plan_product(c, t);
-
-		if (!(p.flip >> nlocal))
-			return;
-		add_segment(pl, g, p.flip, rows, nbit);
-		c->segment = g->segment;
-		c->nsegment = g->n;
-	}
+	for (uint64_t flip; (flip = plan_product(c, t).flip) >> nlocal;)
+		add_segment(pl, c, flip, rows, nbit);
 }
 
 /* What is common to products that are read together: bits that they flip, and whether an odd number of factors are y. */
@@ -156,40 +143,26 @@ static uint32_t visits_of(uint32_t nterm)
 
 static void count_flips(struct plan_circuit *c)
 {
-	uint64_t *flips = NULL;
-	size_t n = 0, cap = 0;
+	mem_auto uint64_t *flips = mem_alloc(c->nterm + (size_t)1, sizeof *flips);
+	size_t n = 0;
 
 	for (uint32_t o = 0; o < c->noutput; o++)
 		for (uint32_t t = 0; t < c->output[o].nterm; t++) {
-			mem_reserve(flips, n, cap);
 			flips[n] = flips_of(&c->output[o].term[t]);
 			n += flips[n] != 0;
 		}
-	if (n)
-		qsort(flips, n, sizeof *flips, compare);
+	qsort(flips, n, sizeof *flips, compare);
 	for (size_t k = 0, end; k < n; k = end) {
 		for (end = k + 1; end < n && flips[end] == flips[k]; end++)
 			;
 		c->nflip += visits_of((uint32_t)(end - k));
 	}
-	free(flips);
 }
 
 void plan_products(struct plan *pl, struct plan_circuit *c)
 {
-	struct growing g = { 0 };
-
 	count_flips(c);
-	if (!pl->nrank_bit)
-		return;
-	for (; g.n < c->nsegment; g.n++) {
-		mem_reserve(g.segment, g.n, g.cap);
-		g.segment[g.n] = c->segment[g.n];
-	}
-	c->segment = g.segment;
-	for (uint32_t o = 0; o < c->noutput; o++)
+	for (uint32_t o = 0; o < c->noutput && pl->nrank_bit; o++)
 		for (uint32_t t = 0; t < c->output[o].nterm; t++)
-			add_product(pl, c, &g, &c->output[o].term[t]);
-	c->segment = arena_copy(&pl->arena, g.segment, g.n, sizeof *g.segment);
-	free(g.segment);
+			add_product(pl, c, &c->output[o].term[t]);
 }

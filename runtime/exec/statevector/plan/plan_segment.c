@@ -28,7 +28,7 @@ struct segments {
 	uint32_t n;     /* steps, then products with x or y */
 	uint64_t *targets, *controls; /* (n) */
 	uint64_t visits;
-	struct arena arena; /* of points */
+	struct arena arena;
 };
 
 /* Where the search is after some segments. */
@@ -322,22 +322,17 @@ static uint64_t spare_rank(const struct plan *pl, const struct plan_circuit *c, 
 	return n ? ((UINT64_C(1) << n) - 1) << (nbit - n) : 0;
 }
 
-struct growing {
-	struct plan_segment *segment;
-	uint32_t n, cap;
-};
-
-static struct plan_segment *add(struct growing *g, uint32_t end, uint64_t rank)
+static void add_segment(struct plan *pl, struct plan_circuit *c, uint32_t end, uint64_t rank)
 {
-	mem_reserve(g->segment, g->n, g->cap);
-	g->segment[g->n] = (struct plan_segment){ .end = end, .rank = rank };
-	return &g->segment[g->n++];
+	*arena_push(&pl->arena, c->segment, c->nsegment) =
+		(struct plan_segment){ .end = end, .rank = rank };
 }
 
 /* Steps by segments; vectors are prepared first. */
 struct cutting {
 	struct segments *s;
-	struct growing *g;
+	struct plan *pl;
+	struct plan_circuit *c;
 	struct plan_step *order;
 	uint32_t norder;
 	uint64_t spare;
@@ -352,7 +347,7 @@ static void cut_segment(struct cutting *t, struct point *p, uint64_t local)
 	for (uint32_t k = 0; k < s->c->nstep; k++)
 		if (p->done[k] && !before[k])
 			t->order[t->norder++] = s->c->step[k];
-	add(t->g, t->norder, (s->all & ~local) | t->spare);
+	add_segment(t->pl, t->c, t->norder, (s->all & ~local) | t->spare);
 }
 
 /* The segments that led to a point. */
@@ -401,12 +396,10 @@ static void leave_out(struct segments *s)
 static void add_steps(struct segments *s)
 {
 	const struct plan_circuit *c = s->c;
-	uint32_t n = c->nstep;
+	size_t n = (size_t)c->nstep + c->nterm;
 
-	for (uint32_t o = 0; o < c->noutput; o++)
-		n += c->output[o].nterm;
-	s->targets = mem_alloc(n + (size_t)1, sizeof *s->targets);
-	s->controls = mem_alloc(n + (size_t)1, sizeof *s->controls);
+	s->targets = arena_alloc(&s->arena, n, sizeof *s->targets);
+	s->controls = arena_alloc(&s->arena, n, sizeof *s->controls);
 	for (; s->n < c->nstep; s->n++) {
 		s->targets[s->n] = plan_targets(s->pl, &c->step[s->n]);
 		s->controls[s->n] = plan_controls(s->pl, &c->step[s->n]);
@@ -422,34 +415,25 @@ static void add_steps(struct segments *s)
 
 void plan_segments(struct plan *pl, struct plan_circuit *c)
 {
-	struct growing g = { 0 };
-	unsigned nreal = pl->nrank_bit, nlane = (unsigned)__builtin_ctz(plan_lanes(pl));
+	unsigned nreal = pl->nrank_bit, nlane = plan_lane_bits(pl);
 	struct segments s = { .pl = pl, .c = c, .all = (UINT64_C(1) << c->nbit) - 1 };
-	struct plan_step *order = c->step;
 
 	if (nreal && c->nbit < PLAN_SPLIT_LOCAL_MIN + nreal)
 		nreal = c->nbit > PLAN_SPLIT_LOCAL_MIN ? c->nbit - PLAN_SPLIT_LOCAL_MIN : 0;
-	if (nreal) {
-		unsigned free_local =
-			plan_stored_bits(pl, c->nbit) - pl->nrank_bit - (c->nbit - nreal);
-
-		order = arena_alloc(&pl->arena, c->nstep, sizeof *order);
-		arena_init(&s.arena);
-		s.nlocal = c->nbit - nreal;
-		s.nlane = nlane > free_local ? nlane - free_local : 0;
-		add_steps(&s);
-		leave_out(&s);
-		s.always = bits_of_products(&s);
-		leave_out(&s);
-		cut(&(struct cutting){ &s, &g, order, 0, spare_rank(pl, c, nreal) });
-		free(s.targets);
-		free(s.controls);
-		arena_release(&s.arena);
-	} else {
-		add(&g, c->nstep, pl->nrank_bit ? spare_rank(pl, c, 0) : 0);
+	if (!nreal) {
+		add_segment(pl, c, c->nstep, spare_rank(pl, c, 0));
+		return;
 	}
+	unsigned free_local = plan_stored_bits(pl, c->nbit) - pl->nrank_bit - (c->nbit - nreal);
+	struct plan_step *order = arena_alloc(&pl->arena, c->nstep, sizeof *order);
+
+	s.nlocal = c->nbit - nreal;
+	s.nlane = nlane > free_local ? nlane - free_local : 0;
+	add_steps(&s);
+	leave_out(&s);
+	s.always = bits_of_products(&s);
+	leave_out(&s);
+	cut(&(struct cutting){ &s, pl, c, order, 0, spare_rank(pl, c, nreal) });
+	arena_release(&s.arena);
 	c->step = order;
-	c->nsegment = g.n;
-	c->segment = arena_copy(&pl->arena, g.segment, g.n, sizeof *g.segment);
-	free(g.segment);
 }

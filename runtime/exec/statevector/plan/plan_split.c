@@ -8,7 +8,6 @@
 #include "runtime/exec/statevector/plan/plan_build.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/rng.h"
@@ -26,10 +25,9 @@ struct split {
 	struct plan_build *b;
 	struct plan_circuit *c;
 	struct parts *parts;         /* (nmatrix of the program) */
-	uint32_t nmatrix;
 	uint32_t *before, *after;    /* [step * MATRIX_TARGETS_MAX + target]: step on the same bit, or INDEX_NONE */
 	struct plan_step *out;
-	uint32_t nout, cap;
+	uint32_t nout;
 };
 
 /* ---- a definition's parts ---- */
@@ -195,8 +193,7 @@ static bool worth_it(struct split *s, uint32_t k, const struct parts *p)
 
 static void emit(struct split *s, const struct plan_step *st)
 {
-	mem_reserve(s->out, s->nout, s->cap);
-	s->out[s->nout++] = *st;
+	*arena_push(&s->b->pl->arena, s->out, s->nout) = *st;
 }
 
 static void emit_run(struct split *s, const struct plan_step *st, const uint32_t *run)
@@ -269,24 +266,20 @@ static void write_steps(struct split *s)
 		emit_core(s, st, p);
 		emit_run(s, st, st->adjoint ? p->lead : p->trail);
 	}
-	s->c->step = arena_copy(&s->b->pl->arena, s->out, s->nout, sizeof *s->out);
+	s->c->step = s->out;
 	s->c->nstep = s->nout;
 }
 
 void plan_split(struct plan_build *b, struct plan_circuit *c)
 {
 	size_t n = (size_t)c->nstep * MATRIX_TARGETS_MAX;
-	struct split s = { .b = b, .c = c, .nmatrix = b->pl->program->nmatrix };
+	mem_auto struct parts *parts = mem_alloc(b->pl->program->nmatrix, sizeof *parts);
+	mem_auto uint32_t *before = mem_alloc(n, sizeof *before),
+			  *after = mem_alloc(n, sizeof *after);
+	struct split s = { .b = b, .c = c, .parts = parts, .before = before, .after = after };
 
-	s.parts = mem_alloc(s.nmatrix, sizeof *s.parts);
-	s.before = mem_alloc(n, sizeof *s.before);
-	s.after = mem_alloc(n, sizeof *s.after);
 	memset(s.before, 0xff, n * sizeof *s.before);
 	memset(s.after, 0xff, n * sizeof *s.after);
 	find_neighbours(&s);
 	write_steps(&s);
-	free(s.parts);
-	free(s.before);
-	free(s.after);
-	free(s.out);
 }

@@ -11,17 +11,9 @@ enum {
 	STAGE_SPARE_ROWS = 3 /* row bits a stored state has at least: one 3-qubit matrix */
 };
 
-static unsigned log2_of(unsigned x)
-{
-	unsigned k = 0;
-	while ((1u << k) < x)
-		k++;
-	return k;
-}
-
 unsigned plan_stored_bits(const struct plan *pl, unsigned nbit)
 {
-	unsigned least = log2_of(plan_lanes(pl)) + STAGE_SPARE_ROWS + pl->nrank_bit;
+	unsigned least = plan_lane_bits(pl) + STAGE_SPARE_ROWS + pl->nrank_bit;
 	return target_can(pl->target, TARGET_STAGES) && nbit < least ? least : nbit;
 }
 
@@ -29,10 +21,9 @@ unsigned plan_stored_bits(const struct plan *pl, unsigned nbit)
 static unsigned local_limit(const struct plan *pl, const struct plan_circuit *c, uint64_t random,
 	uint32_t stage)
 {
-	unsigned lanes = plan_lanes(pl);
-	unsigned row_bytes = 2 * lanes * (pl->precision == PRECISION_DOUBLE ? 8 : 4);
-	unsigned local = log2_of(pl->target->block_bytes / row_bytes);
-	unsigned rows = plan_stored_bits(pl, c->nbit) - log2_of(lanes) - pl->nrank_bit;
+	unsigned row_bytes = plan_lanes(pl) * plan_amplitude_bytes(pl);
+	unsigned local = (unsigned)__builtin_ctz(pl->target->block_bytes / row_bytes);
+	unsigned rows = plan_stored_bits(pl, c->nbit) - plan_lane_bits(pl) - pl->nrank_bit;
 	if (local > rows)
 		local = rows;
 	if (random && local > STAGE_SPARE_ROWS)
@@ -318,7 +309,7 @@ static unsigned stage_limit(const struct schedule *s, const struct plan_cut *cut
 static void cut_stages(struct plan *pl, struct schedule *s, const struct plan_cut *cut)
 {
 	uint32_t segment = 0;
-	unsigned lanes_log2 = log2_of(plan_lanes(pl)), nbit = plan_stored_bits(pl, s->c->nbit);
+	unsigned nbit = plan_stored_bits(pl, s->c->nbit);
 	prepare_first(s);
 	for (uint32_t begin = 0; s->n < s->c->nstep; ) {
 		uint32_t first = s->n;
@@ -334,7 +325,8 @@ static void cut_stages(struct plan *pl, struct schedule *s, const struct plan_cu
 		fill_stage(s, begin, end, local, false);
 		if (all_moved(s, begin, end))
 			fill_stage(s, begin, end, local, true);
-		local = fill_local(local, s->limit, nbit, lanes_log2, s->c->segment[segment].rank);
+		local = fill_local(local, s->limit, nbit, plan_lane_bits(pl),
+			s->c->segment[segment].rank);
 		put_stage(pl, &s->stage[s->nstage++], first, s->n, local, segment);
 	}
 }

@@ -9,6 +9,10 @@ enum { PLAN_NONTEMPORAL_BYTES = 32 << 20 };
 
 /* Numbers in a vector of the plan's target: samples in the lanes of SHAPE_BATCHED. */
 static inline unsigned plan_lanes(const struct plan *pl) { return target_lanes(pl->target, pl->precision); }
+static inline unsigned plan_lane_bits(const struct plan *pl)
+{
+	return (unsigned)__builtin_ctz(plan_lanes(pl));
+}
 
 /* Index bits of the state as stored: nbit, or more where a state, or a rank's part of it, would not fill the
  * vectors of a block (the extra bits are always 0). */

@@ -46,7 +46,7 @@ static struct clock clock_of(const struct plan *pl, const struct plan_limits *l,
 	return (struct clock){ .pl = pl,
 		.l = l,
 		.speeds = ideal ? &IDEAL : &USUAL,
-		.amplitude = pl->precision == PRECISION_DOUBLE ? 16 : 8,
+		.amplitude = plan_amplitude_bytes(pl),
 		.nrank_bit = l->exchange_gb_s > 0 ? pl->nrank_bit : 0,
 		.l1_bytes = !ideal ? 0
 			: l1       ? (double)l1
@@ -148,15 +148,6 @@ static bool at_the_end(const struct plan *pl, const struct plan_circuit *c, cons
 	return true;
 }
 
-static double terms(const struct plan_circuit *c)
-{
-	double n = 0;
-
-	for (uint32_t k = 0; k < c->noutput; k++)
-		n += c->output[k].nterm;
-	return n;
-}
-
 /* Seconds of one pass over a stage's blocks: inside them, of streams that go on meanwhile, and of those that do not. */
 struct pass {
 	double inside, meanwhile, after;
@@ -190,7 +181,7 @@ static struct pass stage_forward(const struct clock *t, const struct plan_circui
 	}
 	p.inside += waiting * visit(t, n, 3) + 2 * visit(t, nontemporal ? read : n, 0);
 	if (s == &c->stage[c->nstage - 1] && plan_sums_near(c))
-		p.inside += arithmetic(t, n, NEAR_FLOPS + NEAR_TERM_FLOPS * terms(c));
+		p.inside += arithmetic(t, n, NEAR_FLOPS + NEAR_TERM_FLOPS * c->nterm);
 	if (t->pl->shape == SHAPE_SHARED) /* threads without a block wait */
 		p.inside *= fmax(1,
 			t->l->nthread / ldexp(1, (int)bits_count(all) - (int)bits_count(local)));
@@ -294,8 +285,8 @@ static struct plan_seconds whole_seconds(struct clock *t, const struct plan_circ
 static struct plan_seconds outputs(const struct clock *t, const struct plan_circuit *c, double n)
 {
 	double whole = stream(t, c->nbit, t->amplitude * n);
-	double sums = arithmetic(t, n, READ_FLOPS * (1 + c->nflip) + READ_TERM_FLOPS * terms(c));
-	double lambda = arithmetic(t, n, LAMBDA_FLOPS * c->nflip + LAMBDA_TERM_FLOPS * terms(c));
+	double sums = arithmetic(t, n, READ_FLOPS * (1 + c->nflip) + READ_TERM_FLOPS * c->nterm);
+	double lambda = arithmetic(t, n, LAMBDA_FLOPS * c->nflip + LAMBDA_TERM_FLOPS * c->nterm);
 
 	return (struct plan_seconds){ plan_sums_near(c) ? plan_has_probs(c) ? whole : 0
 							: fmax(whole, sums),
@@ -353,7 +344,7 @@ void plan_pass(const struct plan *pl, const struct plan_circuit *c, uint32_t k, 
 		stage_pass(pl, c, &c->stage[k], back, flops, &amplitudes);
 	else if (!plan_lambda_near(c) && !(back && c->first_transition == c->nstep))
 		amplitudes = ldexp(back ? 2 : 1, (int)c->nbit);
-	*bytes = amplitudes * (pl->precision == PRECISION_DOUBLE ? 16 : 8);
+	*bytes = amplitudes * plan_amplitude_bytes(pl);
 }
 
 static void circuit_seconds(struct clock *t, const struct plan_circuit *c,

@@ -235,13 +235,12 @@ double plan_nominal(const struct program *p, bool gradient)
 	return (gradient ? 4 : 1) * (blocks > 0 ? blocks : all);
 }
 
-void plan_flops(const struct plan *pl, bool gradient, double *executed, double *nominal)
+double plan_flops(const struct plan *pl, bool gradient)
 {
 	struct plan_device_work device = plan_device_work(pl, pl->width, gradient);
 
-	*executed = plan_on_device(pl) ? (device.flops[0] + device.flops[1]) / pl->width
-				       : cost_of(pl, false, gradient).flops;
-	*nominal = plan_nominal(pl->program, gradient);
+	return plan_on_device(pl) ? (device.flops[0] + device.flops[1]) / pl->width
+				  : cost_of(pl, false, gradient).flops;
 }
 
 /* ---- outputs that are made block by block ---- */
@@ -306,10 +305,7 @@ double plan_moved_back(const struct plan *pl, const struct plan_circuit *c,
 	struct duties d = duties_of(c, s);
 	double put = d.undo ? v.kept : made && v.kept > 0 ? v.back : 0;     /* of each state that is put back */
 
-	*nontemporal =
-		made && (pl->precision == PRECISION_DOUBLE ? 16 : 8) * put > pl->nontemporal_bytes
-		? put
-		: 0;
+	*nontemporal = made && plan_amplitude_bytes(pl) * put > pl->nontemporal_bytes ? put : 0;
 	if (last && plan_fuses_last(pl, c))
 		return 2 * put - v.there;
 	if (!d.undo && !d.transition && !put)
@@ -325,38 +321,41 @@ double plan_moved_back(const struct plan *pl, const struct plan_circuit *c,
 /* ---- traffic ---- */
 
 /* Bytes of the passes over a state in stages, in one direction.  A fused last stage is no backward pass of its own. */
-static double passes_bytes(const struct plan *pl, const struct plan_circuit *c, bool back, uint32_t *passes)
+static void add_passes(const struct plan *pl, const struct plan_circuit *c, bool back,
+	struct plan_traffic *sum)
 {
-	double sum = 0, flops, bytes;
+	double flops, bytes;
 
 	for (uint32_t k = c->nstart_stage; k <= c->nstage; k++) {
 		plan_pass(pl, c, k, back, &flops, &bytes);
-		sum += bytes;
-		*passes += bytes > 0 && !(back && k + 1 == c->nstage && plan_fuses_last(pl, c));
+		sum->bytes += bytes;
+		sum->passes += bytes > 0 && !(back && k + 1 == c->nstage && plan_fuses_last(pl, c));
 	}
-	return sum;
 }
 
 /* Samples in lanes are one pass in each direction: psi forward, psi and lambda back, which is made of psi before. A device's passes are
  * launches. */
-void plan_traffic(const struct plan *pl, bool gradient, double *bytes, uint32_t *passes)
+struct plan_traffic plan_traffic(const struct plan *pl, bool gradient)
 {
-	double amplitude = pl->precision == PRECISION_DOUBLE ? 16 : 8;
-
 	struct plan_device_work device = plan_device_work(pl, pl->width, gradient);
+	struct plan_traffic sum = { (device.read + device.written) / pl->width, device.launch };
 
-	*bytes = (device.read + device.written) / pl->width;
-	*passes = device.launch;
 	for (uint32_t c = 0; c < pl->ncircuit; c++) {
 		const struct plan_circuit *pc = &pl->circuit[c];
 
 		if (pc->device)
 			continue;
 		if (pc->nstage) {
-			*bytes += passes_bytes(pl, pc, false, passes) + (gradient ? passes_bytes(pl, pc, true, passes) : 0);
+			add_passes(pl, pc, false, &sum);
+			if (gradient)
+				add_passes(pl, pc, true, &sum);
 		} else if (pl->shape == SHAPE_BATCHED) {
-			*passes += 1 + gradient;
-			*bytes += ldexp(amplitude, (int)pc->nbit) * (!gradient ? 2 : plan_lambda_near(pc) ? 6 : 8);
+			sum.passes += 1 + gradient;
+			sum.bytes += ldexp(plan_amplitude_bytes(pl), (int)pc->nbit)
+				* (!gradient                           ? 2
+						: plan_lambda_near(pc) ? 6
+								       : 8);
 		}
 	}
+	return sum;
 }

@@ -71,34 +71,34 @@ static int choose_method(struct evaluator *ev, struct err *e)
 	return 0;
 }
 
-static bool take_worker(struct evaluator *ev, struct evaluator_worker *w)
+static void take_worker(struct evaluator *ev, struct evaluator_worker *w)
 {
-	size_t nvector = ev->layout.nvector + 1, nhead = head_weights(ev) + (size_t)1;
+	size_t nvector = ev->layout.nvector + 1;
+	struct mem_list *l = &ev->memory;
 
-	w->dreadout = mem_try((size_t)ev->layout.width * ev->p->nreadout + 1, sizeof *w->dreadout);
-	w->gradient = mem_try((size_t)ev->p->nweight + 1, sizeof *w->gradient);
-	w->unit = mem_try(nvector, sizeof *w->unit);
-	bool two_phase = ev->nengine > 1 || ev->layout.two_phase;
-
-	w->sum = two_phase ? mem_try(nvector, sizeof *w->sum) : NULL;
-	w->head = two_phase ? mem_try(nhead, sizeof *w->head) : NULL;
-	return w->dreadout && w->gradient && w->unit && (!two_phase || (w->sum && w->head));
+	w->dreadout =
+		mem_list_try(l, (size_t)ev->layout.width * ev->p->nreadout + 1, sizeof *w->dreadout);
+	w->gradient = mem_list_try(l, (size_t)ev->p->nweight + 1, sizeof *w->gradient);
+	w->unit = mem_list_try(l, nvector, sizeof *w->unit);
+	if (ev->nengine > 1 || ev->layout.two_phase) {
+		w->sum = mem_list_try(l, nvector, sizeof *w->sum);
+		w->head = mem_list_try(l, head_weights(ev) + (size_t)1, sizeof *w->head);
+	}
 }
 
 static int take_memory(struct evaluator *ev, struct err *e)
 {
 	const struct program *p = ev->p;
-	bool taken = true;
 
-	ev->worker = mem_alloc(ev->nworker, sizeof *ev->worker);
+	ev->worker = arena_alloc(&ev->arena, ev->nworker, sizeof *ev->worker);
 	ev->weight = arena_alloc(&ev->arena, p->nweight, sizeof *ev->weight);
 	ev->readout_most = arena_alloc(&ev->arena, p->nreadout, sizeof *ev->readout_most);
 	ev->readout_limit = arena_alloc(&ev->arena, p->nreadout, sizeof *ev->readout_limit);
 	ev->head = arena_alloc(&ev->arena, head_weights(ev), sizeof *ev->head);
-	ev->sum = mem_try(ev->layout.nvector + 1, sizeof *ev->sum);
-	for (unsigned k = 0; k < ev->nworker && taken; k++)
-		taken = take_worker(ev, &ev->worker[k]);
-	if (!taken || !ev->sum)
+	ev->sum = mem_list_try(&ev->memory, ev->layout.nvector + 1, sizeof *ev->sum);
+	for (unsigned k = 0; k < ev->nworker; k++)
+		take_worker(ev, &ev->worker[k]);
+	if (ev->memory.failed)
 		return err_set(e, -ERR_CONFIG, "no memory for the sums of %u threads", ev->nworker);
 	bound_readouts(ev);
 	return 0;
@@ -155,15 +155,7 @@ void evaluator_free(struct evaluator *ev)
 	for (unsigned k = 0; k < ev->nengine; k++)
 		if (ev->engine[k].state)
 			ev->engine[k].engine->close(ev->engine[k].state);
-	for (unsigned k = 0; k < ev->nworker && ev->worker; k++) {
-		free(ev->worker[k].dreadout);
-		free(ev->worker[k].gradient);
-		free(ev->worker[k].unit);
-		free(ev->worker[k].sum);
-		free(ev->worker[k].head);
-	}
-	free(ev->worker);
-	free(ev->sum);
+	mem_list_free(&ev->memory);
 	arena_release(&ev->arena);
 	free(ev);
 }
@@ -284,14 +276,4 @@ int evaluator_trajectory(struct evaluator *ev, uint32_t c, const double *input_r
 void evaluator_work(const struct evaluator *ev, double *flops, double *bytes)
 {
 	ev->on->engine->work(ev->on->state, flops, bytes);
-}
-
-void evaluator_shares(const struct evaluator *ev, uint64_t *count, unsigned nthread)
-{
-	const struct evaluator_engine *x = ev->on;
-
-	if (x->engine->shares && x->engine->shares(x->state, count, nthread))
-		return;
-	for (unsigned k = 0; k < nthread; k++)
-		count[k] = k < ev->nworker ? ev->worker[k].nunit : 0;
 }

@@ -33,6 +33,7 @@ struct evaluator {
 	const struct program *whole; /* the caller's */
 	struct evaluator_options o;
 	struct arena arena;
+	struct mem_list memory;                      /* of sums and of what workers have */
 	struct evaluator_engine engine[ENGINES_MAX]; /* (nengine), in the order in which batches are offered */
 	unsigned nengine;
 	double *weight;       /* (nweight) */

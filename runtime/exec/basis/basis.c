@@ -144,16 +144,8 @@ static void list_forms(struct basis *k)
 
 static void forget(struct basis *k)
 {
-	free(k->pivot);
-	free(k->row);
-	free(k->c);
-	free(k->kept);
-	free(k->m);
-	free(k->a);
-	free(k->dreadout);
-	k->pivot = k->row = NULL;
-	k->c = k->m = k->a = NULL;
-	k->kept = k->dreadout = NULL;
+	mem_list_free(&k->memory);
+	k->kept = NULL;
 	k->kept_on = k->proved = false;
 	k->nkept = 0;
 }
@@ -218,7 +210,7 @@ static void remember(struct basis *k, bool gradient)
 	size_t n = k->pl->program->ninput;
 
 	if (!k->keeps || (size_t)k->whole.nsample > KEPT_MAX / n
-		|| !(k->kept = mem_try(k->whole.nsample, n * sizeof(double))))
+		|| !(k->kept = mem_list_try(&k->memory, k->whole.nsample, n * sizeof(double))))
 		return;
 	k->nkept = k->whole.nsample;
 	k->kept_gradient = gradient;
@@ -233,11 +225,11 @@ static bool take_tables(struct basis *k, bool gradient)
 {
 	size_t square = (size_t)k->r * k->r * k->nform;
 
-	k->m = mem_try(square, sizeof *k->m);
-	k->a = mem_try(gradient ? square : 1, sizeof *k->a);
-	k->dreadout =
-		mem_try(gradient ? k->nsample : 1, (k->nform + (size_t)1) * sizeof *k->dreadout);
-	return k->m && k->a && k->dreadout;
+	k->m = mem_list_try(&k->memory, square, sizeof *k->m);
+	k->a = mem_list_try(&k->memory, gradient ? square : 1, sizeof *k->a);
+	k->dreadout = mem_list_try(&k->memory, gradient ? k->nsample : 1,
+		(k->nform + (size_t)1) * sizeof *k->dreadout);
+	return !k->memory.failed;
 }
 
 /* Is what is learnt of a batch of n samples there when it comes again? */
@@ -257,10 +249,10 @@ static void find_anew(struct basis *k, bool gradient)
 	if (!max)
 		return;
 	k->nsample = n;
-	k->pivot = mem_try(max, sizeof *k->pivot);
-	k->row = mem_try(max, sizeof *k->row);
-	k->c = mem_try(n, (size_t)max * sizeof *k->c);
-	if (k->pivot && k->row && k->c && rank_find(k, max, &k->r, k->pivot, k->c))
+	k->pivot = mem_list_try(&k->memory, max, sizeof *k->pivot);
+	k->row = mem_list_try(&k->memory, max, sizeof *k->row);
+	k->c = mem_list_try(&k->memory, n, (size_t)max * sizeof *k->c);
+	if (!k->memory.failed && rank_find(k, max, &k->r, k->pivot, k->c))
 		k->kept_on = take_tables(k, gradient);
 	remember(k, gradient);
 }
@@ -308,7 +300,6 @@ static bool basis_prepare(void *state, const struct batch *b, bool gradient, str
 static void basis_work(const void *state, double *flops, double *bytes)
 {
 	const struct basis *k = state;
-	uint32_t passes;
 
 	*bytes = plan_traffic(k->pl, k->sv->gradient).bytes * k->r;
 	*flops = rank_flops(k->pl, k->nsample, k->r, k->sv->gradient);

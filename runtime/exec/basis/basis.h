@@ -36,7 +36,8 @@ struct basis {
 	cplx *c;                     /* (nsample, r) */
 	struct forms *forms;         /* (ncircuit) */
 	uint32_t *first_form, nform; /* of each circuit among all; of all */
-	/* Of the batch that was looked at last: */
+	/* Of the batch that was looked at last; in `memory`, as the tables above and below: */
+	struct mem_list memory;
 	double *kept; /* (nsample, ninput), NULL: not remembered */
 	uint32_t nkept;
 	bool kept_gradient, kept_on;

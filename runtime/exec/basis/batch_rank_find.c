@@ -2,8 +2,6 @@
  * How many dimensions a batch has, by few projections of few samples first. */
 #include "runtime/exec/basis/basis.h"
 
-#include <stdlib.h>
-
 #include "runtime/exec/basis/batch_rank_projection.h"
 #include "runtime/exec/basis/row_basis.h"
 
@@ -40,18 +38,15 @@ static enum found look_at(struct basis *k, uint32_t ncol, uint32_t max, uint32_t
 	uint32_t *pivot, cplx *c)
 {
 	uint32_t n = k->sv->batch.nsample, width = k->pl->width, total = ncol * k->pl->ncircuit;
-	struct look l = { .k = k, .sketch = sketch_new(k->pl, ncol), .stride = 2 * total };
-	bool ok = false;
+	mem_list_auto memory = { 0 };
+	struct look l = { .k = k, .sketch = sketch_new(&memory, k->pl, ncol), .stride = 2 * total };
 
-	l.y = mem_try(n, (size_t)l.stride * sizeof *l.y);
-	l.room = mem_try(k->sv->nworker, (size_t)l.stride * sizeof *l.room);
-	if (l.sketch && l.y && l.room)
-		ok = !basis_items(k, n / width + (n % width != 0), project_unit, &l, NULL)
-			&& rank_basis(n, total, l.y, max, r, pivot, c);
-	sketch_free(l.sketch);
-	free(l.y);
-	free(l.room);
-	return !ok ? FOUND_FAULT : *r > max ? FOUND_MORE : FOUND_BASIS;
+	l.y = mem_list_try(&memory, n, (size_t)l.stride * sizeof *l.y);
+	l.room = mem_list_try(&memory, k->sv->nworker, (size_t)l.stride * sizeof *l.room);
+	if (memory.failed || basis_items(k, n / width + (n % width != 0), project_unit, &l, NULL)
+		|| !rank_basis(n, total, l.y, max, r, pivot, c))
+		return FOUND_FAULT;
+	return *r > max ? FOUND_MORE : FOUND_BASIS;
 }
 
 /* Dimensions that the first samples have, more and more of them until some depend on others:

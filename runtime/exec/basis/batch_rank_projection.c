@@ -2,7 +2,6 @@
  * Random functionals of the encoding's factors, and their products. */
 #include "runtime/exec/basis/batch_rank_projection.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/rng.h"
@@ -104,34 +103,21 @@ static void fill_factor(struct sketch *k, const struct factor *f)
 	}
 }
 
-struct sketch *sketch_new(const struct plan *pl, uint32_t ncol)
+struct sketch *sketch_new(struct mem_list *l, const struct plan *pl, uint32_t ncol)
 {
-	struct sketch *k = mem_try(1, sizeof *k);
+	uint32_t nfactor;
+	uint64_t entries = list_factors(pl, NULL, &nfactor);
+	struct factor *factor = mem_list_try(l, (size_t)nfactor + 1, sizeof *factor);
+	double *w = mem_list_try(l, entries * 2 + 1, (size_t)ncol * sizeof *w);
+	struct sketch *k = mem_list_try(l, 1, sizeof *k);
 
-	if (!k)
+	if (l->failed)
 		return NULL;
-	k->pl = pl;
-	k->ncol = ncol;
-	uint64_t entries = list_factors(pl, NULL, &k->nfactor);
-	k->factor = mem_try((size_t)k->nfactor + 1, sizeof *k->factor);
-	k->w = mem_try(entries * 2 + 1, (size_t)ncol * sizeof *k->w);
-	if (!k->factor || !k->w) {
-		sketch_free(k);
-		return NULL;
-	}
+	*k = (struct sketch){ pl, ncol, nfactor, factor, w };
 	list_factors(pl, k->factor, &k->nfactor);
 	for (uint32_t i = 0; i < k->nfactor; i++)
 		fill_factor(k, &k->factor[i]);
 	return k;
-}
-
-void sketch_free(struct sketch *k)
-{
-	if (!k)
-		return;
-	free(k->factor);
-	free(k->w);
-	free(k);
 }
 
 /* re, im += w[entry] z over all projections. */

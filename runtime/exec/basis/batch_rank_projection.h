@@ -12,9 +12,8 @@ struct sketch;
 
 /* Numbers that the functionals of one projection have. */
 uint64_t sketch_entries(const struct plan *pl);
-/* ncol projections of each circuit; NULL: no memory. */
-struct sketch *sketch_new(const struct plan *pl, uint32_t ncol);
-void sketch_free(struct sketch *k);
+/* ncol projections of each circuit, in memory of *l; NULL: there is none. */
+struct sketch *sketch_new(struct mem_list *l, const struct plan *pl, uint32_t ncol);
 /* y[2 * ncircuit * ncol]: real parts, then imaginary ones, of sample s of the filled scratch;
  * room[2 * ncol] is overwritten. */
 void sketch_row(const struct sketch *k, const struct scratch *w, uint32_t s, double *y, double *room);

@@ -3,7 +3,6 @@
 #include "runtime/exec/basis/row_basis.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/arena.h"
@@ -158,23 +157,23 @@ static void pack(uint32_t n, uint32_t rank, uint32_t max, cplx *c)
 
 bool rank_basis(uint32_t n, uint32_t ncol, double *y, uint32_t max, uint32_t *rank, uint32_t *pivot, cplx *c)
 {
-	struct rows r = { n, ncol, y, mem_try(n, sizeof(double)), mem_try(ncol, 2 * sizeof(double)) };
-	mem_auto cplx *square = mem_try((size_t)max + 1, max * sizeof *square);
-	uint32_t row, column, k = 0;
-	bool ok = r.length && r.unit && square;
+	mem_list_auto l = { 0 };
+	struct rows r = { n, ncol, y, mem_list_try(&l, n, sizeof(double)),
+		mem_list_try(&l, ncol, 2 * sizeof(double)) };
+	cplx *square = mem_list_try(&l, (size_t)max + 1, max * sizeof *square);
+	uint32_t row, column, k;
 
-	if (ok)
-		k = *rank = gram_schmidt(&r, max, pivot, c);
-	if (ok && k <= max) {
-		pack(n, k, max, c);
-		solve(n, k, pivot, c, square);
-		for (uint32_t round = 0; round < 8 * k && largest(n, k, c, &row, &column); round++) {
-			exchange(n, k, row, column, c, square);
-			pivot[column] = row;
-		}
-		clean(n, k, pivot, c);
+	if (l.failed)
+		return false;
+	k = *rank = gram_schmidt(&r, max, pivot, c);
+	if (k > max)
+		return true;
+	pack(n, k, max, c);
+	solve(n, k, pivot, c, square);
+	for (uint32_t round = 0; round < 8 * k && largest(n, k, c, &row, &column); round++) {
+		exchange(n, k, row, column, c, square);
+		pivot[column] = row;
 	}
-	free(r.length);
-	free(r.unit);
-	return ok;
+	clean(n, k, pivot, c);
+	return true;
 }

@@ -17,6 +17,7 @@ static const struct target *const targets[] = { &target_ref };
 struct backend_state {
 	const struct plan *pl;
 	cplx *u;                     /* (nmatrix_entry) constant and shared matrices */
+	struct mem_list memory;
 	cplx *psi, *lambda;          /* of the widest circuit; lambda NULL without gradients */
 	int64_t holds;               /* circuit whose final state psi is, or -1 */
 };
@@ -139,9 +140,7 @@ static void ref_free(struct backend_state *b)
 {
 	if (!b)
 		return;
-	free(b->u);
-	free(b->psi);
-	free(b->lambda);
+	mem_list_free(&b->memory);
 	free(b);
 }
 
@@ -155,10 +154,10 @@ static int ref_prepare(const struct plan *pl, unsigned nthread, uint64_t devices
 	(void)nthread, (void)devices;
 	b->pl = pl;
 	b->holds = -1;
-	b->u = mem_try(pl->nmatrix_entry, sizeof *b->u);
-	b->psi = mem_try(n, sizeof *b->psi);
-	b->lambda = gradient ? mem_try(n, sizeof *b->lambda) : NULL;
-	if (!b->u || !b->psi || (gradient && !b->lambda)) {
+	b->u = mem_list_try(&b->memory, pl->nmatrix_entry, sizeof *b->u);
+	b->psi = mem_list_try(&b->memory, n, sizeof *b->psi);
+	b->lambda = gradient ? mem_list_try(&b->memory, n, sizeof *b->lambda) : NULL;
+	if (b->memory.failed) {
 		ref_free(b);
 		return err_set(e, -ERR_CONFIG, "no memory for states of %u qubits", program_nwire(pl->program));
 	}

@@ -110,12 +110,12 @@ struct engine {
 	void (*run)(void *state, const struct unit_job *job);
 	/* readout[(samples of the unit, nreadout)]; NULL in two-phase execution. */
 	int (*forward)(void *state, unsigned worker, uint32_t unit, double *readout, struct err *e);
-	/* dreadout[(samples of the unit, nreadout)], the gradient with respect to the readouts of forward,
+	/* Unless there is `unit`: dreadout[(samples of the unit, nreadout)], the gradient with respect to the readouts of forward,
 	 * which was the worker's last call (NULL in two-phase execution). gradient[nweight]: the head's
 	 * part is filled, that of the circuit's weights is 0; it is used up. v[nvector] is filled. */
 	int (*backward)(void *state, unsigned worker, uint32_t unit, const double *dreadout,
 		double *gradient, struct fixed *v, struct err *e);
-	/* Optional, in fused execution alone: forward, losses(ctx), backward. losses reads readout and fills dreadout and the head's part
+	/* Optional, in fused execution alone: forward, losses(ctx), backward, in place of these. losses reads readout and fills dreadout and the head's part
 	 * of gradient; it is called once, unless a negative code comes before, maybe by another thread while the caller waits. A negative
 	 * code of it is the result. */
 	int (*unit)(void *state, unsigned worker, uint32_t unit, double *readout,

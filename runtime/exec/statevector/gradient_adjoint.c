@@ -40,16 +40,6 @@ void adjoint_clear(const struct statevector *sv, struct scratch *w)
 	adjoint_clear_samples(sv, w);
 }
 
-void adjoint_unit(struct statevector *sv, struct scratch *w, uint32_t count, unsigned worker)
-{
-	recorder_states(true, count * sv->pl->ncircuit);
-	for (uint32_t c = 0; c < sv->pl->ncircuit; c++)
-		sv->backend->backward(sv->state, worker, c, &w->input, w->dreadout[c],
-			w->anti_hermitian_shared, w->anti_hermitian_sample);
-	recorder_mark(PHASE_BACKWARD);
-	adjoint_samples(sv, w, count);
-}
-
 void adjoint_samples(const struct statevector *sv, struct scratch *w, uint32_t count)
 {
 	for (uint32_t s = 0; s < count && sv->direct; s++)

@@ -381,57 +381,65 @@ int statevector_failure(const struct statevector *sv, struct err *e)
 	return sv->backend->failure ? sv->backend->failure(sv->state, e) : 0;
 }
 
-/* A unit between its two passes. */
-struct stepping {
+/* Samples of a unit, or trajectories of its sample, that a worker's scratch has at once, and what is between its two passes. */
+struct run {
 	struct statevector *sv;
 	struct scratch *w;
+	unsigned worker;
 	uint32_t count;
 	double *readout;
 	const double *dreadout;
-	int (*losses)(void *ctx);
+	int (*losses)(void *ctx); /* NULL: dreadout is known */
 	void *ctx;
 	int code;
 };
 
-static bool step_losses(void *ctx);
-
-/* By a backend that does a unit at once. t: with a backward pass, or NULL. False: nothing is done. */
-static bool do_unit(struct statevector *sv, struct scratch *w, unsigned worker, struct stepping *t)
+/* By a backend that does a unit at once; between: losses, or NULL: there is no backward pass. False: nothing is done. */
+static bool do_unit(struct run *t, bool (*between)(void *ctx))
 {
-	return sv->backend->unit && !sv->shot_group
-		&& sv->backend->unit(sv->state, worker, &w->input, w->readout, t ? step_losses : NULL,
-			t, w->dreadout, w->anti_hermitian_shared, w->anti_hermitian_sample);
+	struct scratch *w = t->w;
+
+	return t->sv->backend->unit && !t->sv->shot_group
+		&& t->sv->backend->unit(t->sv->state, t->worker, &w->input, w->readout, between, t,
+			w->dreadout, w->anti_hermitian_shared, w->anti_hermitian_sample);
 }
 
-/* run: number of unit_runs; 0 where there is but one. */
-static int fill(struct statevector *sv, struct scratch *w, uint32_t unit, uint32_t run,
-	uint32_t *count, struct err *e)
+/* number: of unit_runs. */
+static int fill(struct run *t, uint32_t unit, uint32_t number, struct err *e)
 {
-	*count = unit_samples(sv, unit, &w->first);
-	if (sv->ntrajectory)
-		*count = unit_states(run, sv->pl->width, sv->ntrajectory, &w->trajectory);
-	int code = unit_fill(sv, w, w->first, *count, e);
+	struct scratch *w = t->w;
+
+	t->count = unit_samples(t->sv, unit, &w->first);
+	if (t->sv->ntrajectory)
+		t->count = unit_states(number, t->sv->pl->width, t->sv->ntrajectory, &w->trajectory);
+	int code = unit_fill(t->sv, w, w->first, t->count, e);
 	w->variant = 0;
 	recorder_mark(PHASE_ENCODING);
 	return code;
 }
 
-/* Does the backward pass begin with the state that the forward pass left? */
-static bool keeps_state(const struct statevector *sv)
+static void forward_circuits(const struct run *t, bool keep)
 {
-	return sv->gradient && sv->o.gradient == GRADIENT_ADJOINT;
+	for (uint32_t c = 0; c < t->sv->pl->ncircuit; c++)
+		unit_forward(t->sv, t->w, t->worker, c, t->count, keep, t->w->readout[c]);
+	recorder_mark(PHASE_FORWARD);
 }
 
-static int forward_filled(struct statevector *sv, struct scratch *w, unsigned worker,
-	uint32_t count, bool keep, double *readout, struct err *e)
+static int forward_runs(struct run *t, uint32_t unit, struct err *e)
 {
-	if (keep || !do_unit(sv, w, worker, NULL))
-		for (uint32_t c = 0; c < sv->pl->ncircuit; c++)
-			unit_forward(sv, w, worker, c, count, keep, w->readout[c]);
-	int code = statevector_failure(sv, e);
-	if (!code)
-		collect_readouts(sv, w, count, readout);
-	recorder_mark(PHASE_FORWARD);
+	int code = 0;
+
+	for (uint32_t n = 0; n < unit_runs(t->sv) && !code; n++) {
+		code = fill(t, unit, n, e);
+		if (code)
+			break;
+		if (!do_unit(t, NULL))
+			forward_circuits(t, false);
+		code = statevector_failure(t->sv, e);
+		if (!code)
+			collect_readouts(t->sv, t->w, t->count, t->readout);
+		recorder_mark(PHASE_FORWARD);
+	}
 	return code;
 }
 
@@ -439,16 +447,12 @@ static int statevector_forward(void *state, unsigned worker, uint32_t unit, doub
 	struct err *e)
 {
 	struct statevector *sv = state;
-	struct scratch *w = &sv->scratch[worker];
-	bool keep = unit_runs(sv) == 1 && keeps_state(sv);
-	uint32_t count;
-	int code = 0;
 
-	for (uint32_t run = 0; run < unit_runs(sv) && !code; run++) {
-		code = fill(sv, w, unit, run, &count, e);
-		code = code ? code : forward_filled(sv, w, worker, count, keep, readout, e);
-	}
-	return code;
+	return forward_runs(&(struct run){ .sv = sv,
+				    .w = &sv->scratch[worker],
+				    .worker = worker,
+				    .readout = readout },
+		unit, e);
 }
 
 /* Gradients with respect to the readouts into the circuits' arrays, in trajectories their parts; 0 for copies. */
@@ -474,9 +478,9 @@ static void spread_gradient(const struct statevector *sv, struct scratch *w, uin
 	}
 }
 
-static bool step_losses(void *ctx)
+static bool take_losses(void *ctx)
 {
-	struct stepping *t = ctx;
+	struct run *t = ctx;
 
 	if (t->losses) {
 		collect_readouts(t->sv, t->w, t->count, t->readout);
@@ -487,97 +491,51 @@ static bool step_losses(void *ctx)
 	return !t->code;
 }
 
-/* Both passes of a run of several, whose gradient with respect to the readouts is known. */
-static void repeat_run(struct statevector *sv, struct scratch *w, unsigned worker, uint32_t count,
-	const double *dreadout)
+/* Both passes of a run that is filled, by the adjoint method. */
+static int adjoint_run(struct run *t, struct err *e)
 {
-	struct stepping t = { .sv = sv, .w = w, .count = count, .dreadout = dreadout };
-
-	adjoint_clear_samples(sv, w);
-	if (do_unit(sv, w, worker, &t)) {
-		adjoint_samples(sv, w, count);
-		return;
-	}
-	for (uint32_t c = 0; c < sv->pl->ncircuit; c++)
-		unit_forward(sv, w, worker, c, count, true, w->readout[c]);
-	recorder_mark(PHASE_FORWARD);
-	adjoint_unit(sv, w, count, worker);
-}
-
-/* Adds the gradient of a run. */
-static int backward_run(struct statevector *sv, struct scratch *w, unsigned worker, uint32_t unit,
-	uint32_t run, const double *dreadout, struct err *e)
-{
-	uint32_t count = unit_samples(sv, unit, &w->first);
-	int code = 0;
-
-	if (unit_runs(sv) > 1) {
-		code = fill(sv, w, unit, run, &count, e);
-		w->variant = sv->pl->ncircuit; /* behind those of the forward pass */
-	} else if (sv->ntrajectory) {
-		count = sv->ntrajectory;
-	}
-	if (code)
-		return code;
-	spread_gradient(sv, w, count, dreadout);
-	if (sv->o.gradient == GRADIENT_SHIFT)
-		code = shift_unit(sv, w, count, worker, e);
-	else if (sv->o.gradient == GRADIENT_DIFFERENCE)
-		difference_unit(sv, w, count, worker);
-	else if (unit_runs(sv) > 1)
-		repeat_run(sv, w, worker, count, dreadout);
-	else
-		adjoint_unit(sv, w, count, worker);
-	recorder_mark(PHASE_BACKWARD);
-	return code ? code : statevector_failure(sv, e);
-}
-
-static int statevector_backward(void *state, unsigned worker, uint32_t unit, const double *dreadout,
-	double *gradient, struct fixed *v, struct err *e)
-{
-	struct statevector *sv = state;
-	struct scratch *w = &sv->scratch[worker];
-	uint32_t first, count = unit_samples(sv, unit, &first);
-	int code = 0;
-
-	w->gradient = gradient;
-	if (sv->o.gradient == GRADIENT_ADJOINT)
-		adjoint_clear(sv, w);
-	for (uint32_t run = 0; run < unit_runs(sv) && !code; run++)
-		code = backward_run(sv, w, worker, unit, run, dreadout, e);
-	code = code ? code : adjoint_vector(sv, w, first, count, v, e);
-	recorder_mark(PHASE_SUMS);
-	return code;
-}
-
-static int end_step(struct statevector *sv, struct scratch *w, double *gradient, uint32_t unit,
-	uint32_t count, struct fixed *v, struct err *e)
-{
-	uint32_t first, nsample = unit_samples(sv, unit, &first);
-
-	w->gradient = gradient;
-	recorder_mark(PHASE_BACKWARD);
-	adjoint_samples(sv, w, count);
-	return adjoint_vector(sv, w, first, nsample, v, e);
-}
-
-/* The only run of a unit by a backend that does both passes at once; false: nothing is done. */
-static bool one_step(struct statevector *sv, unsigned worker, uint32_t unit, struct stepping *t,
-	double *gradient, struct fixed *v, struct err *e)
-{
+	struct statevector *sv = t->sv;
 	struct scratch *w = t->w;
 
-	if (!sv->backend->unit || sv->o.gradient != GRADIENT_ADJOINT)
-		return false;
-	adjoint_clear(sv, w);
-	if (!do_unit(sv, w, worker, t))
-		return false;
+	if (!do_unit(t, take_losses)) {
+		forward_circuits(t, true);
+		t->code = statevector_failure(sv, e);
+		if (t->code || !take_losses(t))
+			return t->code;
+		recorder_mark(PHASE_LOSSES);
+		recorder_states(true, t->count * sv->pl->ncircuit);
+		for (uint32_t c = 0; c < sv->pl->ncircuit; c++)
+			sv->backend->backward(sv->state, t->worker, c, &w->input, w->dreadout[c],
+				w->anti_hermitian_shared, w->anti_hermitian_sample);
+	}
+	recorder_mark(PHASE_BACKWARD);
 	int code = statevector_failure(sv, e);
+	if (code || t->code)
+		return code ? code : t->code;
+	adjoint_samples(sv, w, t->count);
+	return 0;
+}
+
+/* Adds the gradient of a run whose gradient with respect to the readouts is known. */
+static int gradient_run(struct run *t, uint32_t unit, uint32_t number, struct err *e)
+{
+	struct statevector *sv = t->sv;
+	int code = fill(t, unit, number, e);
+
+	t->w->variant = sv->pl->ncircuit; /* behind those of the forward pass */
 	if (code)
-		t->code = code;
-	if (!t->code)
-		t->code = end_step(sv, w, gradient, unit, t->count, v, e);
-	return true;
+		return code;
+	if (sv->o.gradient == GRADIENT_ADJOINT) {
+		adjoint_clear_samples(sv, t->w);
+		return adjoint_run(t, e);
+	}
+	spread_gradient(sv, t->w, t->count, t->dreadout);
+	if (sv->o.gradient == GRADIENT_SHIFT)
+		code = shift_unit(sv, t->w, t->count, t->worker, e);
+	else
+		difference_unit(sv, t->w, t->count, t->worker);
+	recorder_mark(PHASE_BACKWARD);
+	return code ? code : statevector_failure(sv, e);
 }
 
 static int statevector_unit(void *state, unsigned worker, uint32_t unit, double *readout,
@@ -586,22 +544,28 @@ static int statevector_unit(void *state, unsigned worker, uint32_t unit, double 
 {
 	struct statevector *sv = state;
 	struct scratch *w = &sv->scratch[worker];
-	struct stepping t = { sv, w, 0, readout, dreadout, losses, ctx, 0 };
+	struct run t = { sv, w, worker, 0, readout, dreadout, losses, ctx, 0 };
+	uint32_t first, nsample = unit_samples(sv, unit, &first);
+	bool adjoint = sv->o.gradient == GRADIENT_ADJOINT;
 	int code;
 
-	if (unit_runs(sv) > 1) {
-		code = statevector_forward(sv, worker, unit, readout, e);
+	w->gradient = gradient;
+	if (adjoint)
+		adjoint_clear(sv, w);
+	if (adjoint && unit_runs(sv) == 1) {
+		code = fill(&t, unit, 0, e);
+		code = code ? code : adjoint_run(&t, e);
 	} else {
-		code = fill(sv, w, unit, 0, &t.count, e);
-		if (code)
-			return code;
-		if (one_step(sv, worker, unit, &t, gradient, v, e))
-			return t.code;
-		code = forward_filled(sv, w, worker, t.count, keeps_state(sv), readout, e);
+		code = forward_runs(&t, unit, e);
+		code = code ? code : losses(ctx);
+		recorder_mark(PHASE_LOSSES);
+		t.losses = NULL;
+		for (uint32_t n = 0; n < unit_runs(sv) && !code; n++)
+			code = gradient_run(&t, unit, n, e);
 	}
-	code = code ? code : losses(ctx);
-	recorder_mark(PHASE_LOSSES);
-	return code ? code : statevector_backward(state, worker, unit, dreadout, gradient, v, e);
+	code = code ? code : adjoint_vector(sv, w, first, nsample, v, e);
+	recorder_mark(PHASE_SUMS);
+	return code;
 }
 
 /* ---- amplitudes ---- */
@@ -720,7 +684,6 @@ const struct engine engine_statevector = {
 	.begin = statevector_begin,
 	.run = statevector_run,
 	.forward = statevector_forward,
-	.backward = statevector_backward,
 	.unit = statevector_unit,
 	.finish = statevector_finish,
 	.amplitudes = statevector_amplitudes,

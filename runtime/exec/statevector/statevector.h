@@ -123,10 +123,7 @@ void unit_values(const struct statevector *sv, const struct scratch *w, uint32_t
  * Readout gradients in, reduced transition matrices out, and from their sums to the gradient. Those of shared matrices are summed over
  * units and run in reverse once a step; those of per-sample matrices run in reverse sample by sample. */
 
-/* Backward sweeps of a unit whose forward and readout gradients are done; what lay_out lists is added into
- * w->anti_hermitian_shared and w->gradient. After adjoint_clear. */
-void adjoint_unit(struct statevector *sv, struct scratch *w, uint32_t count, unsigned worker);
-/* What is left of that behind the sweeps. */
+/* Behind the backward sweeps of a unit: what reduced transition matrices of its samples give is added into w->gradient. */
 void adjoint_samples(const struct statevector *sv, struct scratch *w, uint32_t count);
 /* Reduced transition matrices of the scratch that are added to: 0. adjoint_clear_samples: those of samples. */
 void adjoint_clear(const struct statevector *sv, struct scratch *w);

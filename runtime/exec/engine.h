@@ -136,8 +136,6 @@ struct engine {
 	 * channels, of a trajectory. */
 	int (*amplitudes)(void *state, uint32_t c, const struct batch *b, uint32_t trajectory,
 		cplx *out, struct err *e);
-	/* Optional: parts of units that each thread did; false: the evaluator counts units itself. */
-	bool (*shares)(const void *state, uint64_t *count, unsigned nthread);
 };
 
 /* States of a unit: the first and their number. */

@@ -213,11 +213,8 @@ uint32_t trajectory_shots(uint32_t shots, uint32_t n, uint32_t t);
 
 /* (Where evaluator_program is the caller's.)  State vector of circuit c for one row of input: out[2^nwire]. -ERR_CONFIG: the method
  * has no state vectors. */
-int evaluator_state(struct evaluator *ev, uint32_t c, const double *input_row, cplx *out, struct err *e);
+int evaluator_state(struct evaluator *ev, uint32_t c, const double *input_row, cplx *out,
+	struct err *e);
 /* The same with noise channels: of a trajectory of the sample at position `sample`. */
 int evaluator_trajectory(struct evaluator *ev, uint32_t c, const double *input_row, uint32_t sample,
 	uint32_t trajectory, cplx *out, struct err *e);
-
-/* Units done by each worker thread since evaluator_new (every thread's part). In
- * SHAPE_SHARED, blocks done by each thread. */
-void evaluator_shares(const struct evaluator *ev, uint64_t *count, unsigned nthread);

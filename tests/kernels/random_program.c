@@ -434,8 +434,6 @@ int outcome_of(const struct program *p, const struct evaluator_options *o, uint3
 		code = evaluator_run(ev, pool, gradient ? out->gradient : NULL, e);
 	}
 	out->nstate = code ? 0 : evaluator_states_evolved(ev);
-	if (!code)
-		evaluator_shares(ev, out->share, o->nthread < 64 ? o->nthread : 64);
 	evaluator_free(ev);
 	pool->ops->free(pool);
 	return code;

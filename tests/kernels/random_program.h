@@ -43,7 +43,6 @@ void random_numbers(uint64_t seed, double scale, size_t n, double *out);
  * only).  Samples s uses input row s. */
 struct outcome {
 	double *readout, *gradient;
-	uint64_t share[64];
 	uint32_t nstate; /* that were evolved */
 };
 

@@ -6,7 +6,8 @@
 #include <stdatomic.h>
 #include <string.h>
 #include "compiler/compile.h"
-#include "runtime/exec/evaluator.h"
+#include "runtime/exec/evaluator_state.h"
+#include "runtime/exec/statevector/cpu/cpu_state.h"
 #include "runtime/exec/statevector/statevector.h"
 #include "runtime/net/scheduler/pool_threads.h"
 #include "tests/kernels/targets.h"
@@ -21,6 +22,15 @@ static const char model_text[] =
 /* Where its first four qubits are 1 amplitudes are 1e-40 and less, the product of matrices on up to three. */
 static const char small_text[] =
 	"QCNN 1; const int n = 8; qubit[n] q; param float t; rx(t) q[0:3]; h q[4:n-1]; observe z(q);\n";
+
+/* Units that a thread did, or blocks of a state that all threads share. */
+static uint64_t parts_of(const struct evaluator *ev, unsigned thread)
+{
+	const struct statevector *sv = evaluator_engine(ev, &engine_statevector);
+
+	return sv->pl->shape == SHAPE_SHARED ? sv->state->worker[thread].blocks
+					     : ev->worker[thread].nunit;
+}
 
 static struct program *compile(const char *text, const char *n)
 {
@@ -70,18 +80,17 @@ static void check(const char *n, uint32_t nsample, const char *what)
 			.gradient = GRADIENT_ADJOINT,
 			.threads_always = true };
 		double weight[3] = { 0.3, 0.5, 0.7 }, got[3];
-		uint64_t share[4] = { 0 };
 		struct pool *pool = pool_threads_new(nthread);
 		struct batch b = { .nsample = nsample, .input = x };
 		if (!tap_ok(evaluator_new(p, &o, &ev, &e) == 0, "%s: an evaluator for %u threads %s", what, nthread, e.text))
 			continue;
 		evaluator_weights(ev, weight, &e);
 		uint32_t nunit = evaluator_prepare(ev, &b, true, dreadout, NULL, readout);
-		tap_ok(evaluator_run(ev, pool, got, &e) == 0, "%s: %u units with %u threads %s", what, nunit, nthread, e.text);
-		evaluator_shares(ev, share, nthread);
+		tap_ok(evaluator_run(ev, pool, got, &e) == 0, "%s: %u units with %u threads %s",
+			what, nunit, nthread, e.text);
 		bool all = true;
 		for (unsigned t = 0; t < nthread; t++)
-			all = all && share[t] > 0;
+			all = all && parts_of(ev, t) > 0;
 		if (nunit >= nthread || statevector_plan(ev)->shape == SHAPE_SHARED)
 			tap_ok(all, "%s: every one of %u threads did a part", what, nthread);
 		if (nthread == 1)

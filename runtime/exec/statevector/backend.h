@@ -118,9 +118,6 @@ struct backend {
 	 * holds. Without TARGET_SPLIT all are asked for at once. */
 	void (*amplitudes)(struct backend_state *b, unsigned worker, uint32_t c, uint32_t s,
 		uint64_t first, uint64_t n, cplx *out);
-	/* Optional (NULL): parts of the work that each thread did since prepare: blocks of a shared
-	 * state.  Where it is NULL or answers false, the evaluator counts units itself. */
-	bool (*shares)(const struct backend_state *b, uint64_t *count, unsigned nthread);
 	/* Optional (NULL): seconds of the latest forward (and backward) of circuit c, pass by pass: [nstage] of its stages, then
 	 * readouts and lambda; NULL where no state is shared. */
 	const struct plan_seconds *(*passes)(const struct backend_state *b, uint32_t c);

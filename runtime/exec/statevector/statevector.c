@@ -626,13 +626,6 @@ static int statevector_amplitudes(void *state, uint32_t c, const struct batch *b
 	return code;
 }
 
-static bool statevector_shares(const void *state, uint64_t *count, unsigned nthread)
-{
-	const struct statevector *sv = state;
-
-	return sv->state && sv->backend->shares && sv->backend->shares(sv->state, count, nthread);
-}
-
 /* ---- for those who know this engine ---- */
 
 static const struct statevector *statevector_of(const struct evaluator *ev)
@@ -687,5 +680,4 @@ const struct engine engine_statevector = {
 	.unit = statevector_unit,
 	.finish = statevector_finish,
 	.amplitudes = statevector_amplitudes,
-	.shares = statevector_shares,
 };

@@ -440,15 +440,6 @@ static void cpu_amplitudes(struct backend_state *b, unsigned worker, uint32_t c,
 	}
 }
 
-static bool cpu_shares(const struct backend_state *b, uint64_t *count, unsigned nthread)
-{
-	if (!b->shared)
-		return false;
-	for (unsigned t = 0; t < nthread; t++)
-		count[t] = t < b->nthread ? b->worker[t].blocks : 0;
-	return true;
-}
-
 static const struct plan_seconds *cpu_passes(const struct backend_state *b, uint32_t c)
 {
 	return b->shared ? b->circuit[c].seconds : NULL;
@@ -467,7 +458,6 @@ const struct backend backend_cpu = {
 	.forward = cpu_forward,
 	.backward = cpu_backward,
 	.amplitudes = cpu_amplitudes,
-	.shares = cpu_shares,
 	.passes = cpu_passes,
 	.state_cache = &cpu_state_cache_ops,
 	.free = cpu_free,

@@ -208,11 +208,6 @@ static const struct state_cache_ops split_state_cache = {
 	.backward = split_mixed,
 };
 
-static bool split_shares(const struct backend_state *b, uint64_t *count, unsigned nthread)
-{
-	return b->inner->shares && b->inner->shares(b->state, count, nthread);
-}
-
 static const struct plan_seconds *split_passes(const struct backend_state *b, uint32_t c)
 {
 	return b->inner->passes ? b->inner->passes(b->state, c) : NULL;
@@ -261,7 +256,6 @@ const struct backend backend_split = {
 	.backward = split_backward,
 	.failure = split_failure,
 	.amplitudes = split_amplitudes,
-	.shares = split_shares,
 	.passes = split_passes,
 	.state_cache = &split_state_cache,
 	.free = split_free,

@@ -65,7 +65,7 @@ size_t split_factors(const struct plan_circuit *c, uint32_t nstate)
 
 uint64_t split_cache_bytes(const struct plan *pl, uint32_t nstate, unsigned nrank)
 {
-	uint64_t sum = backend_of(pl->target)->state_cache->bytes(pl, nstate, nrank), most = 0, n;
+	uint64_t sum = pl->target->backend->state_cache->bytes(pl, nstate, nrank), most = 0, n;
 
 	for (uint32_t c = 0; c < pl->ncircuit; c++) {
 		n = split_factors(&pl->circuit[c], nstate) * sizeof(cplx);

@@ -35,14 +35,15 @@ struct head {
 	uint64_t nbody;
 };
 
-/* The options that plans depend on. */
+/* What plans and states depend on. */
 struct opening {
 	char version[32];
 	uint32_t numerical_version;
 	char device[16], kernels[16];
-	uint32_t precision, own_matrices, no_fuse, forward, heisenberg_tail, two_states, split;
-	uint64_t random_plan, program_bytes;
+	struct plan_options plan; /* without its target */
+	uint64_t program_bytes;
 	uint64_t devices; /* as prepare has it; of each host */
+	bool two_states;
 };
 
 /* What a follower has for one evaluator; the leader has it for its own part. */

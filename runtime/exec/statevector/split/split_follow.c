@@ -19,15 +19,8 @@ struct followed {
 	struct backend_state b;
 	struct program *program;
 	struct plan *pl;
-	struct arena arena;     /* of what follows */
-	cplx *u, *vector_entry; /* (nmatrix_entry) of a sample; vectors side by side */
-	double *readout, *dreadout, *shared, *sample;
 	uint32_t nstate; /* that there is room for side by side */
 	bool two_states;
-	cplx **vector; /* (nprepare of any circuit) */
-	uint32_t *length;
-	const cplx *const **vector_of; /* (ncircuit) */
-	const uint32_t **length_of;
 };
 
 struct follower {
@@ -44,7 +37,6 @@ static void followed_free(struct followed *f)
 	plan_free(f->pl);
 	if (f->program)
 		program_free(f->program);
-	arena_release(&f->arena);
 	free(f);
 }
 
@@ -56,35 +48,6 @@ static int check_opening(const struct opening *o, struct err *e)
 			"the leader is qcnn %.31s (numbers of version %u), this rank is qcnn %s (%u)",
 			o->version, o->numerical_version, PACKAGE_VERSION, NUMERICAL_VERSION);
 	return 0;
-}
-
-static void take_buffers(struct followed *f)
-{
-	const struct plan *pl = f->pl;
-	struct arena *a = &f->arena;
-	uint64_t entries = 0;
-	uint32_t nreadout = 0, nvector = 0;
-
-	for (uint32_t c = 0; c < pl->ncircuit; c++) {
-		const struct plan_circuit *pc = &pl->circuit[c];
-		uint64_t n = 0;
-
-		for (uint32_t v = 0; v < pc->nprepare; v++)
-			n += apply_nentry(pc->prepare[v]);
-		entries = n > entries ? n : entries;
-		nreadout = pc->nreadout > nreadout ? pc->nreadout : nreadout;
-		nvector = pc->nprepare > nvector ? pc->nprepare : nvector;
-	}
-	f->u = arena_alloc(a, pl->nmatrix_entry, sizeof *f->u);
-	f->vector_entry = arena_alloc(a, entries, sizeof *f->vector_entry);
-	f->readout = arena_alloc(a, nreadout, sizeof *f->readout);
-	f->dreadout = arena_alloc(a, nreadout, sizeof *f->dreadout);
-	f->shared = arena_alloc(a, pl->nmatrix_entry, sizeof *f->shared);
-	f->sample = arena_alloc(a, pl->nmatrix_entry, sizeof *f->sample);
-	f->vector = arena_alloc(a, nvector, sizeof *f->vector);
-	f->length = arena_alloc(a, nvector, sizeof *f->length);
-	f->vector_of = arena_alloc(a, pl->ncircuit, sizeof *f->vector_of);
-	f->length_of = arena_alloc(a, pl->ncircuit, sizeof *f->length_of);
 }
 
 /* Is there memory for states side by side, besides those that are there? */
@@ -118,7 +81,7 @@ static uint64_t memory_available(const struct follower *w, const struct backend 
 static int check_memory(const struct follower *w, const struct plan *pl, const struct opening *o,
 	struct err *e)
 {
-	const struct backend *inner = backend_of(pl->target);
+	const struct backend *inner = pl->target->backend;
 	struct memory_need need = { .nqubit = program_nwire(pl->program)
 			- (unsigned)__builtin_ctz(w->rank.nrank),
 		.nstate = 1 + o->two_states,
@@ -159,29 +122,22 @@ static int open_followed(struct follower *w, struct followed *f, const char *bod
 	if (o.program_bytes != nbody - sizeof o)
 		return err_set(e, -ERR_PROTOCOL, "the leader's message is cut short");
 	const struct target *t = target_find(o.device, o.kernels);
-	if (o.split > SPLIT_RANKS_MAX)
-		return err_set(e, -ERR_PROTOCOL, "the leader splits states over %u ranks", o.split);
+	if (o.plan.split > SPLIT_RANKS_MAX)
+		return err_set(e, -ERR_PROTOCOL, "the leader splits states over %u ranks",
+			o.plan.split);
 	code = check_target(t, &o, e);
 	if (code)
 		return code;
 	code = program_read(body + sizeof o, nbody - sizeof o, &f->program, e);
 	if (code)
 		return code;
-	struct plan_options po = { .precision = (enum precision)o.precision,
-		.target = t,
-		.split = o.split,
-		.no_fuse = o.no_fuse,
-		.forward = o.forward,
-		.heisenberg_tail = o.heisenberg_tail,
-		.own_matrices = o.own_matrices,
-		.random = o.random_plan };
-	f->pl = plan_new(f->program, &po, e);
+	o.plan.target = t;
+	f->pl = plan_new(f->program, &o.plan, e);
 	if (!f->pl)
 		return -ERR_CONFIG;
-	take_buffers(f);
 	f->two_states = o.two_states;
 	f->b.pl = f->pl;
-	f->b.inner = backend_of(t);
+	f->b.inner = t->backend;
 	f->b.rank = &w->rank;
 	code = check_memory(w, f->pl, &o, e);
 	return code ? code
@@ -202,31 +158,40 @@ static int do_open(struct follower *w, uint32_t handle, const char *body, size_t
 	return 0;
 }
 
-/* in->u and vectors from the body; the bytes that are left. */
-static int get_input(struct followed *f, uint32_t c, const char **body, size_t *nbody, struct err *e)
+/* Matrices and vectors of a sample for circuit c, where they are in the body: in->u, vector and length, with lists in the arena. The bytes
+ * that they have there; more than nbody: it is cut short. */
+static size_t get_input(const struct plan *pl, uint32_t c, const char *body, size_t nbody,
+	struct arena *a, struct unit_input *in)
 {
-	const struct plan_circuit *pc = &f->pl->circuit[c];
-	size_t n = f->pl->nmatrix_entry * sizeof *f->u, at = 0;
+	const struct plan_circuit *pc = &pl->circuit[c];
+	const cplx *entry = (const cplx *)body, **u = arena_alloc(a, 1, sizeof *u),
+		   **vector = arena_alloc(a, pc->nprepare, sizeof *vector);
+	uint32_t *length = arena_alloc(a, pc->nprepare, sizeof *length);
+	const cplx *const **vector_of = arena_alloc(a, pl->ncircuit, sizeof *vector_of);
+	const uint32_t **length_of = arena_alloc(a, pl->ncircuit, sizeof *length_of);
+	size_t n = pl->nmatrix_entry;
 
-	for (uint32_t v = 0; v < pc->nprepare; v++) {
-		f->length[v] = apply_nentry(pc->prepare[v]);
-		f->vector[v] = f->vector_entry + at;
-		at += f->length[v];
+	*u = entry;
+	for (uint32_t v = 0; v < pc->nprepare; n += length[v++]) {
+		length[v] = apply_nentry(pc->prepare[v]);
+		vector[v] = n * sizeof *entry <= nbody ? entry + n : NULL;
 	}
-	if (*nbody < n + at * sizeof *f->vector_entry)
-		return err_set(e, -ERR_PROTOCOL, "the leader's message is cut short");
-	memcpy(f->u, *body, n);
-	memcpy(f->vector_entry, *body + n, at * sizeof *f->vector_entry);
-	*body += n + at * sizeof *f->vector_entry;
-	*nbody -= n + at * sizeof *f->vector_entry;
-	return 0;
+	/* Those of circuit c alone are looked at. */
+	vector_of[c] = vector;
+	length_of[c] = length;
+	in->u = u;
+	in->vector = vector_of;
+	in->length = length_of;
+	return n * sizeof *entry;
 }
 
 /* As a unit of one sample. */
 struct one_unit {
 	struct followed *f;
 	const struct head *h;
-	const cplx *factor; /* MIXED */
+	struct unit_input in;
+	const char *behind; /* the input: gradients with respect to readouts, or factors of a mixture */
+	double *readout, *shared, *sample;
 };
 
 static void claim_nothing(void *ctx, unsigned worker) { (void)ctx, (void)worker; }
@@ -234,54 +199,45 @@ static void claim_nothing(void *ctx, unsigned worker) { (void)ctx, (void)worker;
 static void do_unit(void *ctx, unsigned worker)
 {
 	struct one_unit *x = ctx;
-	struct followed *f = x->f;
-	const cplx *u[1] = { f->u };
-	struct unit_input in = { .nsample = 1, .count = 1, .u = u, .whole = x->h->whole };
-	double *sample[1] = { f->sample };
-	uint32_t c = x->h->circuit;
+	struct backend_state *b = &x->f->b;
+	const struct head *h = x->h;
 
-	/* Those of circuit c alone are looked at. */
-	f->vector_of[c] = (const cplx *const *)f->vector;
-	f->length_of[c] = f->length;
-	in.vector = f->vector_of;
-	in.length = f->length_of;
-	if (x->h->command == COMMAND_FORWARD) {
-		f->b.inner->forward(f->b.state, worker, c, &in, x->h->keep, f->readout);
-		return;
-	}
-	memset(f->shared, 0, f->pl->nmatrix_entry * sizeof *f->shared);
-	memset(f->sample, 0, f->pl->nmatrix_entry * sizeof *f->sample);
-	if (x->factor)
-		f->b.inner->state_cache->backward(f->b.state, worker, c, &in, x->h->unit,
-			x->h->nstate, x->factor, f->shared, sample);
+	if (h->command == COMMAND_FORWARD)
+		b->inner->forward(b->state, worker, h->circuit, &x->in, h->keep, x->readout);
+	else if (h->command == COMMAND_MIXED)
+		b->inner->state_cache->backward(b->state, worker, h->circuit, &x->in, h->unit,
+			h->nstate, (const cplx *)x->behind, x->shared, &x->sample);
 	else
-		f->b.inner->backward(f->b.state, worker, c, &in, f->dreadout, f->shared, sample);
+		b->inner->backward(b->state, worker, h->circuit, &x->in, (const double *)x->behind,
+			x->shared, &x->sample);
 }
 
 static int do_pass(struct follower *w, struct followed *f, const struct head *h, const char *body,
 	size_t nbody, struct err *e)
 {
-	struct one_unit x = { f, h, NULL };
-	size_t n = 0;
+	struct one_unit x = { .f = f, .h = h, .in = { .nsample = 1, .count = 1, .whole = h->whole } };
+	arena_auto a = { 0 };
+	size_t n;
 
 	if (!f->b.state || h->circuit >= f->pl->ncircuit
 		|| (h->command == COMMAND_MIXED && (h->nstate > f->nstate || h->unit >= h->nstate)))
 		return err_set(e, -ERR_PROTOCOL, "the leader asks for states that are not there");
 	const struct plan_circuit *pc = &f->pl->circuit[h->circuit];
-	if (get_input(f, h->circuit, &body, &nbody, e))
-		return -ERR_PROTOCOL;
-	if (h->command == COMMAND_BACKWARD)
-		n = pc->nreadout * sizeof *f->dreadout;
-	else if (h->command == COMMAND_MIXED)
-		n = split_factors(pc, h->nstate) * sizeof *x.factor;
+	n = get_input(f->pl, h->circuit, body, nbody, &a, &x.in);
+	if (nbody < n)
+		return err_set(e, -ERR_PROTOCOL, "the leader's message is cut short");
+	x.behind = body + n;
+	nbody -= n;
+	n = h->command == COMMAND_BACKWARD    ? pc->nreadout * sizeof *x.readout
+		: h->command == COMMAND_MIXED ? split_factors(pc, h->nstate) * sizeof(cplx)
+					      : 0;
 	if (nbody != n)
 		return err_set(e, -ERR_PROTOCOL,
 			"the leader's message has %zu bytes instead of %zu", nbody, n);
 	w->rank.pass = h->command == COMMAND_FORWARD ? PHASE_FORWARD : PHASE_BACKWARD;
-	if (h->command == COMMAND_MIXED)
-		x.factor = (const cplx *)body;
-	else
-		memcpy(f->dreadout, body, n);
+	x.readout = arena_alloc(&a, pc->nreadout, sizeof *x.readout);
+	x.shared = arena_alloc(&a, f->pl->nmatrix_entry, sizeof *x.shared);
+	x.sample = arena_alloc(&a, f->pl->nmatrix_entry, sizeof *x.sample);
 	f->b.inner->run(f->b.state, &(struct unit_job){ &x, 1, 0, claim_nothing, do_unit });
 	if (!w->rank.code && f->b.inner->failure)
 		return f->b.inner->failure(f->b.state, e);

@@ -31,17 +31,12 @@ static int split_failure(const struct backend_state *b, struct err *e)
 static void put_opening(const struct plan *pl, uint64_t devices, bool gradient, struct buf *b)
 {
 	struct opening o = { .numerical_version = NUMERICAL_VERSION,
-		.precision = pl->precision,
+		.plan = pl->options,
 		.devices = devices,
-		.no_fuse = pl->options.no_fuse,
-		.forward = pl->options.forward,
-		.heisenberg_tail = pl->options.heisenberg_tail,
-		.two_states = gradient,
-		.split = 1u << pl->nrank_bit,
-		.own_matrices = pl->options.own_matrices,
-		.random_plan = pl->options.random };
+		.two_states = gradient };
 	buf_auto program = BUF_INIT;
 
+	o.plan.target = NULL;
 	snprintf(o.version, sizeof o.version, "%s", PACKAGE_VERSION);
 	snprintf(o.device, sizeof o.device, "%s", pl->target->device);
 	snprintf(o.kernels, sizeof o.kernels, "%s", pl->target->kernels);
@@ -54,7 +49,7 @@ static void put_opening(const struct plan *pl, uint64_t devices, bool gradient, 
 static int split_prepare(const struct plan *pl, unsigned nthread, uint64_t devices, bool gradient,
 	struct split_rank *rank, struct backend_state **out, struct err *e)
 {
-	const struct backend *inner = backend_of(pl->target);
+	const struct backend *inner = pl->target->backend;
 	struct buf body = BUF_INIT;
 	struct err failed = { 0, "" };
 

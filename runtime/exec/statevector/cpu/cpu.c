@@ -93,6 +93,14 @@ static uint64_t probs_doubles(const struct plan *pl, const struct kernels *k, co
 	return most;
 }
 
+uint64_t cpu_state_bytes(const struct plan *pl, uint32_t c, unsigned nrank)
+{
+	const struct kernels *k = kernels_of(pl);
+	unsigned nbit = pl->circuit[c].nbit;
+	nbit = pl->shape == SHAPE_BATCHED ? nbit + lanes_log2(k) : plan_stored_bits(pl, nbit);
+	return (UINT64_C(2) << nbit) / nrank * k->real_bytes;
+}
+
 static struct sizes sizes_of(const struct plan *pl, bool gradient, unsigned nrank)
 {
 	const struct kernels *k = kernels_of(pl);
@@ -103,18 +111,14 @@ static struct sizes sizes_of(const struct plan *pl, bool gradient, unsigned nran
 		const struct plan_circuit *pc = &pl->circuit[c];
 		if (plan_has_tail(pc))
 			s.tail = (pl->ncircuit + UINT64_C(1)) * CPU_TAIL_DOUBLES * sizeof(double);
-		unsigned nbit = samples ? pc->nbit + lanes_log2(k) : plan_stored_bits(pl, pc->nbit);
-		uint64_t nterm = 0;
-		s.state = larger(s.state, (UINT64_C(2) << nbit) / nrank * k->real_bytes);
+		s.state = larger(s.state, cpu_state_bytes(pl, c, nrank));
 		entries = larger(entries, stage_entries(pl, pc));
 		all_entries = larger(all_entries, transition_entries(pc->step, pc->nstep));
 		s.nstart += pc->nstart > 0;
 		if (gradient && plan_fuses_last(pl, pc))
 			s.fused = CPU_CHUNKS * stage_entries(pl, pc) * sizeof(double);
 		s.bins = larger(s.bins, (probs_doubles(pl, k, pc) << pl->nrank_bit) * sizeof(double));
-		for (uint32_t o = 0; o < pc->noutput; o++)
-			nterm += pc->output[o].nterm;
-		terms = larger(terms, nterm);
+		terms = larger(terms, pc->nterm);
 		for (uint32_t st = 0; !samples && st < pc->nstage; st++)
 			local = larger(local, pc->stage[st].nlocal);
 	}

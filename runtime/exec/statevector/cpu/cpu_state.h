@@ -323,6 +323,9 @@ void cpu_state_cache_free(struct cpu_state_cache *k);
 void *cpu_aligned(enum memory_use use, uint64_t nbytes);
 void cpu_release(enum memory_use use, void *p);
 
+/* Of a state of circuit c, or the part of it that one of nrank processes has; in SHAPE_BATCHED, of one in each lane. */
+uint64_t cpu_state_bytes(const struct plan *pl, uint32_t c, unsigned nrank);
+
 /* Where a worker keeps the state of circuit c. */
 static inline uint32_t cpu_slot(const struct backend_state *b, uint32_t c)
 {

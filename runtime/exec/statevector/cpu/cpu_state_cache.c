@@ -16,21 +16,9 @@ enum {
 	NEXT = 3 /* of one circuit's shared state: units whose lambda is made together with that of the one before */
 };
 
-/* A term of a form. */
-struct cache_term {
-	struct kernel_term kernel;
-	double coefficient;
-	uint32_t form;
-};
-
-struct cache_circuit {
-	uint32_t nform, nterm;
-	struct cache_term *term;
-};
-
 struct cpu_state_cache {
 	struct arena arena;
-	struct cache_circuit *circuit;
+	struct forms *forms; /* (ncircuit) */
 	uint32_t nunit;
 	char *memory;     /* of all that follows */
 	void ***state;    /* [circuit][unit], as cpu_whole gives them */
@@ -41,15 +29,6 @@ struct cpu_state_cache {
 
 /* ---- memory ---- */
 
-/* Of one process of nrank. */
-static uint64_t state_bytes(const struct plan *pl, const struct kernels *k, uint32_t c, unsigned nrank)
-{
-	unsigned nbit = pl->circuit[c].nbit;
-	nbit = pl->shape == SHAPE_BATCHED ? nbit + (unsigned)__builtin_ctz(k->lanes)
-					  : plan_stored_bits(pl, nbit);
-	return (UINT64_C(2) << nbit) / nrank * k->real_bytes;
-}
-
 static uint64_t tiles_of(uint32_t nstate)
 {
 	uint64_t n = ((uint64_t)nstate + TILE - 1) / TILE;
@@ -57,9 +36,9 @@ static uint64_t tiles_of(uint32_t nstate)
 }
 
 /* Of each lambda that is made before it is needed; 0: none is. */
-static uint64_t next_bytes(const struct plan *pl, const struct kernels *k, unsigned nrank)
+static uint64_t next_bytes(const struct plan *pl, unsigned nrank)
 {
-	return pl->shape == SHAPE_SHARED && pl->ncircuit == 1 ? state_bytes(pl, k, 0, nrank) : 0;
+	return pl->shape == SHAPE_SHARED && pl->ncircuit == 1 ? cpu_state_bytes(pl, 0, nrank) : 0;
 }
 
 static uint64_t part_bytes(const struct plan *pl, uint32_t nstate)
@@ -72,14 +51,13 @@ static uint64_t part_bytes(const struct plan *pl, uint32_t nstate)
 /* But for those. */
 static uint64_t own_bytes(const struct plan *pl, uint32_t nstate, unsigned nrank)
 {
-	const struct kernels *k = kernels_of(pl);
 	uint64_t sum = part_bytes(pl, nstate);
 
 	for (uint32_t c = 0; c < pl->ncircuit; c++)
 		if (__builtin_add_overflow(sum,
-			    plan_units(pl, nstate) * state_bytes(pl, k, c, nrank), &sum))
+			    plan_units(pl, nstate) * cpu_state_bytes(pl, c, nrank), &sum))
 			return UINT64_MAX;
-	return __builtin_add_overflow(sum, NEXT * next_bytes(pl, k, nrank), &sum) ? UINT64_MAX : sum;
+	return __builtin_add_overflow(sum, NEXT * next_bytes(pl, nrank), &sum) ? UINT64_MAX : sum;
 }
 
 static uint64_t cache_bytes(const struct plan *pl, uint32_t nstate, unsigned nrank)
@@ -100,23 +78,11 @@ void cpu_state_cache_free(struct cpu_state_cache *k)
 	free(k);
 }
 
-static void compile_terms(struct backend_state *b, uint32_t c, struct cache_circuit *out)
-{
-	struct forms f;
-	forms_of(&b->plan->circuit[c], &b->state_cache->arena, &f);
-	*out = (struct cache_circuit){ f.nform, f.nterm,
-		arena_alloc(&b->state_cache->arena, f.nterm, sizeof *out->term) };
-	for (uint32_t t = 0; t < f.nterm; t++) {
-		out->term[t] = (struct cache_term){ cpu_kernel_term(b, f.term[t].mask),
-			f.term[t].coefficient, f.term[t].form };
-	}
-}
-
 /* The next state of circuit c in the memory, as cpu_whole gives it. */
 static void *place_state(const struct backend_state *b, uint32_t c, char **at)
 {
 	char *part = *at;
-	*at += state_bytes(b->plan, b->k, c, 1u << b->rank_bits);
+	*at += cpu_state_bytes(b->plan, c, 1u << b->rank_bits);
 	return cpu_whole(b, &b->circuit[c], part);
 }
 
@@ -128,7 +94,7 @@ static void place_states(struct backend_state *b, struct cpu_state_cache *k)
 		for (uint32_t u = 0; u < k->nunit; u++)
 			k->state[c][u] = place_state(b, c, &at);
 	}
-	for (unsigned n = 0; next_bytes(b->plan, b->k, 1) > 0 && n < NEXT; n++)
+	for (unsigned n = 0; next_bytes(b->plan, 1) > 0 && n < NEXT; n++)
 		k->next[n] = place_state(b, 0, &at);
 	k->part = (cplx *)at;
 }
@@ -150,9 +116,9 @@ static int cache_reserve(struct backend_state *b, uint32_t nstate, struct err *e
 			"the system has no memory for %u states side by side", nstate);
 	}
 	k->state = arena_alloc(&k->arena, ncircuit, sizeof *k->state);
-	k->circuit = arena_alloc(&k->arena, ncircuit, sizeof *k->circuit);
+	k->forms = arena_alloc(&k->arena, ncircuit, sizeof *k->forms);
 	for (uint32_t c = 0; c < ncircuit; c++)
-		compile_terms(b, c, &k->circuit[c]);
+		forms_of(&b->plan->circuit[c], &k->arena, &k->forms[c]);
 	place_states(b, k);
 	return 0;
 }
@@ -219,14 +185,15 @@ static void overlap_units(const struct backend_state *b, uint32_t number, uint32
 	uint32_t nstate, cplx *m)
 {
 	const struct cpu_circuit *c = &b->circuit[number];
-	const struct cache_circuit *bc = &b->state_cache->circuit[number];
+	const struct forms *f = &b->state_cache->forms[number];
 	unsigned lanes = b->k->lanes;
 	double out[2 * KERNEL_LANES_MAX * KERNEL_LANES_MAX];
-	for (uint32_t t = 0; t < bc->nterm; t++) {
-		const struct cache_term *term = &bc->term[t];
+	for (uint32_t t = 0; t < f->nterm; t++) {
+		const struct form_term *term = &f->term[t];
+		struct kernel_term kernel = cpu_kernel_term(b, term->mask);
 		memset(out, 0, sizeof out);
 		b->k->overlap_lanes(b->state_cache->state[number][g],
-			b->state_cache->state[number][h], c->nrow, &term->kernel, out);
+			b->state_cache->state[number][h], c->nrow, &kernel, out);
 		for (unsigned k = 0; k < lanes; k++)
 			for (unsigned l = 0; l < lanes; l++)
 				add_pair(m + (size_t)term->form * nstate * nstate, nstate,
@@ -263,7 +230,7 @@ static void overlap_tile(const struct backend_state *b, uint32_t number, const s
 	}
 }
 
-static void add_tiles(const struct cpu_circuit *c, const struct cache_term *term, uint64_t ntile,
+static void add_tiles(const struct cpu_circuit *c, const struct form_term *term, uint64_t ntile,
 	uint32_t nstate, const cplx *part, cplx *m)
 {
 	m += (size_t)term->form * nstate * nstate;
@@ -284,10 +251,11 @@ static void add_tiles(const struct cpu_circuit *c, const struct cache_term *term
 static void overlap_large(struct backend_state *b, uint32_t number, uint32_t nstate, cplx *m)
 {
 	const struct cpu_circuit *c = &b->circuit[number];
-	const struct cache_circuit *bc = &b->state_cache->circuit[number];
+	const struct forms *f = &b->state_cache->forms[number];
 	uint64_t ntile = tiles_of(nstate);
 	cplx *part = b->state_cache->part;
-	for (uint32_t t = 0; t < bc->nterm; t++) {
+	for (uint32_t t = 0; t < f->nterm; t++) {
+		struct kernel_term kernel = cpu_kernel_term(b, f->term[t].mask);
 #pragma omp parallel num_threads((int)b->nthread)
 		{
 			unsigned saved = kernels_flush_enter();
@@ -297,7 +265,7 @@ static void overlap_large(struct backend_state *b, uint32_t number, uint32_t nst
 				item++) {
 				uint32_t g, h;
 				pair_of(item % ntile, &g, &h);
-				overlap_tile(b, number, &bc->term[t].kernel, g, h, nstate,
+				overlap_tile(b, number, &kernel, g, h, nstate,
 					(unsigned)(item / ntile), part + item * TILE * TILE);
 			}
 			recorder_help(EVENT_PHASE, PHASE_COMBINE, began);
@@ -305,7 +273,7 @@ static void overlap_large(struct backend_state *b, uint32_t number, uint32_t nst
 		}
 		cpu_gather(b, (double *)part, ntile * TILE * TILE * sizeof *part / sizeof(double),
 			c->span);
-		add_tiles(c, &bc->term[t], ntile, nstate, part, m);
+		add_tiles(c, &f->term[t], ntile, nstate, part, m);
 	}
 }
 
@@ -313,7 +281,7 @@ static int cache_overlaps(struct backend_state *b, uint32_t number, uint32_t nst
 	struct err *e)
 {
 	uint64_t n = plan_units(b->plan, nstate), npair = n * (n + 1) / 2;
-	memset(m, 0, (size_t)b->state_cache->circuit[number].nform * nstate * nstate * sizeof *m);
+	memset(m, 0, (size_t)b->state_cache->forms[number].nform * nstate * nstate * sizeof *m);
 	(void)e;
 	if (b->lane_bits) {
 		overlap_large(b, number, nstate, m);
@@ -340,7 +308,7 @@ static int cache_overlaps(struct backend_state *b, uint32_t number, uint32_t nst
 struct mixing {
 	struct backend_state *b;
 	const struct cpu_circuit *c;
-	const struct cache_circuit *bc;
+	const struct forms *forms;
 	void *const *state;
 	void *lambda[1 + NEXT]; /* of the unit and of those behind it */
 	unsigned nlambda;
@@ -348,7 +316,7 @@ struct mixing {
 	const cplx *a;
 };
 
-static cplx factor_of(const struct mixing *x, const struct cache_term *t, uint32_t k, uint32_t l)
+static cplx factor_of(const struct mixing *x, const struct form_term *t, uint32_t k, uint32_t l)
 {
 	cplx z = k < x->nstate && l < x->nstate
 		? x->a[((size_t)t->form * x->nstate + k) * x->nstate + l]
@@ -358,23 +326,24 @@ static cplx factor_of(const struct mixing *x, const struct cache_term *t, uint32
 
 /* States l .. l + n - 1 of one term to the lambda of a unit. */
 static void add_states(const struct mixing *x, void *lambda, uint32_t unit,
-	const struct cache_term *term, uint32_t l, unsigned n, size_t first, size_t last)
+	const struct form_term *term, uint32_t l, unsigned n, size_t first, size_t last)
 {
+	struct kernel_term kernel = cpu_kernel_term(x->b, term->mask);
 	double c[2 * KERNEL_MIX_MAX];
 	for (unsigned k = 0; k < n; k++) {
 		cplx z = factor_of(x, term, unit, l + k);
 		c[2 * k] = creal(z);
 		c[2 * k + 1] = cimag(z);
 	}
-	x->b->k->mix(lambda, (const void *const *)x->state + l, n, first, last, &term->kernel, c);
+	x->b->k->mix(lambda, (const void *const *)x->state + l, n, first, last, &kernel, c);
 }
 
 static void mix_rows(const struct mixing *x, void *lambda, uint32_t unit, size_t first, size_t last)
 {
 	x->b->k->zero(lambda, first, last);
 	for (uint32_t l = 0; l < x->nstate; l += KERNEL_MIX_MAX)
-		for (uint32_t t = 0; t < x->bc->nterm; t++)
-			add_states(x, lambda, unit, &x->bc->term[t], l,
+		for (uint32_t t = 0; t < x->forms->nterm; t++)
+			add_states(x, lambda, unit, &x->forms->term[t], l,
 				x->nstate - l < KERNEL_MIX_MAX ? x->nstate - l : KERNEL_MIX_MAX,
 				first, last);
 }
@@ -398,18 +367,20 @@ static void mix_lanes(const struct mixing *x)
 	uint32_t nunit = (uint32_t)plan_units(x->b->plan, x->nstate);
 	double c[2 * KERNEL_LANES_MAX * KERNEL_LANES_MAX];
 	x->b->k->zero(x->lambda[0], 0, x->c->nrow);
-	for (uint32_t t = 0; t < x->bc->nterm; t++)
+	for (uint32_t t = 0; t < x->forms->nterm; t++) {
+		const struct form_term *term = &x->forms->term[t];
+		struct kernel_term kernel = cpu_kernel_term(x->b, term->mask);
 		for (uint32_t h = 0; h < nunit; h++) {
 			for (unsigned k = 0; k < lanes; k++)
 				for (unsigned l = 0; l < lanes; l++) {
-					cplx z = factor_of(x, &x->bc->term[t], x->unit * lanes + l,
+					cplx z = factor_of(x, term, x->unit * lanes + l,
 						h * lanes + k);
 					c[2 * lanes * k + l] = creal(z);
 					c[2 * lanes * k + lanes + l] = cimag(z);
 				}
-			x->b->k->lambda_lanes(x->lambda[0], x->state[h], x->c->nrow,
-				&x->bc->term[t].kernel, c);
+			x->b->k->lambda_lanes(x->lambda[0], x->state[h], x->c->nrow, &kernel, c);
 		}
+	}
 }
 
 /* The lambda of x's unit, which one before may have left; those of the next ones are made in the same visit where there is room for
@@ -435,7 +406,7 @@ static void cache_backward(struct backend_state *b, unsigned worker, uint32_t nu
 {
 	struct cpu_worker *w = &b->worker[worker];
 	const struct cpu_circuit *c = &b->circuit[number];
-	struct mixing x = { b, c, &b->state_cache->circuit[number], b->state_cache->state[number],
+	struct mixing x = { b, c, &b->state_cache->forms[number], b->state_cache->state[number],
 		{ cpu_whole(b, c, w->lambda) }, 1, unit, nstate, a };
 	void *psi = psi_of(b, w, number), *own = w->lambda;
 	w->resident[cpu_slot(b, number)] = INDEX_NONE;

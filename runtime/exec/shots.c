@@ -210,15 +210,6 @@ static double distribution(const struct shot_groups *g, uint32_t k, const cplx *
 	return cumulate(p, n);
 }
 
-static uint64_t value_of(const struct output *o, uint64_t bits)
-{
-	uint64_t value = 0;
-
-	for (uint32_t w = 0; w < o->nwire; w++)
-		value |= (bits >> o->wire[w] & 1) << w;
-	return value;
-}
-
 /* The shots of group k: sums of signs of its products into sum[nterm], counts of its probabilities into readout. */
 static void shoot(const struct shot_groups *g, uint32_t k, const double *p, double total, uint64_t nshot,
 	const struct shot_stream *s, int64_t *sum, double *readout)
@@ -230,7 +221,7 @@ static void shoot(const struct shot_groups *g, uint32_t k, const double *p, doub
 			sum[t] += __builtin_parityll(bits & g->term[t].mask) ? -1 : 1;
 		for (uint32_t i = 0; i < g->nprobs; i++)
 			if (g->probs[i].group == k)
-				readout[g->probs[i].readout + value_of(g->probs[i].output, bits)]++;
+				readout[g->probs[i].readout + output_bin(g->probs[i].output, bits)]++;
 	}
 }
 

@@ -222,6 +222,15 @@ static inline uint32_t output_nreadout(const struct output *o)
 {
 	return o->kind == OUTPUT_PROBS ? UINT32_C(1) << o->nwire : 1;
 }
+/* The probability that an amplitude counts for, its index having the bits that wires name. */
+static inline uint32_t output_bin(const struct output *o, uint64_t index)
+{
+	uint32_t bin = 0;
+
+	for (uint32_t w = 0; w < o->nwire; w++)
+		bin |= (uint32_t)(index >> o->wire[w] & 1) << w;
+	return bin;
+}
 static inline uint32_t apply_nentry(const struct apply *a)
 {
 	return a->op == APPLY_STATE ? UINT32_C(1) << a->nwire : a->nexpr;

@@ -523,10 +523,8 @@ static void interpreter_amplitudes(struct backend_state *b, unsigned worker, uin
 	}
 }
 
-static const struct target *const targets[] = { &target_interpreter };
-
 static const struct backend backend_interpreter = {
-	.target = targets,
+	.target = &target_interpreter,
 	.ntarget = 1,
 	.supports = interpreter_supports,
 	.bytes = interpreter_bytes,

@@ -15,7 +15,7 @@ static void test_targets(const char *name, const struct backend *b)
 	bool own = true, distinct = true;
 
 	for (unsigned k = 0; k < b->ntarget && nset < SETS_MAX; k++) {
-		const struct target *t = b->target[k];
+		const struct target *t = &b->target[k];
 
 		own = own && !strcmp(t->device, name) && t->backend == b && t->version > 0
 			&& target_find(name, t->kernels) == t;
@@ -32,7 +32,7 @@ static void test_functions(const char *name, const struct backend *b)
 	bool caches = false;
 
 	for (unsigned k = 0; k < b->ntarget; k++)
-		caches = caches || target_can(b->target[k], TARGET_STATE_CACHE);
+		caches = caches || target_can(&b->target[k], TARGET_STATE_CACHE);
 	tap_ok(b->supports && b->bytes && b->prepare && b->matrices && b->run && b->forward
 			&& b->backward && b->amplitudes && b->free,
 		"%s: all functions that are not optional", name);

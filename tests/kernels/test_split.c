@@ -498,7 +498,7 @@ static void test_reserved(const struct target *target, bool enough)
 	};
 	struct program *p = basis_program();
 	struct plan *pl = statevector_plan_new(p, &o, NULL);
-	uint64_t states = backend_of(target)->bytes(pl, 1, true, 2);
+	uint64_t states = target->backend->bytes(pl, 1, true, 2);
 	struct meeting m = meeting_new(2);
 	pid_t child[2];
 	bool ok = true;

@@ -24,8 +24,6 @@ const struct backend *backend_find(const char *name)
 	return NULL;
 }
 
-const struct backend *backend_of(const struct target *t) { return t->backend; }
-
 const struct target *target_or_best(const struct target *t)
 {
 	return t ? t : target_find(NULL, NULL);
@@ -35,7 +33,7 @@ const struct target *target_of(const char *device, unsigned k)
 {
 	const struct backend *b = backend_find(device ? device : device_name(0));
 
-	return b && k < b->ntarget ? b->target[k] : NULL;
+	return b && k < b->ntarget ? &b->target[k] : NULL;
 }
 
 const struct target *target_gpu(void)
@@ -55,37 +53,27 @@ bool target_is_automatic(const struct target *t)
 
 const char *target_obstacle(const struct target *t)
 {
-	const struct backend *b = backend_of(t);
-
-	return b->obstacle ? b->obstacle(t) : NULL;
+	return t->backend->obstacle ? t->backend->obstacle(t) : NULL;
 }
 
 bool target_device(const struct target *t, unsigned k, struct device_about *out)
 {
-	const struct backend *b = backend_of(t);
-
-	return b->describe && b->describe(k, out);
+	return t->backend->describe && t->backend->describe(k, out);
 }
 
 const char *target_library(const struct target *t)
 {
-	const struct backend *b = backend_of(t);
-
-	return b->library ? b->library() : NULL;
+	return t->backend->library ? t->backend->library() : NULL;
 }
 
 const char *target_profiler(const struct target *t)
 {
-	const struct backend *b = backend_of(t);
-
-	return b->profiler ? b->profiler() : NULL;
+	return t->backend->profiler ? t->backend->profiler() : NULL;
 }
 
 unsigned target_devices(const struct target *t)
 {
-	const struct backend *b = backend_of(t);
-
-	return b->devices && !target_obstacle(t) ? b->devices(0) : 0;
+	return t->backend->devices && !target_obstacle(t) ? t->backend->devices(0) : 0;
 }
 
 const struct target *target_find(const char *device, const char *kernels)

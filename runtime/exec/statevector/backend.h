@@ -47,7 +47,7 @@ struct state_cache_ops {
 };
 
 struct backend {
-	const struct target *const *target;      /* (ntarget), from the least to the best */
+	const struct target *target; /* (ntarget), from the least to the best */
 	unsigned ntarget;
 	/* Optional (NULL): why a target of it cannot run here, as target_obstacle. */
 	const char *(*obstacle)(const struct target *t);
@@ -132,5 +132,3 @@ BACKENDS(BACKEND_DECLARE, BACKEND_DECLARE, )
 #undef BACKEND_DECLARE
 
 const struct backend *backend_find(const char *name);
-/* The backend that a target is one of. */
-const struct backend *backend_of(const struct target *t);

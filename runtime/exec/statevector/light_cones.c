@@ -231,7 +231,9 @@ static double effort(const struct program *p, const struct evaluator_options *o)
 		: cost.effort;
 }
 
-bool cones_worth(const struct program *p, const struct program *cones,
+/* The effort of a sample of p as it is and by its cones, both without other exact optimisations; *off is infinite where p itself cannot be
+ * evaluated.  Worth it: less than four fifths. */
+static bool cones_worth(const struct program *p, const struct program *cones,
 	const struct evaluator_options *o, double *off, double *on)
 {
 	*off = effort(p, o);

@@ -14,10 +14,6 @@ enum { CONES_OUTPUTS_MAX = 128 }; /* of a circuit that is looked at */
 
 /* The program of the cones, in a, sharing p's tables; NULL where no circuit falls apart or loses a wire. */
 const struct program *cones_of(const struct program *p, struct arena *a);
-/* The effort of a sample of p as it is and by its cones, both without other exact optimisations; *off is infinite
- * where p itself cannot be evaluated.  Worth it: less than four fifths. */
-bool cones_worth(const struct program *p, const struct program *cones,
-	const struct evaluator_options *o, double *off, double *on);
 /* The program that is evaluated in place of p: its cones in a, where they may be used and are worth it, or p. */
 const struct program *light_cones_program(const struct program *p,
 	const struct evaluator_options *o, struct arena *a);

@@ -26,20 +26,10 @@ static double expectation(const struct pauli_term *t, unsigned nbit, const cplx 
 	return t->coefficient * sum;
 }
 
-/* Which probability amplitude i counts for. */
-static uint64_t bin_of(const struct output *o, uint64_t i)
-{
-	uint64_t bin = 0;
-
-	for (uint32_t w = 0; w < o->nwire; w++)
-		bin |= (i >> o->wire[w] & 1) << w;
-	return bin;
-}
-
 static void probabilities(const struct output *o, unsigned nbit, const cplx *psi, double *p)
 {
 	for (uint64_t i = 0; i < UINT64_C(1) << nbit; i++)
-		p[bin_of(o, i)] += creal(psi[i]) * creal(psi[i]) + cimag(psi[i]) * cimag(psi[i]);
+		p[output_bin(o, i)] += creal(psi[i]) * creal(psi[i]) + cimag(psi[i]) * cimag(psi[i]);
 }
 
 void observable_readouts(const struct plan_circuit *c, const cplx *psi, double *readout)
@@ -73,7 +63,7 @@ void observable_lambda(const struct plan_circuit *c, const cplx *psi, const doub
 		const struct output *o = &c->output[k];
 
 		for (uint64_t i = 0; o->kind == OUTPUT_PROBS && i < UINT64_C(1) << c->nbit; i++)
-			lambda[i] += dreadout[bin_of(o, i)] * psi[i];
+			lambda[i] += dreadout[output_bin(o, i)] * psi[i];
 		for (uint32_t t = 0; t < o->nterm; t++)
 			add_term(&o->term[t], c->nbit, psi, *dreadout, lambda);
 		dreadout += output_nreadout(o);

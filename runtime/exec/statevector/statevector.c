@@ -155,7 +155,7 @@ static int make_plan(struct statevector *sv, struct err *e)
 		return err_set(e, -ERR_CONFIG,
 			"at most %d ranks can hold a state together; for %u, there are only plans",
 			SPLIT_RANKS_MAX, 1u << sv->pl->nrank_bit);
-	return backend_of(sv->o.target)->supports(sv->pl, e);
+	return sv->o.target->backend->supports(sv->pl, e);
 }
 
 static int build(struct statevector *sv, struct err *e)
@@ -195,7 +195,7 @@ static int statevector_open(const struct engine_problem *p, void **state, struct
 	sv->p = p->program;
 	sv->o = *p->options;
 	sv->o.target = target_or_best(sv->o.target);
-	sv->backend = sv->o.rank ? &backend_split : backend_of(sv->o.target);
+	sv->backend = sv->o.rank ? &backend_split : sv->o.target->backend;
 	if (!target_can(sv->o.target, TARGET_SINGLE))
 		sv->o.precision = PRECISION_DOUBLE;
 	int code = build(sv, e);

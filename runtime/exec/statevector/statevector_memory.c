@@ -303,31 +303,29 @@ unsigned statevector_workers(const struct statevector *sv)
 		: sv->o.nthread;
 }
 
-/* The backend that has the states, or this rank's part of them. */
-static const struct backend *holder(const struct statevector *sv)
-{
-	return backend_of(sv->o.target);
-}
-
 static uint64_t bytes_needed(const struct statevector *sv)
 {
+	const struct backend *holder =
+		sv->o.target->backend; /* of the states, or of this rank's part of them */
 	uint64_t nbyte;
 
 	/* Memory of devices has no scratch. */
-	if (__builtin_add_overflow(holder(sv)->bytes(sv->pl, sv->o.nthread, two_states(sv),
+	if (__builtin_add_overflow(holder->bytes(sv->pl, sv->o.nthread, two_states(sv),
 					   split_nrank(sv->o.rank)),
-		    holder(sv)->memory ? 0 : scratch_bytes(sv), &nbyte))
+		    holder->memory ? 0 : scratch_bytes(sv), &nbyte))
 		return UINT64_MAX;
 	return nbyte;
 }
 
 static uint64_t memory_available(const struct statevector *sv)
 {
+	const struct backend *holder = sv->o.target->backend;
+
 	if (sv->o.memory_limit)
 		return sv->o.memory_limit;
-	if (holder(sv)->memory)
-		return split_memory(sv->o.rank, holder(sv)->memory(sv->o.devices),
-			holder(sv)->devices(sv->o.devices));
+	if (holder->memory)
+		return split_memory(sv->o.rank, holder->memory(sv->o.devices),
+			holder->devices(sv->o.devices));
 	return ulimit_memory_available(sv->o.nthread);
 }
 
@@ -372,7 +370,7 @@ int statevector_check_memory(const struct statevector *sv, struct err *e)
 {
 	struct memory_need need = states_needed(sv);
 
-	need.nstate *= (holder(sv)->memory ? 1 : sv->nworker) * sv->pl->width;
+	need.nstate *= (sv->o.target->backend->memory ? 1 : sv->nworker) * sv->pl->width;
 	return memory_check(&need, bytes_needed(sv), e);
 }
 

@@ -34,12 +34,9 @@ static void add_term(const struct plan_step *s, const struct pauli_term *t, unsi
 /* One readout for every value of the output's bits. */
 static void add_probs(const struct plan_step *s, const struct output *out, unsigned d, cplx *o)
 {
-	for (unsigned i = 0; i < d; i++) {
-		unsigned bin = 0;
-		for (uint32_t k = 0; k < out->nwire; k++)
-			bin |= (i & at_targets(s, UINT64_C(1) << out->wire[k]) ? 1u : 0) << k;
-		o[(size_t)bin * d * d + i * d + i] = 1;
-	}
+	for (unsigned i = 0; i < d; i++)
+		o[(size_t)output_bin(out, bits_spread(i, s->bit, s->ntarget)) * d * d + i * d + i] =
+			1;
 }
 
 void tail_observables_init(struct tail_observables *t, const struct plan_circuit *c,

@@ -450,8 +450,8 @@ static const struct plan_seconds *cpu_passes(const struct backend_state *b, uint
 }
 
 const struct backend backend_cpu = {
-	.target = cpu_targets,
-	.ntarget = CPU_TARGETS,
+	.target = cpu_target_row + ISA_NONE + 1,
+	.ntarget = ISA_COUNT - 1,
 	.obstacle = cpu_target_obstacle,
 	.supports = cpu_supports,
 	.bytes = cpu_bytes,

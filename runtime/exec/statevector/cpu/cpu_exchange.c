@@ -82,11 +82,15 @@ struct cpu_exchange cpu_exchange_behind(const struct cpu_circuit *c, uint32_t st
 
 /* ---- chunks and pieces ---- */
 
+/* The stage before the exchange, or behind it. */
+static uint32_t stage_beside(const struct cpu_exchange *x, bool behind)
+{
+	return !behind ? x->stage : x->back ? x->stage - 1 : x->stage + 1;
+}
+
 static const struct cpu_blocks *blocks_of(const struct cpu_exchange *x, bool behind)
 {
-	const struct cpu_stage *s = &x->circuit->stage[!behind ? x->stage
-			: x->back                              ? x->stage - 1
-							       : x->stage + 1];
+	const struct cpu_stage *s = &x->circuit->stage[stage_beside(x, behind)];
 
 	return x->back ? &s->back : &s->forward;
 }
@@ -160,11 +164,8 @@ static const struct cpu_blocks *blocks_of_pieces(const struct backend_state *b,
 	double flops[2], bytes;
 
 	for (unsigned behind = 0; behind < 2; behind++)
-		plan_pass(b->plan, x->circuit->plan,
-			!behind           ? x->stage
-				: x->back ? x->stage - 1
-					  : x->stage + 1,
-			x->back, &flops[behind], &bytes);
+		plan_pass(b->plan, x->circuit->plan, stage_beside(x, behind), x->back,
+			&flops[behind], &bytes);
 	return blocks_of(x, done || flops[1] >= flops[0]);
 }
 

@@ -46,9 +46,6 @@ const struct target cpu_target_row[ISA_COUNT] = {
 	ROW(ISA_NEON, "neon", 16, 50, CONTRACTION_NEON),
 };
 
-const struct target *const cpu_targets[CPU_TARGETS] = { &cpu_target_row[ISA_BASELINE],
-	&cpu_target_row[ISA_AVX2], &cpu_target_row[ISA_AVX512], &cpu_target_row[ISA_NEON] };
-
 const struct target *cpu_target(enum isa isa) { return &cpu_target_row[isa ? isa : isa_best()]; }
 
 enum isa cpu_target_isa(const struct target *t)

@@ -4,10 +4,8 @@
 
 #include "runtime/exec/target.h"
 
-enum { CPU_TARGETS = ISA_COUNT - 1 };
-
-extern const struct target cpu_target_row[ISA_COUNT];            /* by instruction set; ISA_NONE: empty */
-extern const struct target *const cpu_targets[CPU_TARGETS]; /* of a processor from the least to the best */
+/* By instruction set, of a processor from the least to the best; ISA_NONE: empty. */
+extern const struct target cpu_target_row[ISA_COUNT];
 
 /* The target of an instruction set; ISA_NONE: of the best one of this machine. */
 const struct target *cpu_target(enum isa isa);

@@ -202,8 +202,6 @@ static void cuda_join(struct backend_state *b) { cuda_nccl_join(b->device[0]); }
 
 /* ---- the table ---- */
 
-static const struct target *const targets[] = { &target_cuda };
-
 static const char *cuda_obstacle(const struct target *t)
 {
 	(void)t;
@@ -211,7 +209,7 @@ static const char *cuda_obstacle(const struct target *t)
 }
 
 const struct backend backend_cuda = {
-	.target = targets,
+	.target = &target_cuda,
 	.ntarget = 1,
 	.obstacle = cuda_obstacle,
 	.work = cuda_count_work,

@@ -21,8 +21,6 @@ const struct target target_null = { .device = "null",
 	.usual_gflop_s = 80,
 	.backend = &backend_null };
 
-static const struct target *const targets[] = { &target_null };
-
 struct backend_state { const struct plan *plan; };
 
 static int null_supports(const struct plan *pl, struct err *e)
@@ -84,7 +82,7 @@ static void null_amplitudes(struct backend_state *b, unsigned worker, uint32_t c
 static void null_free(struct backend_state *b) { free(b); }
 
 const struct backend backend_null = {
-	.target = targets,
+	.target = &target_null,
 	.ntarget = 1,
 	.supports = null_supports,
 	.bytes = null_bytes,

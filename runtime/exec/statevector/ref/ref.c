@@ -12,14 +12,12 @@ const struct target target_ref = {
 	.device = "ref", .kernels = "ref", .version = 1, .usual_gflop_s = 4, .backend = &backend_ref
 };
 
-static const struct target *const targets[] = { &target_ref };
-
 struct backend_state {
 	const struct plan *pl;
 	cplx *u;                     /* (nmatrix_entry) constant and shared matrices */
-	struct mem_list memory;
 	cplx *psi, *lambda;          /* of the widest circuit; lambda NULL without gradients */
 	int64_t holds;               /* circuit whose final state psi is, or -1 */
+	struct mem_list memory;
 };
 
 /* Index with the bits of `row` placed on the step's targets. */
@@ -226,7 +224,7 @@ static void ref_amplitudes(struct backend_state *b, unsigned worker, uint32_t c,
 }
 
 const struct backend backend_ref = {
-	.target = targets,
+	.target = &target_ref,
 	.ntarget = 1,
 	.supports = ref_supports,
 	.bytes = ref_bytes,

@@ -46,26 +46,35 @@ DEVICE size_t block_index(const cuda_stage_args &a)
 	return at;
 }
 
-/* The xor of the columns whose bits are 1 in k. */
-template <int N> DEVICE unsigned columns(const uint16_t (&column)[N], unsigned k)
+/* The xor of the columns of a round whose bits are 1 in the thread's number, */
+DEVICE unsigned thread_column(const uint16_t *column, unsigned t)
 {
 	unsigned out = 0;
 
 #pragma unroll
-	for (int b = 0; b < N; b++)
-		out ^= (0u - (k >> b & 1)) & column[b];
+	for (int b = 0; b < CUDA_THREAD_BITS; b++)
+		out ^= (0u - (t >> b & 1)) & column[b];
 	return out;
 }
 
-/* Number of the sample that the thread's register 0 is of. */
-DEVICE size_t thread_sample(const cuda_stage_args &a, const cuda_round &r, unsigned t)
+/* and in the register's. */
+DEVICE unsigned reg_column(const uint16_t *column, unsigned j)
 {
-	return (size_t)(blockIdx.x >> a.nouter) << a.nnear | columns(r.sample_thread, t);
+	unsigned out = 0;
+
+#pragma unroll
+	for (int b = 0; b < CUDA_REGS_MAX; b++)
+		out ^= (0u - (j >> b & 1)) & column[CUDA_THREAD_BITS + b];
+	return out;
 }
 
-/* What register j adds to it. */
-DEVICE unsigned reg_sample(const cuda_round &r, unsigned j) { return columns(r.sample_reg, j); }
+/* Number of the sample that the thread's register 0 is of; to that of register j, reg_column is added. */
+DEVICE size_t thread_sample(const cuda_stage_args &a, const cuda_round &r, unsigned t)
+{
+	return (size_t)(blockIdx.x >> a.nouter) << a.nnear | thread_column(r.sample, t);
+}
 
+/* Bits of the index: those of the thread, */
 DEVICE size_t thread_index(const uint8_t *bit, unsigned t)
 {
 	size_t at = 0;
@@ -77,7 +86,7 @@ DEVICE size_t thread_index(const uint8_t *bit, unsigned t)
 	return at;
 }
 
-/* Of register j. */
+/* and those of register j. */
 DEVICE size_t reg_index(const uint8_t *bit, int j)
 {
 	size_t at = 0;
@@ -85,6 +94,6 @@ DEVICE size_t reg_index(const uint8_t *bit, int j)
 #pragma unroll
 	for (int k = 0; k < CUDA_REGS_MAX; k++)
 		if (j >> k & 1)
-			at |= (size_t)1 << bit[k];
+			at |= (size_t)1 << bit[CUDA_THREAD_BITS + k];
 	return at;
 }

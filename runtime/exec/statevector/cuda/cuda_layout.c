@@ -273,7 +273,7 @@ static unsigned sums_near(const struct todo *w, const struct pending *i)
 /* ---- a round ---- */
 
 struct round {
-	uint8_t reg[CUDA_REGS_MAX], thread[CUDA_THREAD_BITS]; /* tile bits */
+	uint8_t bit[CUDA_TILE_MAX]; /* tile bits: those of the thread's number, then the register's */
 	uint32_t n, item[CUDA_OPS_MAX];
 	unsigned nentry, nsum;
 };
@@ -342,21 +342,16 @@ static struct choice begin_round(const struct tile *t, const uint8_t *line, stru
 
 static void number_bits(const struct tile *t, struct choice *h, const uint8_t *line, struct round *r)
 {
-	unsigned nreg = 0, nthread = 0, first = line && !t->twice;
+	unsigned nthread = 0, nreg = CUDA_THREAD_BITS, first = line && !t->twice;
 
 	fill_registers(t, h);
 	if (first)
-		r->reg[nreg++] = line[0];
+		r->bit[nreg++] = line[0];
 	for (unsigned k = first; line && k < t->nline; k++)
-		r->thread[nthread++] = line[k];
-	for (unsigned b = 0; b < t->nbit; b++) {
-		if (line_mask(t, line) >> b & 1)
-			continue;
-		if (h->have >> b & 1)
-			r->reg[nreg++] = (uint8_t)b;
-		else
-			r->thread[nthread++] = (uint8_t)b;
-	}
+		r->bit[nthread++] = line[k];
+	for (unsigned b = 0; b < t->nbit; b++)
+		if (!(line_mask(t, line) >> b & 1))
+			r->bit[h->have >> b & 1 ? nreg++ : nthread++] = (uint8_t)b;
 }
 
 /* Steps for one more round of the launch; nothing is marked as done. any: the first one that is left, whatever its controls are. */
@@ -402,9 +397,9 @@ static bool keeps_line(const struct tile *t, const struct round *r, const uint8_
 {
 	unsigned first = !t->twice;
 
-	if (first && r->reg[0] != line[0])
+	if (first && r->bit[CUDA_THREAD_BITS] != line[0])
 		return false;
-	return !memcmp(r->thread, line + first, t->nline - first);
+	return !memcmp(r->bit, line + first, t->nline - first);
 }
 
 /* *last: nothing is left. */
@@ -440,19 +435,10 @@ static unsigned make_rounds(struct todo *w, struct round *r, bool *last)
 
 /* ---- arguments ---- */
 
-static void put_columns(const struct tile *t, const uint16_t *column, const struct round *r,
-	struct cuda_map *m)
-{
-	for (unsigned k = 0; k < t->nreg; k++)
-		m->reg[k] = column[r->reg[k]];
-	for (unsigned k = 0; k < CUDA_THREAD_BITS; k++)
-		m->thread[k] = column[r->thread[k]];
-}
-
 /* Banks are the lowest bits of a place: 16 of 8 bytes, or 8 of 16. The lowest thread bits of those that write get one bank bit
  * each; those of the readers that are not among them, one that no common bit has, on top of a bit of their own. */
 static void exchange(const struct tile *t, const struct round *from, const struct round *to,
-	struct cuda_map *put, struct cuda_map *get)
+	uint16_t *put, uint16_t *get)
 {
 	const unsigned nbank = t->twice ? 3 : 4;
 	uint16_t column[CUDA_TILE_MAX] = { 0 };
@@ -460,24 +446,26 @@ static void exchange(const struct tile *t, const struct round *from, const struc
 	uint32_t writers = 0;
 
 	for (unsigned k = 0; k < nbank; k++) {
-		writers |= UINT32_C(1) << from->thread[k];
-		column[from->thread[k]] = (uint16_t)(1u << k);
+		writers |= UINT32_C(1) << from->bit[k];
+		column[from->bit[k]] = (uint16_t)(1u << k);
 	}
 	for (unsigned b = 0; b < t->nbit; b++)
 		if (!(writers >> b & 1))
 			column[b] = (uint16_t)(1u << high++);
 	for (unsigned k = 0; k < nbank; k++)
-		if (writers >> to->thread[k] & 1)
-			used |= column[to->thread[k]];
+		if (writers >> to->bit[k] & 1)
+			used |= column[to->bit[k]];
 	for (unsigned k = 0; k < nbank; k++)
-		if (!(writers >> to->thread[k] & 1)) {
+		if (!(writers >> to->bit[k] & 1)) {
 			unsigned bank = ~used & (used + 1);
 
-			column[to->thread[k]] |= (uint16_t)bank;
+			column[to->bit[k]] |= (uint16_t)bank;
 			used |= bank;
 		}
-	put_columns(t, column, from, put);
-	put_columns(t, column, to, get);
+	for (unsigned k = 0; k < t->nbit; k++) {
+		put[k] = column[from->bit[k]];
+		get[k] = column[to->bit[k]];
+	}
 }
 
 /* Where a bit of the circuit is in the round: as `at` of a cuda_op. */
@@ -487,12 +475,9 @@ static unsigned place_of(const struct tile *t, const struct round *r, unsigned b
 		return CUDA_AT_BLOCK + (unsigned)t->outer[b];
 	if (t->at[b] < 0)
 		return t->one >> b & 1 ? CUDA_AT_ONE : CUDA_AT_NOWHERE;
-	for (unsigned k = 0; k < t->nreg; k++)
-		if (r->reg[k] == t->at[b])
+	for (unsigned k = 0; k < t->nbit; k++)
+		if (r->bit[k] == t->at[b])
 			return k;
-	for (unsigned k = 0; k < CUDA_THREAD_BITS; k++)
-		if (r->thread[k] == t->at[b])
-			return CUDA_AT_THREAD + k;
 	BUG("a bit that no round has");
 }
 
@@ -508,12 +493,12 @@ static void set_controls(const struct tile *t, const struct round *r, const stru
 		} else if (at >= CUDA_AT_BLOCK) {
 			o->block_mask |= UINT32_C(1) << (at - CUDA_AT_BLOCK);
 			o->block_value |= value << (at - CUDA_AT_BLOCK);
-		} else if (at >= CUDA_AT_THREAD) {
-			o->thread_mask |= (uint8_t)(1u << (at - CUDA_AT_THREAD));
-			o->thread_value |= (uint8_t)(value << (at - CUDA_AT_THREAD));
+		} else if (at >= CUDA_AT_REG) {
+			o->reg_mask |= (uint8_t)(1u << (at - CUDA_AT_REG));
+			o->reg_value |= (uint8_t)(value << (at - CUDA_AT_REG));
 		} else {
-			o->reg_mask |= (uint8_t)(1u << at);
-			o->reg_value |= (uint8_t)(value << at);
+			o->thread_mask |= (uint8_t)(1u << at);
+			o->thread_value |= (uint8_t)(value << at);
 		}
 	}
 }
@@ -533,7 +518,7 @@ static void set_targets(const struct tile *t, const struct round *r, const struc
 	unsigned at[MATRIX_TARGETS_MAX];
 
 	for (unsigned k = 0; k < s->ntarget; k++) {
-		at[k] = place_of(t, r, s->bit[k]);
+		at[k] = place_of(t, r, s->bit[k]) - CUDA_AT_REG;
 		o->targets |= (uint8_t)(1u << at[k]);
 	}
 	for (unsigned row = 0; row < 1u << s->ntarget; row++)
@@ -572,30 +557,23 @@ static void set_op(const struct todo *w, const struct round *r, const struct pen
 /* What the round's bits add to the number of the sample. */
 static void set_samples(const struct tile *t, const struct round *r, struct cuda_round *out)
 {
-	unsigned first = t->nbit - t->nnear;
+	unsigned first = t->nbit - t->nnear, bits = 0;
 
-	for (unsigned k = 0; k < t->nreg; k++)
-		if (r->reg[k] >= first) {
-			out->sample_reg[k] = (uint16_t)(1u << (r->reg[k] - first));
-			out->sample_regs |= (uint8_t)(1u << k);
+	for (unsigned k = 0; k < t->nbit; k++)
+		if (r->bit[k] >= first) {
+			out->sample[k] = (uint16_t)(1u << (r->bit[k] - first));
+			bits |= 1u << k;
 		}
-	for (unsigned k = 0; k < CUDA_THREAD_BITS; k++)
-		if (r->thread[k] >= first) {
-			out->sample_thread[k] = (uint16_t)(1u << (r->thread[k] - first));
-			out->sample_lanes |= (uint8_t)(k < 5 ? 1u << k : 0);
-		}
+	out->sample_regs = (uint8_t)(bits >> CUDA_THREAD_BITS);
+	out->sample_lanes = bits & 31;
 }
 
 static void set_transfers(const struct tile *t, const struct round *first, const struct round *last,
 	const uint8_t *to, struct cuda_stage_args *a)
 {
-	for (unsigned k = 0; k < t->nreg; k++) {
-		a->load_reg[k] = index_bit(t, t->from[first->reg[k]]);
-		a->save_reg[k] = index_bit(t, to[last->reg[k]]);
-	}
-	for (unsigned k = 0; k < CUDA_THREAD_BITS; k++) {
-		a->load_thread[k] = index_bit(t, t->from[first->thread[k]]);
-		a->save_thread[k] = index_bit(t, to[last->thread[k]]);
+	for (unsigned k = 0; k < t->nbit; k++) {
+		a->load_at[k] = index_bit(t, t->from[first->bit[k]]);
+		a->save_at[k] = index_bit(t, to[last->bit[k]]);
 	}
 	a->nouter = (uint16_t)t->nouter;
 	a->nnear = (uint16_t)t->nnear;
@@ -629,7 +607,7 @@ static struct cuda_launch *make_launch(struct todo *w, struct arena *arena)
 			set_op(w, &r[n], &w->item[r[n].item[k]], l);
 		set_samples(&w->t, &r[n], &a->round[n]);
 		if (n)
-			exchange(&w->t, &r[n - 1], &r[n], &a->round[n - 1].put, &a->round[n].get);
+			exchange(&w->t, &r[n - 1], &r[n], a->round[n - 1].put, a->round[n].get);
 	}
 	set_transfers(&w->t, &r[0], &r[a->nround - 1], to, a);
 	a->save = !w->back || changes(l, &w->t, to);

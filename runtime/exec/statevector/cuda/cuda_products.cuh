@@ -38,14 +38,14 @@ template <class T> DEVICE T transform_lanes(T x, unsigned samples, unsigned lane
 	return x;
 }
 
-/* The bits where sample s of the tile is; add[nbit]: what they add to its number. */
-DEVICE unsigned sample_bits(const uint16_t *add, int nbit, unsigned s)
+/* The bits of the number in the round that sample s of the tile has. */
+DEVICE unsigned sample_bits(const cuda_round &r, unsigned s)
 {
 	unsigned bits = 0;
 
 #pragma unroll
-	for (int k = 0; k < nbit; k++)
-		bits |= (add[k] & s ? 1u : 0) << k;
+	for (int k = 0; k < CUDA_TILE_MAX; k++)
+		bits |= (r.sample[k] & s ? 1u : 0) << k;
 	return bits;
 }
 
@@ -53,14 +53,13 @@ DEVICE unsigned sample_bits(const uint16_t *add, int nbit, unsigned s)
 template <class T>
 DEVICE T product_sum(const cuda_product &p, const cuda_round &r, unsigned s, const T *part)
 {
-	const unsigned sample_warps = sample_bits(r.sample_thread, CUDA_THREAD_BITS, 0xffff) >> 5;
-	const unsigned thread = sample_bits(r.sample_thread, CUDA_THREAD_BITS, s);
-	const unsigned reg = p.reg | sample_bits(r.sample_reg, CUDA_REGS_MAX, s);
-	const T *const x = part + reg * CUDA_THREADS + ((thread | p.thread) & 31);
+	const unsigned sample_warps = sample_bits(r, 0xffff) >> 5 & (CUDA_WARPS - 1);
+	const unsigned bits = sample_bits(r, s), reg = p.reg | bits >> CUDA_THREAD_BITS;
+	const T *const x = part + reg * CUDA_THREADS + ((bits | p.thread) & 31);
 	T sum = 0;
 
 	for (unsigned w = 0; w < CUDA_WARPS; w++)
-		if ((w & sample_warps) == thread >> 5)
+		if ((w & sample_warps) == (bits >> 5 & (CUDA_WARPS - 1)))
 			sum += __popc(w & p.thread >> 5) & 1 ? -x[w * 32] : x[w * 32];
 	return __popc(blockIdx.x & p.block) & 1 ? -sum : sum;
 }
@@ -77,7 +76,7 @@ DEVICE void sum_products(const amplitude<R> (&v)[N], const cuda_stage_args &a, c
 
 #pragma unroll
 	for (int j = 0; j < N; j++) {
-		const size_t s = mine + reg_sample(r, j);
+		const size_t s = mine + reg_column(r.sample, j);
 		const R square = mad(v[j].x, v[j].x, v[j].y * v[j].y);
 
 		/* What fills the tile up has no flag. */
@@ -114,7 +113,7 @@ DEVICE void add_products(const amplitude<R> (&v)[N], amplitude<R> (&w)[N], const
 	double x[N] = {};
 
 	do {
-		const double *const factor = first + (size_t)reg_sample(r, samples) * p.stride;
+		const double *const factor = first + (size_t)reg_column(r.sample, samples) * p.stride;
 
 		for (unsigned k = 0; k < p.n; k++) {
 			const cuda_product &o = p.product[k];

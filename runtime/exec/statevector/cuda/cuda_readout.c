@@ -110,17 +110,17 @@ static void keep_lambda(struct cuda_circuit *c)
 
 /* By the index's bits before or after the launch. */
 static void put_products(const struct cuda_circuit *c, struct cuda_stage_args *a,
-	const uint8_t *thread, const uint8_t *reg, unsigned nreg)
+	const uint8_t *bit, unsigned nbit)
 {
 	unsigned samples = a->round[a->nround - 1].sample_regs, s = 0;
 
 	for (uint32_t k = 0; k < c->nproduct; k++) {
 		struct cuda_product *p = &a->products.product[k];
-		uint64_t sign = c->pauli[c->npauli - c->nproduct + k].term.sign;
+		uint64_t sign = c->pauli[c->npauli - c->nproduct + k].term.sign,
+			 tile = cuda_gather(sign, bit, nbit);
 
 		*p = (struct cuda_product){ (uint32_t)cuda_gather(sign, a->outer, a->nouter),
-			(uint8_t)cuda_gather(sign, thread, CUDA_THREAD_BITS),
-			(uint8_t)cuda_gather(sign, reg, nreg) };
+			(uint8_t)tile, (uint8_t)(tile >> CUDA_THREAD_BITS) };
 		do {
 			a->products.regs |= (uint16_t)(1u << (p->reg | s));
 			s = (s - samples) & samples;
@@ -131,7 +131,7 @@ static void put_products(const struct cuda_circuit *c, struct cuda_stage_args *a
 void cuda_compile_readouts(struct cuda_state *b, struct cuda_circuit *c)
 {
 	const struct plan_circuit *pc = c->plan;
-	unsigned nreg = cuda_reg_bits(b->plan);
+	unsigned nbit = cuda_tile_bits(b->plan);
 	uint32_t nterm = 0, readout = 0;
 
 	for (uint32_t k = 0; k < pc->noutput; k++)
@@ -143,12 +143,10 @@ void cuda_compile_readouts(struct cuda_state *b, struct cuda_circuit *c)
 	find_launches(b, c);
 	group_terms(&b->arena, c);
 	if (c->reads)
-		put_products(c, &c->reads->args, c->reads->args.save_thread,
-			c->reads->args.save_reg, nreg);
+		put_products(c, &c->reads->args, c->reads->args.save_at, nbit);
 	if (c->makes) {
 		keep_lambda(c);
-		put_products(c, &c->makes->args, c->makes->args.load_thread,
-			c->makes->args.load_reg, nreg);
+		put_products(c, &c->makes->args, c->makes->args.load_at, nbit);
 	}
 	c->nsum_readout = c->npauli;
 	for (uint32_t k = 0; k < c->nprobs; k++) {

@@ -33,26 +33,20 @@ enum {
  * sets a flag. */
 enum { CUDA_FIXED_BITS = 56, CUDA_FIXED_LIMIT = 64 };
 
-/* Places of tile bits in shared memory, as columns of a matrix over GF(2): the place of an amplitude, counted in amplitudes, is
- * the xor of the columns whose bit is 1. With xor a column can have several bits, so that neither the threads that store nor
- * those that load meet in a bank. */
-struct cuda_map {
-	uint16_t reg[CUDA_REGS_MAX], thread[CUDA_THREAD_BITS];
-};
-
+/* What each bit of an amplitude's number in a round has: the bits of the thread's number, then those of the register's. */
 struct cuda_round {
-	/* By this round's bits: get loads what the round before has stored by its put; a tile bit has the same column in both. The
-	 * first round has no get, the last one no put. */
-	struct cuda_map get, put;
-	uint16_t first, count; /* ops */
-	/* What a register's and a thread's bits add to the number of the sample: a power of two or 0. */
-	uint16_t sample_reg[CUDA_REGS_MAX], sample_thread[CUDA_THREAD_BITS];
+	/* Places of amplitudes in shared memory, as columns of a matrix over GF(2): a place is the xor of the columns whose bit is 1.
+	 * With xor a column can have several bits, so that neither the threads that store nor those that load meet in a bank. Get
+	 * loads what the round before has stored by its put. The first round has no get, the last one no put. */
+	uint16_t get[CUDA_TILE_MAX], put[CUDA_TILE_MAX];
+	uint16_t sample[CUDA_TILE_MAX]; /* what it adds to the number of the sample: a power of two or 0 */
 	uint8_t sample_regs, sample_lanes; /* register bits, and bits of the lane, that do */
+	uint16_t first, count;             /* ops */
 };
 
-/* Where a target of a diagonal matrix is: register bit, CUDA_AT_THREAD + thread bit, CUDA_AT_BLOCK + bit of the block's number. */
+/* Where a target of a diagonal matrix is: bit of the amplitude's number in the round, CUDA_AT_BLOCK + bit of the block's number. */
 enum {
-	CUDA_AT_THREAD = 8,
+	CUDA_AT_REG = CUDA_THREAD_BITS,
 	CUDA_AT_BLOCK = 16,
 	CUDA_AT_ONE = 254, /* the bit is 1 in this process' part of a split state */
 	CUDA_AT_NOWHERE    /* the bit is 0, or there is no such target */
@@ -119,10 +113,9 @@ struct cuda_stage_args {
 	const void *sample_matrix; /* (samples, nsample_entry) re, im */
 	long long *sample_sum;     /* backward: (samples, nsample_sum), added to */
 	unsigned *bad;             /* backward: the flag of its sums */
-	/* Bits of the index that register bits and thread bits of the first round are, and those of the last round after the launch:
-	 * it may exchange bits of the index within a tile. */
-	uint8_t load_reg[CUDA_REGS_MAX], load_thread[CUDA_THREAD_BITS];
-	uint8_t save_reg[CUDA_REGS_MAX], save_thread[CUDA_THREAD_BITS];
+	/* Bits of the index that those of an amplitude's number in the first round are, and in the last one after the launch: it may
+	 * exchange bits of the index within a tile. */
+	uint8_t load_at[CUDA_TILE_MAX], save_at[CUDA_TILE_MAX];
 	uint8_t outer[CUDA_BITS_MAX]; /* bits of the index that bits of the block's number are */
 	uint16_t nouter;              /* bits of the block's number that do not number samples */
 	uint16_t nnear;               /* bits of the sample's number that are tile bits */

@@ -27,11 +27,11 @@ DEVICE void save_16(const float2 *v, float2 *p)
 DEVICE void save_16(const double2 *v, double2 *p) { __stcs(p, *v); }
 
 /* p: this thread's register 0. */
-template <class A, int N> DEVICE void load(A (&v)[N], const A *p, const uint8_t *reg)
+template <class A, int N> DEVICE void load(A (&v)[N], const A *p, const uint8_t *bit)
 {
 #pragma unroll
 	for (int j = 0; j < N; j += 16 / sizeof(A))
-		load_16(&v[j], p + reg_index(reg, j));
+		load_16(&v[j], p + reg_index(bit, j));
 }
 
 /* Amplitudes of psi, of which this thread's begin at index `at`. Those that are known to be 0 are not read; the first state is not
@@ -43,7 +43,7 @@ template <class A, int N> DEVICE void load_forward(A (&v)[N], const cuda_stage_a
 		v[j] = A{};
 #pragma unroll
 	for (int j = 0; j < N; j += 16 / sizeof(A)) {
-		const size_t k = at | reg_index(a.load_reg, j);
+		const size_t k = at | reg_index(a.load_at, j);
 
 		if (!(k & a.zero)) {
 			if (a.start)
@@ -54,29 +54,29 @@ template <class A, int N> DEVICE void load_forward(A (&v)[N], const cuda_stage_a
 	}
 }
 
-template <class A, int N> DEVICE void save(const A (&v)[N], A *p, const uint8_t *reg)
+template <class A, int N> DEVICE void save(const A (&v)[N], A *p, const uint8_t *bit)
 {
 #pragma unroll
 	for (int j = 0; j < N; j += 16 / sizeof(A))
-		save_16(&v[j], p + reg_index(reg, j));
+		save_16(&v[j], p + reg_index(bit, j));
 }
 
-template <class A, int N> DEVICE void put(const A (&v)[N], A *tile, const cuda_map &m, unsigned t)
+template <class A, int N> DEVICE void put(const A (&v)[N], A *tile, const uint16_t *column, unsigned t)
 {
-	const unsigned at = columns(m.thread, opaque(t));
+	const unsigned at = thread_column(column, opaque(t));
 
 #pragma unroll
 	for (int j = 0; j < N; j++)
-		tile[at ^ columns(m.reg, j)] = v[j];
+		tile[at ^ reg_column(column, j)] = v[j];
 }
 
-template <class A, int N> DEVICE void get(A (&v)[N], const A *tile, const cuda_map &m, unsigned t)
+template <class A, int N> DEVICE void get(A (&v)[N], const A *tile, const uint16_t *column, unsigned t)
 {
-	const unsigned at = columns(m.thread, opaque(t));
+	const unsigned at = thread_column(column, opaque(t));
 
 #pragma unroll
 	for (int j = 0; j < N; j++)
-		v[j] = tile[at ^ columns(m.reg, j)];
+		v[j] = tile[at ^ reg_column(column, j)];
 }
 
 /* ---- ops ---- */
@@ -91,7 +91,7 @@ template <class R> struct matrices {
 template <class R, bool EACH>
 DEVICE const R *of_register(const matrices<R> &m, const cuda_round &r, int j)
 {
-	return EACH ? m.u + m.stride * reg_sample(r, j) : m.u;
+	return EACH ? m.u + m.stride * reg_column(r.sample, j) : m.u;
 }
 
 template <bool EACH> DEVICE bool is_on(const cuda_op &o, int base)
@@ -156,8 +156,8 @@ DEVICE unsigned diagonal_row(const cuda_op &o, unsigned t)
 			row |= (at == CUDA_AT_ONE) << k;
 		else if (at >= CUDA_AT_BLOCK)
 			row |= (blockIdx.x >> (at - CUDA_AT_BLOCK) & 1) << k;
-		else if (at >= CUDA_AT_THREAD)
-			row |= (t >> (at - CUDA_AT_THREAD) & 1) << k;
+		else
+			row |= (t >> at & 1) << k;
 	}
 	return row;
 }
@@ -169,7 +169,7 @@ DEVICE unsigned register_row(const cuda_op &o, int j)
 
 #pragma unroll
 	for (int k = 0; k < 3; k++)
-		row |= (o.at[k] < CUDA_AT_THREAD ? (unsigned)j >> o.at[k] & 1 : 0) << k;
+		row |= (o.at[k] < CUDA_AT_BLOCK ? (unsigned)j << CUDA_AT_REG >> o.at[k] & 1 : 0) << k;
 	return row;
 }
 
@@ -357,7 +357,7 @@ __global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
 
 	clear(a.own, t);
 	clear(a.others, t);
-	load_forward(v, a, block_index(a) | thread_index(a.load_thread, t));
+	load_forward(v, a, block_index(a) | thread_index(a.load_at, t));
 	for (uint32_t r = 0; r < a.nround; r++) {
 		if (r) {
 			if (r > 1)
@@ -375,7 +375,7 @@ __global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
 	 * for their sums, and these to be 0. */
 	if (a.nround == 1 || a.products.n)
 		__syncthreads();
-	save(v, (amp *)a.psi + (block_index(a) | thread_index(a.save_thread, t)), a.save_reg);
+	save(v, (amp *)a.psi + (block_index(a) | thread_index(a.save_at, t)), a.save_at);
 	if (a.products.n)
 		sum_products<R>(v, a, a.round[a.nround - 1],
 			(typename numbers<R>::part *)smem_raw, t);
@@ -476,7 +476,7 @@ DEVICE void keep_sums(R (&sum)[NSUM], const cuda_stage_args &a, const cuda_round
 	const sums_to &to, int first, int regs, unsigned lane)
 {
 	if (EACH && o.of_sample) {
-		keep_sample_sums(sum, a, to.sum + to.stride * reg_sample(r, regs) + first,
+		keep_sample_sums(sum, a, to.sum + to.stride * reg_column(r.sample, regs) + first,
 			r.sample_lanes, lane);
 		return;
 	}
@@ -641,12 +641,12 @@ DEVICE void backward_op(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_s
 template <class R, int N>
 DEVICE void load_both(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_stage_args &a, unsigned t)
 {
-	const size_t at = block_index(a) | thread_index(a.load_thread, t);
+	const size_t at = block_index(a) | thread_index(a.load_at, t);
 	const unsigned from = a.lambda_from;
 
-	load(v, (const amplitude<R> *)a.psi + at, a.load_reg);
+	load(v, (const amplitude<R> *)a.psi + at, a.load_at);
 	if (from == CUDA_LAMBDA_STORED || from == CUDA_LAMBDA_ADDED) {
-		load(w, (const amplitude<R> *)a.lambda + at, a.load_reg);
+		load(w, (const amplitude<R> *)a.lambda + at, a.load_at);
 		return;
 	}
 #pragma unroll
@@ -702,10 +702,10 @@ __global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
 		add_fixed(a.sum + i, x);
 	}
 	if (a.save) {
-		const size_t at = block_index(a) | thread_index(a.save_thread, t);
+		const size_t at = block_index(a) | thread_index(a.save_at, t);
 
-		save(v, (amp *)a.psi + at, a.save_reg);
-		save(w, (amp *)a.lambda + at, a.save_reg);
+		save(v, (amp *)a.psi + at, a.save_at);
+		save(w, (amp *)a.lambda + at, a.save_at);
 	}
 }
 

@@ -80,12 +80,10 @@ static double launch_amplitudes(const struct cuda_state *b, const struct cuda_la
 /* Of n, those that it reads. */
 static double amplitudes_read(const struct cuda_stage_args *a, bool twice, double n)
 {
-	unsigned nreg = twice ? CUDA_REGS_DOUBLE : CUDA_REGS_SINGLE, nzero = 0;
+	unsigned nbit = CUDA_THREAD_BITS + (twice ? CUDA_REGS_DOUBLE : CUDA_REGS_SINGLE), nzero = 0;
 
-	for (unsigned k = 0; k < nreg; k++)
-		nzero += a->zero >> a->load_reg[k] & 1;
-	for (unsigned k = 0; k < CUDA_THREAD_BITS; k++)
-		nzero += a->zero >> a->load_thread[k] & 1;
+	for (unsigned k = 0; k < nbit; k++)
+		nzero += a->zero >> a->load_at[k] & 1;
 	for (unsigned k = 0; k < a->nouter; k++)
 		nzero += a->zero >> a->outer[k] & 1;
 	return a->start ? 0 : ldexp(n, -(int)nzero);

@@ -454,124 +454,8 @@ struct sums_to {
 	size_t stride;
 };
 
-/* Over the lanes of each sample. */
-template <class R, int NSUM>
-DEVICE void keep_sample_sums(R (&sum)[NSUM], const cuda_stage_args &a, long long *to, unsigned lanes,
-	unsigned lane)
-{
-#pragma unroll
-	for (int i = 0; i < NSUM; i++) {
-#pragma unroll
-		for (unsigned s = 1; s < 32; s *= 2)
-			if (!(lanes & s))
-				sum[i] += __shfl_xor_sync(0xffffffffu, sum[i], s);
-		if (!(lane & ~lanes))
-			add_fixed(to + i, fixed_of((double)sum[i], a.bad));
-	}
-}
-
-/* to[NSUM]: of this warp, written by its lanes. regs: the pattern of register bits whose sample it is. */
-template <class R, int NSUM, bool EACH>
-DEVICE void keep_sums(R (&sum)[NSUM], const cuda_stage_args &a, const cuda_round &r, const cuda_op &o,
-	const sums_to &to, int first, int regs, unsigned lane)
-{
-	if (EACH && o.of_sample) {
-		keep_sample_sums(sum, a, to.sum + to.stride * reg_column(r.sample, regs) + first,
-			r.sample_lanes, lane);
-		return;
-	}
-	const R x = warp_sum(sum, lane);
-
-	if (lane < NSUM)
-		to.sum[first + lane] = fixed_of((double)x, a.bad);
-}
-
-/* The next pattern of the register bits whose samples have sums of their own; 0: there is no other. */
-template <bool EACH> DEVICE int next_regs(const cuda_round &r, const cuda_op &o, int regs)
-{
-	return EACH && o.of_sample ? (regs - r.sample_regs) & r.sample_regs : 0;
-}
-
-template <bool EACH> DEVICE bool is_of(const cuda_round &r, const cuda_op &o, int j, int regs)
-{
-	return !EACH || !o.of_sample || (j & r.sample_regs) == regs;
-}
-
-template <class R, int MASK, int PASS, int NSUM, bool EACH, int N>
-DEVICE void sum_pass(const amplitude<R> (&v)[N], const amplitude<R> (&w)[N],
-	const cuda_stage_args &a, const cuda_round &r, const cuda_op &o, const sums_to &to,
-	unsigned t, bool on)
-{
-	constexpr int d = 1 << count_bits(MASK);
-	int regs = 0;
-
-	do {
-		R sum[NSUM];
-
-#pragma unroll
-		for (int i = 0; i < NSUM; i++)
-			sum[i] = 0;
-		if (on) {
-			int j = 0;
-#pragma unroll
-			for (int k = 0; k < N / d; k++, j = next_base<N, MASK>(o, j)) {
-				const int base = deposit(k, (N - 1) & ~MASK);
-
-				if (is_on<EACH>(o, j) && is_of<EACH>(r, o, j, regs))
-					add_sums<R, MASK, PASS>(sum, v, w, base);
-			}
-		}
-		keep_sums<R, NSUM, EACH>(sum, a, r, o, to, NSUM * PASS, regs, t & 31);
-		regs = next_regs<EACH>(r, o, regs);
-	} while (regs);
-}
-
-/* From pass PASS on. */
-template <class R, int MASK, int PASS, bool EACH, int N>
-DEVICE void sum_dense(const amplitude<R> (&v)[N], const amplitude<R> (&w)[N],
-	const cuda_stage_args &a, const cuda_round &r, const cuda_op &o, const sums_to &to,
-	unsigned t, bool on)
-{
-	constexpr int all = 1 << 2 * count_bits(MASK), most = numbers<R>::nsum;
-	constexpr int nsum = all < most ? all : most;
-
-	sum_pass<R, MASK, PASS, nsum, EACH>(v, w, a, r, o, to, t, on);
-	if constexpr ((PASS + 1) * nsum < all)
-		sum_dense<R, MASK, PASS + 1, EACH>(v, w, a, r, o, to, t, on);
-}
-
-/* Of a diagonal matrix: s[r,r] alone, eight of them. */
-template <class R, int N>
-DEVICE void sum_diagonal(const amplitude<R> (&v)[N], const amplitude<R> (&w)[N],
-	const cuda_stage_args &a, const cuda_round &r, const cuda_op &o, const sums_to &to,
-	unsigned t, bool on, unsigned row)
-{
-	int regs = 0;
-
-	do {
-		R sum[8];
-
-#pragma unroll
-		for (int i = 0; i < 8; i++)
-			sum[i] = 0;
-#pragma unroll
-		for (int j = 0; j < N; j++) {
-			const bool mine = on && (j & o.reg_mask) == o.reg_value
-				&& is_of<true>(r, o, j, regs);
-			const unsigned at = mine ? row | register_row(o, j) : 8;
-			const R x = mad(w[j].x, v[j].y, -w[j].y * v[j].x);
-
-#pragma unroll
-			for (unsigned i = 0; i < 8; i++)
-				if (i == at)
-					sum[i] += x;
-		}
-		keep_sums<R, 8, true>(sum, a, r, o, to, 0, regs, t & 31);
-		regs = next_regs<true>(r, o, regs);
-	} while (regs);
-}
-
-template <class R> struct backward_dense {
+/* An op of the backward pass, in the thread t: sums of psi (v) and lambda (w), then the op on both. */
+template <class R> struct undo_op {
 	const cuda_stage_args &a;
 	const cuda_round &r;
 	const cuda_op &o;
@@ -579,24 +463,127 @@ template <class R> struct backward_dense {
 	const sums_to to;
 	const unsigned t;
 
+	/* sum: over the lanes of each sample. */
+	template <int NSUM> DEVICE_MEMBER void keep_sample_sums(R (&sum)[NSUM], long long *first) const
+	{
+#pragma unroll
+		for (int i = 0; i < NSUM; i++) {
+#pragma unroll
+			for (unsigned s = 1; s < 32; s *= 2)
+				if (!(r.sample_lanes & s))
+					sum[i] += __shfl_xor_sync(0xffffffffu, sum[i], s);
+			if (!(t & 31 & ~r.sample_lanes))
+				add_fixed(first + i, fixed_of((double)sum[i], a.bad));
+		}
+	}
+
+	/* To number `first` and those behind: of this warp, written by its lanes. regs: the pattern of register bits whose sample it
+	 * is. */
+	template <bool EACH, int NSUM>
+	DEVICE_MEMBER void keep_sums(R (&sum)[NSUM], int first, int regs) const
+	{
+		const unsigned lane = t & 31;
+
+		if (EACH && o.of_sample) {
+			keep_sample_sums(sum, to.sum + to.stride * reg_column(r.sample, regs) + first);
+			return;
+		}
+		const R x = warp_sum(sum, lane);
+
+		if (lane < NSUM)
+			to.sum[first + lane] = fixed_of((double)x, a.bad);
+	}
+
+	/* The next pattern of the register bits whose samples have sums of their own; 0: there is no other. */
+	template <bool EACH> DEVICE_MEMBER int next_regs(int regs) const
+	{
+		return EACH && o.of_sample ? (regs - r.sample_regs) & r.sample_regs : 0;
+	}
+
+	template <bool EACH> DEVICE_MEMBER bool is_of(int j, int regs) const
+	{
+		return !EACH || !o.of_sample || (j & r.sample_regs) == regs;
+	}
+
+	/* From pass PASS on. */
+	template <int MASK, int PASS, bool EACH, int N>
+	DEVICE_MEMBER void sum_dense(const amplitude<R> (&v)[N], const amplitude<R> (&w)[N], bool on) const
+	{
+		constexpr int d = 1 << count_bits(MASK), most = numbers<R>::nsum;
+		constexpr int nsum = d * d < most ? d * d : most;
+		int regs = 0;
+
+		do {
+			R sum[nsum];
+
+#pragma unroll
+			for (int i = 0; i < nsum; i++)
+				sum[i] = 0;
+			if (on) {
+				int j = 0;
+#pragma unroll
+				for (int k = 0; k < N / d; k++, j = next_base<N, MASK>(o, j)) {
+					const int base = deposit(k, (N - 1) & ~MASK);
+
+					if (is_on<EACH>(o, j) && is_of<EACH>(j, regs))
+						add_sums<R, MASK, PASS>(sum, v, w, base);
+				}
+			}
+			keep_sums<EACH>(sum, nsum * PASS, regs);
+			regs = next_regs<EACH>(regs);
+		} while (regs);
+		if constexpr ((PASS + 1) * nsum < d * d)
+			sum_dense<MASK, PASS + 1, EACH>(v, w, on);
+	}
+
+	/* Of a matrix on the registers MASK. */
 	template <int MASK, bool EACH, int N>
 	DEVICE_MEMBER void run(amplitude<R> (&v)[N], amplitude<R> (&w)[N]) const
 	{
 		const bool on = thread_on(o, t);
 
 		if (o.sum >= 0)
-			sum_dense<R, MASK, 0, EACH>(v, w, a, r, o, to, t, on);
+			sum_dense<MASK, 0, EACH>(v, w, on);
 		/* Two branches: mixed with each other they take more registers than there are. */
 		if (on && (o.undo & CUDA_UNDO_PSI))
 			apply<R, MASK, EACH>(v, r, o, m);
 		if (on && (o.undo & CUDA_UNDO_LAMBDA))
 			apply<R, MASK, EACH>(w, r, o, m);
 	}
+
+	/* Of a diagonal matrix: s[r,r] alone, eight of them. */
+	template <int N>
+	DEVICE_MEMBER void sum_diagonal(const amplitude<R> (&v)[N], const amplitude<R> (&w)[N], bool on,
+		unsigned row) const
+	{
+		int regs = 0;
+
+		do {
+			R sum[8];
+
+#pragma unroll
+			for (int i = 0; i < 8; i++)
+				sum[i] = 0;
+#pragma unroll
+			for (int j = 0; j < N; j++) {
+				const bool mine = on && (j & o.reg_mask) == o.reg_value && is_of<true>(j, regs);
+				const unsigned at = mine ? row | register_row(o, j) : 8;
+				const R x = mad(w[j].x, v[j].y, -w[j].y * v[j].x);
+
+#pragma unroll
+				for (unsigned i = 0; i < 8; i++)
+					if (i == at)
+						sum[i] += x;
+			}
+			keep_sums<true>(sum, 0, regs);
+			regs = next_regs<true>(regs);
+		} while (regs);
+	}
 };
 
 /* One matrix, or one of each sample. */
 template <class R, bool EACH, int N>
-DEVICE void backward_diagonal(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_round &r,
+DEVICE void undo_diagonal(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_round &r,
 	const cuda_op &o, const matrices<R> &m, unsigned row)
 {
 	if (o.undo & CUDA_UNDO_PSI)
@@ -616,25 +603,24 @@ DEVICE void backward_op(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_s
 		? sums_to{ a.sample_sum + thread_sample(a, r, t) * a.nsample_sum + o.sum,
 			  a.nsample_sum }
 		: sums_to{ warp_sums + o.sum, 0 };
+	const undo_op<R> one{ a, r, o, one_matrix<R>(a, o), to, t };
 
 	if (!o.targets) {
 		const bool on = thread_on(o, t);
 		const unsigned row = diagonal_row(o, t);
 
 		if (o.sum >= 0)
-			sum_diagonal<R>(v, w, a, r, o, to, t, on, row);
+			one.sum_diagonal(v, w, on, row);
 		if (on && o.of_sample)
-			backward_diagonal<R, true>(v, w, r, o, sample_matrices<R>(a, r, o, t), row);
+			undo_diagonal<R, true>(v, w, r, o, sample_matrices<R>(a, r, o, t), row);
 		else if (on)
-			backward_diagonal<R, false>(v, w, r, o, one_matrix<R>(a, o), row);
+			undo_diagonal<R, false>(v, w, r, o, one.m, row);
 	} else if (o.of_sample || o.reg_mask) {
-		each_by_targets<N>(backward_dense<R>{ a, r, o,
-					   o.of_sample ? sample_matrices<R>(a, r, o, t)
-						       : one_matrix<R>(a, o),
-					   to, t },
+		each_by_targets<N>(undo_op<R>{ a, r, o,
+					   o.of_sample ? sample_matrices<R>(a, r, o, t) : one.m, to, t },
 			v, w);
 	} else {
-		by_targets<false, N>(backward_dense<R>{ a, r, o, one_matrix<R>(a, o), to, t }, v, w);
+		by_targets<false, N>(one, v, w);
 	}
 }
 

@@ -127,9 +127,8 @@ void cuda_launch_forward(struct cuda_stream *s, const struct cuda_stage_args *a,
 void cuda_launch_backward(struct cuda_stream *s, const struct cuda_stage_args *a, uint64_t nblock,
 	bool twice);
 void cuda_launch_start(struct cuda_stream *s, const struct cuda_start *a, bool twice);
-void cuda_launch_expect(struct cuda_stream *s, const struct cuda_terms *a, bool twice);
-/* lambda = sum factor P psi */
-void cuda_launch_lambda(struct cuda_stream *s, const struct cuda_terms *a, bool twice);
+/* Expectations; or lambda = sum factor P psi. */
+void cuda_launch_terms(struct cuda_stream *s, const struct cuda_terms *a, bool lambda, bool twice);
 void cuda_launch_bins(struct cuda_stream *s, const struct cuda_bins *a, bool twice);
 /* lambda[i] = factor[bin of i] psi[i]; they may be the same state. */
 void cuda_launch_lambda_bins(struct cuda_stream *s, const struct cuda_bins *a, bool twice);

@@ -238,7 +238,7 @@ void cuda_sum_readouts(struct cuda_state *b, uint32_t number, uint32_t count)
 			struct cuda_terms a = terms_of(b, c, count, k);
 
 			if (is_read(c, k, segment))
-				cuda_launch_expect(b->stream, &a, b->twice);
+				cuda_launch_terms(b->stream, &a, false, b->twice);
 		}
 	}
 }
@@ -298,7 +298,7 @@ void cuda_normalise(struct cuda_state *b, struct cuda_circuit *c)
 	norm.to.stride = 1;
 	one = (struct cuda_bins){ .to = norm.to };
 	cuda_clear_sums(b, c->norm_sum, c->norm_sum + 2 * (size_t)n);
-	cuda_launch_expect(b->stream, &norm, b->twice);
+	cuda_launch_terms(b->stream, &norm, false, b->twice);
 	cuda_fetch_sums(b, c->norm_sum, c->norm_sum + 2 * (size_t)n);
 	if (b->plan->nrank_bit) {
 		cuda_finish(b);
@@ -398,7 +398,7 @@ static void lambda_of_group(struct cuda_state *b, const struct cuda_circuit *c, 
 	struct cuda_terms a = terms_of(b, c, cuda_nstates(b, c), k);
 
 	a.to.add = add;
-	cuda_launch_lambda(b->stream, &a, b->twice);
+	cuda_launch_terms(b->stream, &a, true, b->twice);
 }
 
 /* What is read in the segments behind the last stage; psi and lambda are then where its states are. */

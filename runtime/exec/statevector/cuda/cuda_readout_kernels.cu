@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels on whole states: starts, expectations, probabilities, lambda. Lambda is made in double precision.
 //
-// A block works on at most 2^CHUNK_BITS amplitudes of one sample, thread t on number t, t + 256, ...
+// A block works on 2^CHUNK_BITS amplitudes of one sample, or all of them, thread t on number t, t + 256, ...
 #include "config.h"
 #include "runtime/exec/statevector/cuda/cuda_complex.cuh"
 #include "runtime/exec/statevector/cuda/cuda_launch.cuh"
@@ -10,24 +10,9 @@ static constexpr uint32_t CHUNK_BITS = CUDA_CHUNK_BITS;
 /* Amplitudes that a warp reads side by side, as a power of two. */
 static constexpr uint32_t LINE_BITS = 5;
 
-/* What a block works on. */
-struct chunk {
-	size_t first, sample; /* of all amplitudes; number of the sample */
-	size_t begin, end;    /* of the sample's amplitudes: this thread's first, and where the block's end */
-};
-
 static __host__ __device__ uint32_t chunk_bits(uint32_t nbit)
 {
 	return nbit < CHUNK_BITS ? nbit : CHUNK_BITS;
-}
-
-DEVICE chunk chunk_of(uint32_t nbit)
-{
-	const uint32_t bits = chunk_bits(nbit);
-	const size_t sample = blockIdx.x >> (nbit - bits);
-	const size_t begin = ((size_t)blockIdx.x << bits) - (sample << nbit);
-
-	return { sample << nbit, sample, begin + threadIdx.x, begin + ((size_t)1 << bits) };
 }
 
 /* The opposite of cuda_gather: bits of k to bit[0], bit[1], ... */
@@ -68,21 +53,21 @@ DEVICE size_t index_of(const chosen &c, const cuda_chunk &chunk, uint32_t k)
 template <class R>
 __global__ void __launch_bounds__(CUDA_THREADS) start(const cuda_start __grid_constant__ a)
 {
-	const chunk c = chunk_of(a.nbit);
+	const size_t first = (size_t)blockIdx.x << chunk_bits(a.nbit), sample = first >> a.nbit;
 
-	for (size_t i = c.begin; i < c.end; i += CUDA_THREADS) {
-		const size_t index = i | a.first;
+	for (uint32_t k = threadIdx.x; k < 1u << chunk_bits(a.nbit); k += CUDA_THREADS) {
+		const size_t i = first + k, index = i | a.first;
 		double2 x = make_double2(index & a.zero ? 0 : 1, 0);
 
-		for (uint32_t k = 0; k < a.nvector; k++) {
-			const cuda_vector &v = a.vector[k];
-			const double2 *const entry = (const double2 *)v.entry + c.sample * a.stride;
+		for (uint32_t n = 0; n < a.nvector; n++) {
+			const cuda_vector &v = a.vector[n];
+			const double2 *const entry = (const double2 *)v.entry + sample * a.stride;
 			const size_t at = cuda_gather(index, v.bit, v.nbit);
 			const double2 y = at < v.length ? entry[at] : make_double2(0, 0);
 
 			x = product<double>(y.x, y.y, x);
 		}
-		((amplitude<R> *)a.psi)[c.first + i] = amp_of((R)x.x, (R)x.y);
+		((amplitude<R> *)a.psi)[i] = amp_of((R)x.x, (R)x.y);
 	}
 }
 
@@ -292,12 +277,13 @@ __global__ void __launch_bounds__(CUDA_THREADS) bins(const cuda_bins __grid_cons
 template <class R>
 __global__ void __launch_bounds__(CUDA_THREADS) lambda_bins(const cuda_bins __grid_constant__ a)
 {
-	const chunk c = chunk_of(a.to.nbit);
-	const amplitude<R> *const psi = (const amplitude<R> *)a.to.psi + c.first;
-	amplitude<R> *const lambda = (amplitude<R> *)a.to.lambda + c.first;
-	const double *const factor = a.to.factor + c.sample * a.to.stride + a.to.first;
+	const size_t first = (size_t)blockIdx.x << chunk_bits(a.to.nbit);
+	const amplitude<R> *const psi = (const amplitude<R> *)a.to.psi;
+	amplitude<R> *const lambda = (amplitude<R> *)a.to.lambda;
+	const double *const factor = a.to.factor + (first >> a.to.nbit) * a.to.stride + a.to.first;
 
-	for (size_t i = c.begin; i < c.end; i += CUDA_THREADS) {
+	for (uint32_t k = threadIdx.x; k < 1u << chunk_bits(a.to.nbit); k += CUDA_THREADS) {
+		const size_t i = first + k;
 		const double f = factor[cuda_gather(i, a.bit, a.nbin)];
 
 		lambda[i] = new_lambda<R>(a.to, lambda[i], make_double2(f * psi[i].x, f * psi[i].y));
@@ -369,35 +355,22 @@ void cuda_launch_start(struct cuda_stream *s, const struct cuda_start *a, bool t
 	launch(s, twice ? start<double> : start<float>, a, chunks(a->nbit, a->nsample), 0);
 }
 
-static size_t tile_bytes(uint32_t nbit, bool twice)
-{
-	return (twice ? sizeof(double2) : sizeof(float2)) << chunk_bits(nbit);
-}
-
-void cuda_launch_expect(struct cuda_stream *s, const struct cuda_terms *a, bool twice)
+void cuda_launch_terms(struct cuda_stream *s, const struct cuda_terms *a, bool lambda, bool twice)
 {
 	const uint32_t bits = chunk_bits(a->to.part_bits);
+	const size_t tile = (twice ? sizeof(double2) : sizeof(float2)) << bits;
 	struct cuda_terms b = *a;
 
 	place_terms(&b);
 	/* A warp for each part, but no parts that have not enough for a warp. */
-	while (b.nterm << b.parts < CUDA_WARPS && bits > 5 + b.parts)
+	while (!lambda && b.nterm << b.parts < CUDA_WARPS && bits > 5 + b.parts)
 		b.parts++;
-	const size_t nbyte =
-		tile_bytes(b.to.part_bits, twice) + sizeof(long long) * ((size_t)b.nterm << b.parts);
-
-	launch(s, twice ? expect<double> : expect<float>, &b, chosen_chunks(b.to), nbyte);
-}
-
-void cuda_launch_lambda(struct cuda_stream *s, const struct cuda_terms *a, bool twice)
-{
-	struct cuda_terms b = *a;
-
-	place_terms(&b);
-	const size_t nbyte = tile_bytes(b.to.part_bits, twice);
-
-	launch(s, twice ? lambda_terms<double> : lambda_terms<float>, &b,
-		chosen_chunks(b.to), nbyte);
+	if (lambda)
+		launch(s, twice ? lambda_terms<double> : lambda_terms<float>, &b,
+			chosen_chunks(b.to), tile);
+	else
+		launch(s, twice ? expect<double> : expect<float>, &b, chosen_chunks(b.to),
+			tile + sizeof(long long) * ((size_t)b.nterm << b.parts));
 }
 
 /* Chunks whose amplitudes are in as few bins as possible. */

@@ -527,13 +527,14 @@ static void add_step(const struct cuda_state *b, const struct cuda_placed *p, si
 
 /* Adds the sums of one op: to those that all samples share, or to each sample's. */
 static void add_placed(const struct cuda_state *b, const struct cuda_launch *l,
-	const struct cuda_placed *p, size_t sample_sums, double scale, const struct unit_input *in,
-	double *shared, double *const *own)
+	const struct cuda_placed *p, double scale, const struct unit_input *in, double *shared,
+	double *const *own)
 {
 	const struct matrix_set *set = &b->plan->set;
 	uint32_t m = p->step->matrix, at = set->offset[m];
 	bool sample = set->def[m]->cls == VALUE_SAMPLE;
-	size_t first = (size_t)(l->args.sum - b->sum) + (size_t)p->op->sum;
+	const long long *sums = p->op->of_sample ? l->args.sample_sum : l->args.sum;
+	size_t first = (size_t)(sums - b->sum) + (size_t)p->op->sum;
 
 	if (!p->op->of_sample) {
 		add_step(b, p, first, scale, (sample ? in->u[0] : b->u) + at,
@@ -541,13 +542,8 @@ static void add_placed(const struct cuda_state *b, const struct cuda_launch *l,
 		return;
 	}
 	for (uint32_t s = 0; s < in->count; s++)
-		add_step(b, p, sample_sums + (size_t)s * l->args.nsample_sum + (size_t)p->op->sum,
-			scale, in->u[s] + at, own[s] + at);
-}
-
-static size_t sums_before(const struct cuda_circuit *c, const struct cuda_launch *l)
-{
-	return c->sum + 1 + c->nsum_back + l->sum_before * c->nsample;
+		add_step(b, p, first + (size_t)s * l->args.nsample_sum, scale, in->u[s] + at,
+			own[s] + at);
 }
 
 void cuda_begin_backward(struct cuda_state *b, uint32_t number, const struct unit_input *in)
@@ -595,28 +591,29 @@ bool cuda_sum_backward(struct cuda_state *b, uint32_t number)
 	return cuda_add_processes(b, b->sum_host + c->sum, cuda_sums_back(c));
 }
 
-void cuda_join_sums(struct cuda_state *to, uint32_t number, const struct cuda_state *from)
+void cuda_move_sums(struct cuda_state *to, uint32_t number, const struct cuda_state *from)
 {
 	long long *sum = to->sum_host + to->circuit[number].sum;
-	const long long *more = from->sum_host + from->circuit[number].sum;
+	long long *more = from->sum_host + from->circuit[number].sum;
 
-	for (size_t k = 0; k < 1 + to->circuit[number].nsum_back; k++)
+	for (size_t k = 0; k < 1 + to->circuit[number].nsum_back; k++) {
 		sum[k] = (long long)((unsigned long long)sum[k] + (unsigned long long)more[k]);
+		more[k] = 0;
+	}
 }
 
 void cuda_add_sums(const struct cuda_state *b, uint32_t number, const struct unit_input *in,
-	enum cuda_sums which, double scale, double *anti_hermitian_shared,
-	double *const *anti_hermitian_sample)
+	bool good, double *anti_hermitian_shared, double *const *anti_hermitian_sample)
 {
 	const struct cuda_circuit *c = &b->circuit[number];
+	double scale = good && !b->sum_host[c->sum] ? ldexp(1, c->exponent) : NAN;
 
 	for (uint32_t k = c->plan->nstage; k-- > 0;)
 		for (const struct cuda_launch *l = cuda_launches(c, k, true); l; l = l->next)
 			for (uint32_t i = 0; i < l->nplaced; i++)
-				if (l->placed[i].op->sum >= 0
-					&& (which == CUDA_SUMS_ALL || l->placed[i].op->of_sample))
-					add_placed(b, l, &l->placed[i], sums_before(c, l), scale,
-						in, anti_hermitian_shared, anti_hermitian_sample);
+				if (l->placed[i].op->sum >= 0)
+					add_placed(b, l, &l->placed[i], scale, in,
+						anti_hermitian_shared, anti_hermitian_sample);
 }
 
 bool cuda_state_backward(struct cuda_state *b, uint32_t number, const struct unit_input *in,
@@ -722,18 +719,6 @@ static void ask_backward(struct cuda_state *b, const struct unit_input *in)
 	cuda_fetch_sums(b, b->circuit[0].sum, b->circuit[0].norm_sum);
 }
 
-static void add_pass(const struct cuda_state *b, bool good, double *shared, double *const *sample)
-{
-	for (uint32_t k = 0; k < b->plan->ncircuit; k++) {
-		const struct cuda_circuit *c = &b->circuit[k];
-
-		if (cuda_has_sums_back(c))
-			cuda_add_sums(b, k, b->pass.in, CUDA_SUMS_ALL,
-				good && !b->sum_host[c->sum] ? ldexp(1, c->exponent) : NAN, shared,
-				sample);
-	}
-}
-
 void cuda_state_pass(struct cuda_state *b, const struct cuda_pass *pass,
 	double *anti_hermitian_shared, double *const *anti_hermitian_sample)
 {
@@ -758,8 +743,10 @@ void cuda_state_pass(struct cuda_state *b, const struct cuda_pass *pass,
 	b->worked = b->worked || good;
 	for (uint32_t k = 0; k < b->plan->ncircuit && !back; k++)
 		cuda_read_readouts(b, &b->circuit[k], in->count, good, pass->readout[k]);
-	if (back)
-		add_pass(b, good && b->pass.good, anti_hermitian_shared, anti_hermitian_sample);
+	for (uint32_t k = 0; k < b->plan->ncircuit && back; k++)
+		if (cuda_has_sums_back(&b->circuit[k]))
+			cuda_add_sums(b, k, in, good && b->pass.good, anti_hermitian_shared,
+				anti_hermitian_sample);
 	b->pass.in = NULL;
 }
 

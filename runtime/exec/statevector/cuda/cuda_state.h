@@ -59,7 +59,7 @@ struct cuda_circuit {
 		sum; /* integers: of readouts, of norms, of the backward pass */
 	size_t factor, factor_end, norm_factor; /* numbers: what makes lambda; norms */
 	bool takes_tail;
-	int exponent;                   /* 2^exponent divides lambda (cuda_lambda) */
+	int exponent;                   /* 2^exponent divides lambda */
 	const struct cuda_state *state; /* that it is of */
 };
 
@@ -331,16 +331,15 @@ bool cuda_finish(struct cuda_state *b);
  * failed. */
 void cuda_begin_backward(struct cuda_state *b, uint32_t number, const struct unit_input *in);
 bool cuda_sum_backward(struct cuda_state *b, uint32_t number);
-/* Those that samples share: adds those of another device. */
-void cuda_join_sums(struct cuda_state *to, uint32_t number, const struct cuda_state *from);
+/* Those that samples share: adds those of another device, which has 0 then. */
+void cuda_move_sums(struct cuda_state *to, uint32_t number, const struct cuda_state *from);
 /* s[d * d] (anti_hermitian.h) of the step from the sums of an op, which are number `first` and those behind. */
 void cuda_step_sums(const struct cuda_state *b, const struct cuda_placed *p, size_t first,
 	double scale, double *s);
-/* From sum_host to reduced transition matrices; of each sample alone: those that samples share are on another device. */
-enum cuda_sums { CUDA_SUMS_ALL = 1, CUDA_SUMS_OF_SAMPLES };
+/* From sum_host, of lambda divided by 2^exponent of the circuit, to reduced transition matrices: not numbers where sums are bad, or
+ * not good. */
 void cuda_add_sums(const struct cuda_state *b, uint32_t number, const struct unit_input *in,
-	enum cuda_sums which, double scale, double *anti_hermitian_shared,
-	double *const *anti_hermitian_sample);
+	bool good, double *anti_hermitian_shared, double *const *anti_hermitian_sample);
 
 /* Sums `from` .. `to` - 1. */
 void cuda_clear_sums(struct cuda_state *b, size_t from, size_t to);

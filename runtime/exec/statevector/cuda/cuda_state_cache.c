@@ -312,8 +312,7 @@ static void put_factors(const struct cuda_state *s, const struct mixing *x, doub
 			}
 }
 
-/* The exponent of what lambda is divided by. */
-static int mix(struct backend_state *b, unsigned d, uint32_t number, const struct mixing *x)
+static void mix(struct backend_state *b, unsigned d, uint32_t number, const struct mixing *x)
 {
 	struct cuda_state *s = b->device[d];
 	struct cuda_mixture a = { .state = state_at(b, d, number, 0),
@@ -324,10 +323,10 @@ static int mix(struct backend_state *b, unsigned d, uint32_t number, const struc
 		.nlambda = x->nlambda };
 	size_t nbyte =
 		(size_t)x->f->nform * x->nstate * rows_of(x->nlambda) * cuda_amplitude_bytes(s);
-	int exponent;
+	int *exponent = &s->circuit[number].exponent; /* of what lambda is divided by */
 
-	frexp(bound(x), &exponent);
-	put_factors(s, x, ldexp(1, -exponent), b->cache->memory[d].host);
+	frexp(bound(x), exponent);
+	put_factors(s, x, ldexp(1, -*exponent), b->cache->memory[d].host);
 	cuda_upload(s->stream, behind_states(b, d), b->cache->memory[d].host, nbyte);
 	cuda_mark(s, EVENT_COPY, CUDA_TO_DEVICE);
 	for (uint32_t first = 0; first < x->f->nterm; first += CUDA_TERMS_MAX, a.add = 1) {
@@ -341,7 +340,6 @@ static int mix(struct backend_state *b, unsigned d, uint32_t number, const struc
 	}
 	if (!a.add)
 		cuda_clear(s->stream, s->lambda, x->nlambda * state_bytes(s->plan, number));
-	return exponent;
 }
 
 static void cache_backward(struct backend_state *b, unsigned worker, uint32_t number,
@@ -356,7 +354,6 @@ static void cache_backward(struct backend_state *b, unsigned worker, uint32_t nu
 		.nstate = nstate,
 		.a = a };
 	size_t nbyte = state_bytes(s->plan, number), behind;
-	int exponent;
 	bool good;
 
 	cuda_store_matrices(s, &s->circuit[number], true, in->u[0]);
@@ -365,12 +362,11 @@ static void cache_backward(struct backend_state *b, unsigned worker, uint32_t nu
 	behind = (s->circuit[number].nsample - x.nlambda) * nbyte;
 	cuda_copy(s->stream, s->psi, s->stream, state_at(b, worker, number, first), x.nlambda * nbyte);
 	cuda_take_lambda(&s->circuit[number], CUDA_LAMBDA_STORED);
-	exponent = mix(b, worker, number, &x);
+	mix(b, worker, number, &x);
 	cuda_clear(s->stream, (char *)s->psi + x.nlambda * nbyte, behind);
 	cuda_clear(s->stream, (char *)s->lambda + x.nlambda * nbyte, behind);
-	good = cuda_sum_backward(s, number) && !s->sum_host[s->circuit[number].sum];
-	cuda_add_sums(s, number, in, CUDA_SUMS_ALL, good ? ldexp(1, exponent) : NAN,
-		anti_hermitian_shared, anti_hermitian_sample);
+	good = cuda_sum_backward(s, number);
+	cuda_add_sums(s, number, in, good, anti_hermitian_shared, anti_hermitian_sample);
 }
 
 const struct state_cache_ops cuda_state_cache_ops = {

@@ -6,7 +6,6 @@
 #include "config.h"
 #include "runtime/exec/statevector/cuda/cuda_state.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 /* Devices that take part. */
@@ -70,18 +69,16 @@ void cuda_unit_forward(struct backend_state *b, unsigned worker, uint32_t c,
 }
 
 /* The sums of all parts: not numbers where a device failed or a sum is bad. */
-static void add_parts(const struct team *t, uint32_t c, struct part *part, bool good, int exponent,
+static void add_parts(const struct team *t, uint32_t c, struct part *part, bool good,
 	double *shared, double *const *sample)
 {
 	struct cuda_state *first = t->device[0];
-	double scale;
 
 	for (unsigned k = 1; k < t->n && part[k].in.count; k++)
-		cuda_join_sums(first, c, t->device[k]);
-	scale = good && !first->sum_host[first->circuit[c].sum] ? ldexp(1, exponent) : NAN;
+		cuda_move_sums(first, c, t->device[k]);
+	good = good && !first->sum_host[first->circuit[c].sum];
 	for (unsigned k = 0; k < t->n && part[k].in.count; k++)
-		cuda_add_sums(t->device[k], c, &part[k].in, k ? CUDA_SUMS_OF_SAMPLES : CUDA_SUMS_ALL,
-			scale, shared, sample + part[k].first);
+		cuda_add_sums(t->device[k], c, &part[k].in, good, shared, sample + part[k].first);
 }
 
 /* Of the matrix that no state goes through: the samples in their order. */
@@ -123,7 +120,7 @@ void cuda_unit_backward(struct backend_state *b, unsigned worker, uint32_t c,
 				       dreadout + (size_t)part[k].first * circuit->plan->nreadout,
 				       exponent)
 				&& good;
-	add_parts(&t, c, part, good, exponent, anti_hermitian_shared, anti_hermitian_sample);
+	add_parts(&t, c, part, good, anti_hermitian_shared, anti_hermitian_sample);
 	add_tail(&t, c, part, dreadout, anti_hermitian_shared);
 	for (unsigned k = 0; k < t.n; k++)
 		part_release(&part[k]);

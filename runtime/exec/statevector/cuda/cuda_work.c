@@ -144,24 +144,27 @@ static void add_product_lambda(const struct cuda_state *b, const struct cuda_cir
 
 /* ---- the first state ---- */
 
-/* Launches of the kernels on whole states, whose blocks have a part of one. */
-static void add_state_launches(const struct cuda_circuit *c, uint32_t n, struct plan_device_work *w)
+static double state_amplitudes(const struct cuda_circuit *c) { return ldexp(1, (int)c->nbit); }
+
+/* Launches of kernels on whole states, whose blocks have a part of one: they read and write states. */
+static void add_state_launches(const struct cuda_state *b, const struct cuda_circuit *c, uint32_t n,
+	uint32_t read, uint32_t written, struct plan_device_work *w)
 {
+	double nbyte = state_amplitudes(c) * (double)cuda_amplitude_bytes(b);
+
 	w->launch += n;
 	w->blocks += n * ldexp(1, c->nbit > CUDA_CHUNK_BITS ? (int)c->nbit - CUDA_CHUNK_BITS : 0);
+	w->read += read * nbyte;
+	w->written += written * nbyte;
 }
-
-static double state_amplitudes(const struct cuda_circuit *c) { return ldexp(1, (int)c->nbit); }
 
 static void add_start(const struct cuda_state *b, const struct cuda_circuit *c,
 	struct plan_device_work *w)
 {
-	double n = state_amplitudes(c), amplitude = b->twice ? 16 : 8;
-	double vectors = (double)cuda_vector_entries(c->plan) * 2 * NUMBER;
+	double n = state_amplitudes(c);
 
-	add_state_launches(c, 1, w);
-	w->read += vectors;
-	w->written += n * amplitude;
+	add_state_launches(b, c, 1, 0, 1, w);
+	w->read += (double)cuda_vector_entries(c->plan) * 2 * NUMBER;
 	add_products(w, true, n * c->plan->nprepare);
 	w->converted += b->twice ? 0 : 2 * n;
 }
@@ -172,10 +175,9 @@ static void add_start(const struct cuda_state *b, const struct cuda_circuit *c,
 static void add_expectations(const struct cuda_state *b, const struct cuda_circuit *c,
 	uint32_t nterm, uint32_t nlaunch, struct plan_device_work *w)
 {
-	double n = state_amplitudes(c), amplitude = b->twice ? 16 : 8;
+	double n = state_amplitudes(c);
 
-	add_state_launches(c, nlaunch, w);
-	w->read += nlaunch * n * amplitude;
+	add_state_launches(b, c, nlaunch, nlaunch, 0, w);
 	add(w, b->twice, n * nterm, n * nterm);
 	w->converted += b->twice ? 0 : n * nterm;
 }
@@ -183,16 +185,15 @@ static void add_expectations(const struct cuda_state *b, const struct cuda_circu
 static void add_norm(const struct cuda_state *b, const struct cuda_circuit *c,
 	struct plan_device_work *w)
 {
-	double n = state_amplitudes(c), amplitude = b->twice ? 16 : 8;
+	double n = state_amplitudes(c);
 
 	w->clear++;
 	add_expectations(b, c, 1, 1, w);
 	w->call++;
 	w->copy += 2;
 	w->copied += 3 * NUMBER;
-	add_state_launches(c, 1, w);
-	w->read += n * amplitude + NUMBER;
-	w->written += n * amplitude;
+	add_state_launches(b, c, 1, 1, 1, w);
+	w->read += NUMBER;
 	add(w, true, 0, 2 * n);
 	w->converted += b->twice ? 0 : 4 * n;
 }
@@ -200,15 +201,14 @@ static void add_norm(const struct cuda_state *b, const struct cuda_circuit *c,
 static void add_readouts(const struct cuda_state *b, const struct cuda_circuit *c,
 	struct plan_device_work *w)
 {
-	double n = state_amplitudes(c), amplitude = b->twice ? 16 : 8;
+	double n = state_amplitudes(c);
 
 	if (c->takes_tail) {
 		add_launch(b, c->tail->sum, true, w);
 		return;
 	}
 	add_expectations(b, c, c->npauli - (cuda_stages_read(c) ? c->nproduct : 0), cuda_groups(c), w);
-	add_state_launches(c, c->nprobs, w);
-	w->read += c->nprobs * n * amplitude;
+	add_state_launches(b, c, c->nprobs, c->nprobs, 0, w);
 	add(w, true, n * c->nprobs, n * c->nprobs);
 	w->converted += b->twice ? 0 : 2 * n * c->nprobs;
 }
@@ -216,19 +216,18 @@ static void add_readouts(const struct cuda_state *b, const struct cuda_circuit *
 static void add_lambda(const struct cuda_state *b, const struct cuda_circuit *c,
 	struct plan_device_work *w)
 {
-	double n = state_amplitudes(c), amplitude = b->twice ? 16 : 8;
+	double n = state_amplitudes(c);
 	uint32_t launches = cuda_groups(c) + c->nprobs;
 	size_t nfactor = c->nsum_readout - (cuda_stages_read(c) ? c->nproduct : 0);
 	double nflip = 0, nown; /* products that flip bits; others, which a sum of factors is made of */
 	uint32_t adding = launches ? launches - 1 : 0; /* those that read lambda too */
 
-	add_state_launches(c, launches, w);
+	add_state_launches(b, c, launches, launches + adding, launches, w);
 	for (uint32_t k = 0; k < c->npauli; k++)
 		nflip += c->pauli[k].term.flip != 0;
 	nown = c->npauli - nflip - (cuda_stages_read(c) ? c->nproduct : 0);
 	w->clear += !launches && (!c->nproduct || (c->reads && c->clears));
-	w->read += (launches + adding) * n * amplitude + (double)nfactor * NUMBER;
-	w->written += launches * n * amplitude;
+	w->read += (double)nfactor * NUMBER;
 	add(w, true, 2 * n * nflip, n * (nown + 2 * c->nprobs));
 	add(w, b->twice, 2 * n * cuda_groups(c), 0);
 	w->converted += b->twice ? 0 : n * (2 * (nflip + launches + adding) + cuda_groups(c));

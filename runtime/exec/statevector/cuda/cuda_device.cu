@@ -32,17 +32,12 @@ struct graph {
 	uint64_t shape;
 };
 
-/* Of one kind. */
-struct graphs {
-	struct graph graph[CUDA_SHAPES];
-	unsigned last; /* the one that was used last */
-};
-
 struct cuda_stream {
 	cudaStream_t handle;
 	int device;
-	struct graphs graphs[CUDA_GRAPH_KINDS];
-	struct graph *graph; /* that is open, or NULL */
+	struct graph graphs[CUDA_GRAPH_KINDS][CUDA_SHAPES];
+	unsigned last[CUDA_GRAPH_KINDS]; /* the one of each kind that was used last */
+	struct graph *graph;             /* that is open, or NULL */
 	size_t node;         /* its kernel that is next */
 	cudaEvent_t moment[CUDA_MOMENTS_MAX + 2];
 	struct cuda_counts counts;
@@ -192,6 +187,8 @@ static bool keep(struct cuda_stream *s, const char *call, cudaError_t e)
 	return e == cudaSuccess;
 }
 
+#define KEEP(s, call, ...) keep(s, #call, call(__VA_ARGS__))
+
 /* ---- life ---- */
 
 bool cuda_stream_enter(struct cuda_stream *s)
@@ -207,7 +204,7 @@ struct cuda_stream *cuda_stream_new(unsigned device)
 
 	s->device = (int)device;
 	if (cuda_stream_enter(s))
-		keep(s, "cudaStreamCreate", cudaStreamCreate(&s->handle));
+		KEEP(s, cudaStreamCreate, &s->handle);
 	return s;
 }
 
@@ -263,8 +260,8 @@ static void release(struct cuda_stream *s, struct graph *g)
 
 void cuda_graphs_renew(struct cuda_stream *s)
 {
-	for (struct graphs &all : s->graphs)
-		for (struct graph &g : all.graph)
+	for (auto &kind : s->graphs)
+		for (struct graph &g : kind)
 			release(s, &g);
 }
 
@@ -322,8 +319,7 @@ bool cuda_launch_begin(struct cuda_stream *s, cudaLaunchConfig_t *c, const void 
 	assert(s->node <= s->graph->nnode && n->nbyte == nbyte);
 	if (memcmp(n->args, args, nbyte)) {
 		memcpy(n->args, args, nbyte);
-		keep(s, "cudaGraphExecKernelNodeSetParams",
-			cudaGraphExecKernelNodeSetParams(s->graph->exec, n->handle, &p));
+		KEEP(s, cudaGraphExecKernelNodeSetParams, s->graph->exec, n->handle, &p);
 	}
 	return false;
 }
@@ -335,17 +331,17 @@ void cuda_launch_end(struct cuda_stream *s, cudaError_t e, const void *args, siz
 }
 
 /* Of that shape, or else the one that was not used last. */
-static struct graph *find(struct graphs *all, uint64_t shape)
+static struct graph *find(struct cuda_stream *s, unsigned kind, uint64_t shape)
 {
 	static_assert(CUDA_SHAPES == 2, "one or the other");
-	if (all->graph[all->last].shape != shape)
-		all->last = !all->last;
-	return &all->graph[all->last];
+	if (s->graphs[kind][s->last[kind]].shape != shape)
+		s->last[kind] = !s->last[kind];
+	return &s->graphs[kind][s->last[kind]];
 }
 
 void cuda_graph_begin(struct cuda_stream *s, unsigned kind, uint64_t shape)
 {
-	struct graph *g = find(&s->graphs[kind], shape);
+	struct graph *g = find(s, kind, shape);
 	const bool again = g->shape == shape;
 
 	if (!cuda_stream_enter(s))
@@ -357,8 +353,7 @@ void cuda_graph_begin(struct cuda_stream *s, unsigned kind, uint64_t shape)
 		return;
 	/* Other streams' threads go on meanwhile, whatever they call. */
 	if (!g->exec
-		&& !keep(s, "cudaStreamBeginCapture",
-			cudaStreamBeginCapture(s->handle, cudaStreamCaptureModeThreadLocal)))
+		&& !KEEP(s, cudaStreamBeginCapture, s->handle, cudaStreamCaptureModeThreadLocal))
 		return;
 	s->graph = g;
 	s->node = 0;
@@ -370,8 +365,7 @@ static void end_capture(struct cuda_stream *s, struct graph *g)
 	const cudaError_t e = cudaStreamEndCapture(s->handle, &g->graph);
 
 	if (!s->call && keep(s, "cudaStreamEndCapture", e))
-		keep(s, "cudaGraphInstantiateWithFlags",
-			cudaGraphInstantiateWithFlags(&g->exec, g->graph, 0));
+		KEEP(s, cudaGraphInstantiateWithFlags, &g->exec, g->graph, 0);
 }
 
 void cuda_graph_end(struct cuda_stream *s)
@@ -386,7 +380,7 @@ void cuda_graph_end(struct cuda_stream *s)
 	else
 		assert(s->call || s->node == g->nnode);
 	if (!s->call)
-		keep(s, "cudaGraphLaunch", cudaGraphLaunch(g->exec, s->handle));
+		KEEP(s, cudaGraphLaunch, g->exec, s->handle);
 }
 
 /* ---- memory ---- */
@@ -395,7 +389,7 @@ void *cuda_malloc(struct cuda_stream *s, size_t nbyte)
 {
 	void *p = NULL;
 
-	if (cuda_stream_enter(s) && !keep(s, "cudaMalloc", cudaMalloc(&p, nbyte ? nbyte : 1)))
+	if (cuda_stream_enter(s) && !KEEP(s, cudaMalloc, &p, nbyte ? nbyte : 1))
 		return NULL;
 	return p;
 }
@@ -410,7 +404,7 @@ void *cuda_host_malloc(struct cuda_stream *s, size_t nbyte)
 {
 	void *p = NULL;
 
-	if (cuda_stream_enter(s) && !keep(s, "cudaMallocHost", cudaMallocHost(&p, nbyte ? nbyte : 1)))
+	if (cuda_stream_enter(s) && !KEEP(s, cudaMallocHost, &p, nbyte ? nbyte : 1))
 		return NULL;
 	return p;
 }
@@ -428,7 +422,7 @@ static void copy(struct cuda_stream *s, void *to, const void *from, size_t nbyte
 	asked(s, true);
 	s->counts.copied += nbyte;
 	if (!is_made(s))
-		keep(s, "cudaMemcpyAsync", cudaMemcpyAsync(to, from, nbyte, kind, s->handle));
+		KEEP(s, cudaMemcpyAsync, to, from, nbyte, kind, s->handle);
 }
 
 void cuda_upload(struct cuda_stream *s, void *device, const void *host, size_t nbyte)
@@ -449,11 +443,9 @@ void cuda_copy(struct cuda_stream *s, void *to, const struct cuda_stream *owner,
 	assert(!s->graph);
 	if (owner->device == s->device) {
 		asked(s, true);
-		keep(s, "cudaMemcpyAsync",
-			cudaMemcpyAsync(to, from, nbyte, cudaMemcpyDeviceToDevice, s->handle));
+		KEEP(s, cudaMemcpyAsync, to, from, nbyte, cudaMemcpyDeviceToDevice, s->handle);
 	} else {
-		keep(s, "cudaMemcpyPeerAsync",
-			cudaMemcpyPeerAsync(to, s->device, from, owner->device, nbyte, s->handle));
+		KEEP(s, cudaMemcpyPeerAsync, to, s->device, from, owner->device, nbyte, s->handle);
 	}
 }
 
@@ -463,13 +455,13 @@ void cuda_clear(struct cuda_stream *s, void *device, size_t nbyte)
 		return;
 	asked(s, false);
 	if (!is_made(s))
-		keep(s, "cudaMemsetAsync", cudaMemsetAsync(device, 0, nbyte, s->handle));
+		KEEP(s, cudaMemsetAsync, device, 0, nbyte, s->handle);
 }
 
 void cuda_call_host(struct cuda_stream *s, void (*fn)(void *arg), void *arg)
 {
 	if (!is_made(s) && cuda_stream_enter(s))
-		keep(s, "cudaLaunchHostFunc", cudaLaunchHostFunc(s->handle, fn, arg));
+		KEEP(s, cudaLaunchHostFunc, s->handle, fn, arg);
 }
 
 void cuda_copy_rows(struct cuda_stream *s, struct cuda_rows to, struct cuda_rows from,
@@ -479,12 +471,9 @@ void cuda_copy_rows(struct cuda_stream *s, struct cuda_rows to, struct cuda_rows
 	if (!cuda_stream_enter(s))
 		return;
 	if (nrow == 1) /* however far apart rows would be: CUDA allows less than 2^31 bytes */
-		keep(s, "cudaMemcpyAsync",
-			cudaMemcpyAsync(to.first, from.first, nbyte, cudaMemcpyDefault, s->handle));
+		KEEP(s, cudaMemcpyAsync, to.first, from.first, nbyte, cudaMemcpyDefault, s->handle);
 	else
-		keep(s, "cudaMemcpy2DAsync",
-			cudaMemcpy2DAsync(to.first, to.apart, from.first, from.apart, nbyte, nrow,
-				cudaMemcpyDefault, s->handle));
+		KEEP(s, cudaMemcpy2DAsync, to.first, to.apart, from.first, from.apart, nbyte, nrow, cudaMemcpyDefault, s->handle);
 	asked(s, true);
 	s->counts.copied += nbyte * nrow;
 }

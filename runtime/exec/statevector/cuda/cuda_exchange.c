@@ -107,9 +107,9 @@ static void swap_inside(struct cuda_state *b, void *state, const struct places *
 	for (size_t k = 0; k < bit(x->nbit - x->n); k += n) {
 		if (index_of(x, pattern, k) > index_of(y, other, k))
 			continue; /* a pair that has been there */
-		copy(b, state, x, pattern, k, n, b->staging, false);
+		copy(b, state, x, pattern, k, n, b->gpu.staging, false);
 		copy_rows(b, x, rows_of(b, state, x, pattern, k), rows_of(b, state, y, other, k), n);
-		copy(b, state, y, other, k, n, b->staging, true);
+		copy(b, state, y, other, k, n, b->gpu.staging, true);
 	}
 }
 
@@ -196,7 +196,7 @@ static void add_digests(const struct batches *g, size_t k, unsigned half)
 {
 	uint64_t words = cuda_amplitude_bytes(g->b) / sizeof(uint64_t);
 	struct cuda_digest a = { .data = (const uint64_t *)place_of(g, half, 0),
-		.sum = g->b->digest + half * SPLIT_RANKS_MAX,
+		.sum = g->b->gpu.digest + half * SPLIT_RANKS_MAX,
 		.nword = g->each * words,
 		.first = k * words,
 		.nplace = 1u << g->x->n,
@@ -211,7 +211,7 @@ static void compare_digests(const struct batches *g)
 	struct split_rank *r = g->b->split;
 	unsigned long long mine[CUDA_DIGESTS] = { 0 }, *all;
 
-	cuda_download(g->b->stream, g->b->digest_host, g->b->digest, sizeof mine);
+	cuda_download(g->b->stream, g->b->host.digest, g->b->gpu.digest, sizeof mine);
 	cuda_wait(g->b->stream);
 	if (!cuda_goes_on(g->b))
 		return;
@@ -220,7 +220,7 @@ static void compare_digests(const struct batches *g)
 	for (unsigned pattern = 0; pattern < 1u << g->x->n; pattern++)
 		for (unsigned half = 0; half < 2; half++)
 			mine[half * SPLIT_RANKS_MAX + peer_of(g, pattern)] =
-				g->b->digest_host[half * SPLIT_RANKS_MAX + pattern];
+				g->b->host.digest[half * SPLIT_RANKS_MAX + pattern];
 	r->code = comm_gather(r->comm, mine, SPLIT_RANKS_MAX * sizeof *mine, all, &r->error);
 	for (unsigned pattern = 0; pattern < 1u << g->x->n && !r->code; pattern++) {
 		unsigned peer = peer_of(g, pattern);
@@ -257,7 +257,7 @@ static void exchange_by_nccl(const struct batches *g, size_t all)
 	if (!meet(b))
 		return;
 	if (b->split->comm->checks)
-		cuda_clear(b->stream, b->digest, CUDA_DIGESTS * sizeof *b->digest);
+		cuda_clear(b->stream, b->gpu.digest, CUDA_DIGESTS * sizeof *b->gpu.digest);
 	for (size_t k = 0; k < all; k += g->each, n++) {
 		copy_batch(g, k, SENT, false);
 		add_digests(g, k, SENT);
@@ -279,7 +279,7 @@ static void exchange(struct batches g, size_t longest)
 	size_t all = bit(g.x->nbit - g.x->n), size = cuda_amplitude_bytes(g.b),
 	       room = (g.b->part_bytes[CUDA_STAGING] / size) >> (g.x->n + 1);
 
-	g.memory = g.b->nccl ? g.b->staging : g.b->staging_host;
+	g.memory = g.b->nccl ? g.b->gpu.staging : g.b->host.staging;
 	g.each = all < room ? all : room;
 	g.piece = copy_size(g.x, g.each < longest ? g.each : longest);
 	if (g.b->nccl)
@@ -374,13 +374,13 @@ static void exchange_segments(struct cuda_state *b, uint32_t number, void *state
 
 void cuda_exchange(struct cuda_state *b, uint32_t number, uint32_t from, uint32_t to)
 {
-	exchange_segments(b, number, b->psi, from, to, false);
+	exchange_segments(b, number, b->gpu.psi, from, to, false);
 }
 
 void cuda_exchange_back(struct cuda_state *b, uint32_t number, uint32_t from, uint32_t to)
 {
-	exchange_segments(b, number, b->psi, from, to, true);
-	exchange_segments(b, number, b->lambda, from, to, true);
+	exchange_segments(b, number, b->gpu.psi, from, to, true);
+	exchange_segments(b, number, b->gpu.lambda, from, to, true);
 }
 
 /* ---- sums ---- */

@@ -228,13 +228,13 @@ static const char *connect_all(struct cuda_state *b, nccl_comm comm)
 
 	for (unsigned k = 0; k < r->nrank; k++)
 		if (k != r->rank)
-			part[npart++] = (struct comm_part){
-				.peer = k, .data = b->digest + k, .run_bytes = sizeof *b->digest
-			};
-	cuda_clear(b->stream, b->digest, CUDA_DIGESTS * sizeof *b->digest);
+			part[npart++] = (struct comm_part){ .peer = k,
+				.data = b->gpu.digest + k,
+				.run_bytes = sizeof *b->gpu.digest };
+	cuda_clear(b->stream, b->gpu.digest, CUDA_DIGESTS * sizeof *b->gpu.digest);
 	if (!cuda_goes_on(b))
 		return r->error.text;
-	why = ask(comm, stream, part, npart, SPLIT_RANKS_MAX * sizeof *b->digest);
+	why = ask(comm, stream, part, npart, SPLIT_RANKS_MAX * sizeof *b->gpu.digest);
 	/* The group's calls end before the stream is asked for more. */
 	why = why ? why : await(b, comm, NO_MOMENT);
 	if (why)

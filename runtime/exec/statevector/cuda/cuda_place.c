@@ -15,20 +15,21 @@ static void set_pointers(const struct cuda_state *b, const struct cuda_circuit *
 	struct cuda_launch *l, bool back, size_t *nsum)
 {
 	for (; l; l = l->next) {
-		l->args.psi = b->psi;
-		l->args.lambda = b->lambda;
-		l->args.bad = (unsigned *)(b->sum + c->sum);
-		l->args.sum = b->sum + c->sum + 1 + *nsum;
-		l->args.sample_sum = b->sum + c->sum + 1 + c->nsum_back + l->sum_before * c->nsample;
+		l->args.psi = b->gpu.psi;
+		l->args.lambda = b->gpu.lambda;
+		l->args.bad = (unsigned *)(b->gpu.sum + c->sum);
+		l->args.sum = b->gpu.sum + c->sum + 1 + *nsum;
+		l->args.sample_sum =
+			b->gpu.sum + c->sum + 1 + c->nsum_back + l->sum_before * c->nsample;
 		if (l->makes_lambda) {
-			l->args.sample_matrix = b->factor + c->factor;
-			l->matrix_host = (char *)(b->factor_host + c->factor);
+			l->args.sample_matrix = b->gpu.factor + c->factor;
+			l->matrix_host = (char *)(b->host.factor + c->factor);
 		} else {
 			size_t at = c->matrix[back]
 				+ l->entry_before * c->nsample * cuda_amplitude_bytes(b);
 
-			l->args.sample_matrix = b->input + at;
-			l->matrix_host = b->input_host + at;
+			l->args.sample_matrix = b->gpu.input + at;
+			l->matrix_host = b->host.input + at;
 		}
 		*nsum += l->args.nsum;
 	}
@@ -37,9 +38,9 @@ static void set_pointers(const struct cuda_state *b, const struct cuda_circuit *
 static void set_tail_pointers(const struct cuda_state *b, const struct cuda_circuit *c)
 {
 	struct cuda_launch *l = c->tail->sum;
-	long long *sum = b->sum + c->readout_sum;
+	long long *sum = b->gpu.sum + c->readout_sum;
 
-	l->args.psi = b->psi;
+	l->args.psi = b->gpu.psi;
 	l->args.bad = (unsigned *)sum;
 	l->args.sum = l->args.sample_sum = sum + 1;
 }
@@ -49,8 +50,8 @@ static void set_products(const struct cuda_state *b, const struct cuda_circuit *
 {
 	if (!l)
 		return;
-	l->args.products.sum = b->sum + c->readout_sum;
-	l->args.products.factor = b->factor + c->factor;
+	l->args.products.sum = b->gpu.sum + c->readout_sum;
+	l->args.products.factor = b->gpu.factor + c->factor;
 	l->args.products.stride = (uint32_t)c->nsum_readout;
 	l->args.products.first = c->npauli - c->nproduct;
 	l->args.products.nsample = count;
@@ -142,13 +143,13 @@ void cuda_measure(struct cuda_state *b)
 		c->state = b;
 	}
 	b->part_bytes[CUDA_LAMBDA] = b->gradient ? b->part_bytes[CUDA_PSI] : 0;
-	b->part_bytes[CUDA_SUM] = sum * sizeof *b->sum;
-	b->part_bytes[CUDA_FACTOR] = factor * sizeof *b->factor;
+	b->part_bytes[CUDA_SUM] = sum * sizeof *b->gpu.sum;
+	b->part_bytes[CUDA_FACTOR] = factor * sizeof *b->gpu.factor;
 	b->part_bytes[CUDA_INPUT] = input;
 	if (b->plan->nrank_bit) {
 		size_t most = STAGING * cuda_amplitude_bytes(b), part = b->part_bytes[CUDA_PSI] / 8;
 
-		b->part_bytes[CUDA_DIGEST] = CUDA_DIGESTS * sizeof *b->digest;
+		b->part_bytes[CUDA_DIGEST] = CUDA_DIGESTS * sizeof *b->gpu.digest;
 		b->part_bytes[CUDA_STAGING] = part < most ? part : most;
 	}
 }

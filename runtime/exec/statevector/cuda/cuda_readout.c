@@ -160,10 +160,10 @@ void cuda_compile_readouts(struct cuda_state *b, struct cuda_circuit *c)
 static struct cuda_readout readouts_from(const struct cuda_state *b, const struct cuda_circuit *c,
 	uint32_t nsample, size_t first)
 {
-	return (struct cuda_readout){ .psi = b->psi,
-		.lambda = b->lambda,
-		.sum = b->sum + c->readout_sum,
-		.factor = b->factor + c->factor,
+	return (struct cuda_readout){ .psi = b->gpu.psi,
+		.lambda = b->gpu.lambda,
+		.sum = b->gpu.sum + c->readout_sum,
+		.factor = b->gpu.factor + c->factor,
 		.nbit = cuda_index_bits(b, c),
 		.part_bits = c->nbit,
 		.nsample = nsample,
@@ -243,7 +243,7 @@ void cuda_sum_readouts(struct cuda_state *b, uint32_t number, uint32_t count)
 	}
 }
 
-/* Of a sample whose sums are from sum_host[sum] on. */
+/* Of a sample whose sums are from host.sum[sum] on. */
 static void read_sums(const struct cuda_state *b, const struct cuda_circuit *c, size_t sum,
 	bool good, double *readout)
 {
@@ -267,7 +267,7 @@ void cuda_read_readouts(const struct cuda_state *b, const struct cuda_circuit *c
 	for (uint32_t s = 0; s < count; s++) {
 		size_t at = c->readout_sum + s * (1 + c->nsum_readout);
 
-		read_sums(b, c, at + 1, good && !b->sum_host[at],
+		read_sums(b, c, at + 1, good && !b->host.sum[at],
 			readout + (size_t)s * c->plan->nreadout);
 	}
 }
@@ -281,8 +281,8 @@ static void invert_norms(void *arg)
 	for (uint32_t s = 0; s < cuda_nstates(b, c); s++) {
 		size_t at = c->norm_sum + 2 * (size_t)s;
 
-		b->factor_host[c->norm_factor + s] =
-			b->sum_host[at] ? NAN : 1 / sqrt(cuda_sum_value(b, at + 1));
+		b->host.factor[c->norm_factor + s] =
+			b->host.sum[at] ? NAN : 1 / sqrt(cuda_sum_value(b, at + 1));
 	}
 }
 
@@ -292,9 +292,9 @@ void cuda_normalise(struct cuda_state *b, struct cuda_circuit *c)
 	struct cuda_terms norm = { .to = readouts_from(b, c, n, 0), .nterm = 1 };
 	struct cuda_bins one;
 
-	norm.to.lambda = b->psi;
-	norm.to.sum = b->sum + c->norm_sum;
-	norm.to.factor = b->factor + c->norm_factor;
+	norm.to.lambda = b->gpu.psi;
+	norm.to.sum = b->gpu.sum + c->norm_sum;
+	norm.to.factor = b->gpu.factor + c->norm_factor;
 	norm.to.stride = 1;
 	one = (struct cuda_bins){ .to = norm.to };
 	cuda_clear_sums(b, c->norm_sum, c->norm_sum + 2 * (size_t)n);
@@ -303,14 +303,14 @@ void cuda_normalise(struct cuda_state *b, struct cuda_circuit *c)
 	if (b->plan->nrank_bit) {
 		cuda_finish(b);
 		cuda_mark(b, EVENT_PHASE, PHASE_NONE);
-		if (!cuda_add_processes(b, b->sum_host + c->norm_sum, 2))
-			b->sum_host[c->norm_sum] = 1;
+		if (!cuda_add_processes(b, b->host.sum + c->norm_sum, 2))
+			b->host.sum[c->norm_sum] = 1;
 		invert_norms(c);
 	} else {
 		cuda_call_host(b->stream, invert_norms, c);
 	}
-	cuda_upload(b->stream, b->factor + c->norm_factor, b->factor_host + c->norm_factor,
-		n * sizeof *b->factor);
+	cuda_upload(b->stream, b->gpu.factor + c->norm_factor, b->host.factor + c->norm_factor,
+		n * sizeof *b->gpu.factor);
 	cuda_launch_lambda_bins(b->stream, &one, b->twice);
 }
 
@@ -369,7 +369,7 @@ int cuda_exponent(const struct cuda_circuit *c, uint32_t count, const double *dr
 void cuda_put_factors(struct cuda_state *b, struct cuda_circuit *c, uint32_t count,
 	const double *dreadout)
 {
-	double *to = b->factor_host + c->factor;
+	double *to = b->host.factor + c->factor;
 
 	if (c->takes_tail) {
 		cuda_tail_put(b, c, count, dreadout);
@@ -390,7 +390,7 @@ void cuda_take_lambda(const struct cuda_circuit *c, enum cuda_lambda from)
 
 static void clear_lambda(struct cuda_state *b, const struct cuda_circuit *c)
 {
-	cuda_clear(b->stream, b->lambda, cuda_state_size(b, c));
+	cuda_clear(b->stream, b->gpu.lambda, cuda_state_size(b, c));
 }
 
 static void lambda_of_group(struct cuda_state *b, const struct cuda_circuit *c, uint32_t k, bool add)

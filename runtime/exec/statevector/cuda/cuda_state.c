@@ -53,12 +53,13 @@ static void record_marks(struct cuda_state *b)
 
 void cuda_clear_sums(struct cuda_state *b, size_t from, size_t to)
 {
-	cuda_clear(b->stream, b->sum + from, (to - from) * sizeof *b->sum);
+	cuda_clear(b->stream, b->gpu.sum + from, (to - from) * sizeof *b->gpu.sum);
 }
 
 void cuda_fetch_sums(struct cuda_state *b, size_t from, size_t to)
 {
-	cuda_download(b->stream, b->sum_host + from, b->sum + from, (to - from) * sizeof *b->sum);
+	cuda_download(b->stream, b->host.sum + from, b->gpu.sum + from,
+		(to - from) * sizeof *b->gpu.sum);
 }
 
 bool cuda_finish(struct cuda_state *b)
@@ -249,8 +250,8 @@ void cuda_state_free(struct cuda_state *b)
 	if (!b)
 		return;
 	cuda_nccl_leave(b);
-	cuda_free(b->device);
-	cuda_host_free(b->host);
+	cuda_free(b->gpu.all);
+	cuda_host_free(b->host.all);
 	cuda_trace_free(b->trace);
 	cuda_stream_free(b->stream);
 	recorder_queue_free(b->queue);
@@ -270,25 +271,19 @@ uint64_t cuda_state_bytes(const struct plan *pl, bool gradient, unsigned nrank)
 	return nbyte;
 }
 
-static void take_memory(struct cuda_state *b)
+/* at: of the device or the host, or NULL. */
+static struct cuda_memory parts_at(const struct cuda_state *b, char *at)
 {
-	char *device = b->device = cuda_malloc(b->stream, part_offset(b, CUDA_PARTS));
-	char *host = b->host = cuda_host_malloc(b->stream, part_offset(b, CUDA_PSI));
-
-	if (!device || !host)
-		return;
-	b->sum = (void *)(device + part_offset(b, CUDA_SUM));
-	b->sum_host = (void *)(host + part_offset(b, CUDA_SUM));
-	b->digest = (void *)(device + part_offset(b, CUDA_DIGEST));
-	b->digest_host = (void *)(host + part_offset(b, CUDA_DIGEST));
-	b->factor = (void *)(device + part_offset(b, CUDA_FACTOR));
-	b->factor_host = (void *)(host + part_offset(b, CUDA_FACTOR));
-	b->input = device + part_offset(b, CUDA_INPUT);
-	b->input_host = host + part_offset(b, CUDA_INPUT);
-	b->staging = device + part_offset(b, CUDA_STAGING);
-	b->staging_host = host + part_offset(b, CUDA_STAGING);
-	b->psi = device + part_offset(b, CUDA_PSI);
-	b->lambda = device + part_offset(b, CUDA_LAMBDA);
+	if (!at)
+		return (struct cuda_memory){ NULL };
+	return (struct cuda_memory){ .all = at,
+		.sum = (void *)(at + part_offset(b, CUDA_SUM)),
+		.digest = (void *)(at + part_offset(b, CUDA_DIGEST)),
+		.factor = (void *)(at + part_offset(b, CUDA_FACTOR)),
+		.input = at + part_offset(b, CUDA_INPUT),
+		.staging = at + part_offset(b, CUDA_STAGING),
+		.psi = at + part_offset(b, CUDA_PSI),
+		.lambda = at + part_offset(b, CUDA_LAMBDA) };
 }
 
 int cuda_state_failure(const struct cuda_state *b, struct err *e)
@@ -319,7 +314,8 @@ int cuda_state_new(const struct plan *pl, unsigned device, unsigned nthread, boo
 	b->queue = recorder_queue_new(name);
 	b->trace = cuda_trace_new(b);
 	cuda_kernels_open(b->stream);
-	take_memory(b);
+	b->gpu = parts_at(b, cuda_malloc(b->stream, part_offset(b, CUDA_PARTS)));
+	b->host = parts_at(b, cuda_host_malloc(b->stream, part_offset(b, CUDA_PSI)));
 	code = cuda_state_failure(b, e);
 	if (code)
 		cuda_state_free(b);
@@ -364,7 +360,7 @@ void cuda_state_matrices(struct cuda_state *b, const cplx *u)
 static void put_vectors(const struct cuda_state *b, uint32_t number, const struct unit_input *in)
 {
 	const struct cuda_circuit *c = &b->circuit[number];
-	cplx *to = (cplx *)(b->input_host + c->input);
+	cplx *to = (cplx *)(b->host.input + c->input);
 
 	for (uint32_t s = 0; s < c->nsample; s++)
 		for (uint32_t k = 0; k < c->plan->nprepare; k++) {
@@ -395,7 +391,7 @@ static void start_states(struct cuda_state *b, uint32_t number, const struct uni
 	const struct plan_circuit *pc = c->plan;
 	const uint8_t *place = pc->nstage ? pc->stage[0].place : pc->segment[0].place;
 	unsigned nbit = cuda_index_bits(b, c);
-	struct cuda_start a = { .psi = b->psi,
+	struct cuda_start a = { .psi = b->gpu.psi,
 		.first = (uint64_t)b->process.number << nbit,
 		.zero = (UINT64_C(1) << (nbit + b->process.nbit)) - 1,
 		.nbit = nbit,
@@ -405,7 +401,7 @@ static void start_states(struct cuda_state *b, uint32_t number, const struct uni
 		const struct plan_step *s = &pc->step[k];
 		struct cuda_vector *v = &a.vector[a.nvector++];
 
-		*v = (struct cuda_vector){ .entry = (double *)(b->input + c->input) + 2 * a.stride,
+		*v = (struct cuda_vector){ .entry = (double *)(b->gpu.input + c->input) + 2 * a.stride,
 			.length = in->length[number][s->matrix],
 			.nbit = s->ntarget };
 		for (unsigned n = 0; n < s->ntarget; n++) {
@@ -416,14 +412,14 @@ static void start_states(struct cuda_state *b, uint32_t number, const struct uni
 	}
 	if ((a.first & a.zero)
 		|| a.nsample < c->nsample) /* what is beside parts smaller than tiles stays 0 */
-		cuda_clear(b->stream, b->psi, cuda_state_size(b, c));
+		cuda_clear(b->stream, b->gpu.psi, cuda_state_size(b, c));
 	if (!(a.first & a.zero))
 		cuda_launch_start(b->stream, &a, b->twice);
 }
 
 static void upload_inputs(struct cuda_state *b, size_t from, size_t to)
 {
-	cuda_upload(b->stream, b->input + from, b->input_host + from, to - from);
+	cuda_upload(b->stream, b->gpu.input + from, b->host.input + from, to - from);
 	if (to > from)
 		cuda_mark(b, EVENT_COPY, CUDA_TO_DEVICE);
 }
@@ -482,7 +478,7 @@ void cuda_state_forward(struct cuda_state *b, uint32_t number, const struct unit
 	good = cuda_finish(b);
 	cuda_range_end(b->stream);
 	b->worked = b->worked || good;
-	good = cuda_add_processes(b, b->sum_host + c->readout_sum, 1 + c->nsum_readout);
+	good = cuda_add_processes(b, b->host.sum + c->readout_sum, 1 + c->nsum_readout);
 	cuda_read_readouts(b, c, in->count, good, readout);
 }
 
@@ -534,7 +530,7 @@ static void add_placed(const struct cuda_state *b, const struct cuda_launch *l,
 	uint32_t m = p->step->matrix, at = set->offset[m];
 	bool sample = set->def[m]->cls == VALUE_SAMPLE;
 	const long long *sums = p->op->of_sample ? l->args.sample_sum : l->args.sum;
-	size_t first = (size_t)(sums - b->sum) + (size_t)p->op->sum;
+	size_t first = (size_t)(sums - b->gpu.sum) + (size_t)p->op->sum;
 
 	if (!p->op->of_sample) {
 		add_step(b, p, first, scale, (sample ? in->u[0] : b->u) + at,
@@ -556,7 +552,7 @@ void cuda_begin_backward(struct cuda_state *b, uint32_t number, const struct uni
 	cuda_put_matrices(b, c, true, in);
 	cuda_mark(b, EVENT_PHASE, PHASE_NONE);
 	cuda_clear_sums(b, c->sum, c->sum + cuda_sums_back(c));
-	cuda_upload(b->stream, b->input + c->matrix[1], b->input_host + c->matrix[1],
+	cuda_upload(b->stream, b->gpu.input + c->matrix[1], b->host.input + c->matrix[1],
 		c->input_end - c->matrix[1]);
 }
 
@@ -588,13 +584,13 @@ bool cuda_sum_backward(struct cuda_state *b, uint32_t number)
 	cuda_mark(b, EVENT_PHASE, PHASE_BACKWARD);
 	cuda_fetch_sums(b, c->sum, c->sum + cuda_sums_back(c));
 	cuda_finish(b);
-	return cuda_add_processes(b, b->sum_host + c->sum, cuda_sums_back(c));
+	return cuda_add_processes(b, b->host.sum + c->sum, cuda_sums_back(c));
 }
 
 void cuda_move_sums(struct cuda_state *to, uint32_t number, const struct cuda_state *from)
 {
-	long long *sum = to->sum_host + to->circuit[number].sum;
-	long long *more = from->sum_host + from->circuit[number].sum;
+	long long *sum = to->host.sum + to->circuit[number].sum;
+	long long *more = from->host.sum + from->circuit[number].sum;
 
 	for (size_t k = 0; k < 1 + to->circuit[number].nsum_back; k++) {
 		sum[k] = (long long)((unsigned long long)sum[k] + (unsigned long long)more[k]);
@@ -606,7 +602,7 @@ void cuda_add_sums(const struct cuda_state *b, uint32_t number, const struct uni
 	bool good, double *anti_hermitian_shared, double *const *anti_hermitian_sample)
 {
 	const struct cuda_circuit *c = &b->circuit[number];
-	double scale = good && !b->sum_host[c->sum] ? ldexp(1, c->exponent) : NAN;
+	double scale = good && !b->host.sum[c->sum] ? ldexp(1, c->exponent) : NAN;
 
 	for (uint32_t k = c->plan->nstage; k-- > 0;)
 		for (const struct cuda_launch *l = cuda_launches(c, k, true); l; l = l->next)
@@ -632,8 +628,8 @@ bool cuda_state_backward(struct cuda_state *b, uint32_t number, const struct uni
 	c->exponent = exponent;
 	cuda_put_factors(b, c, in->count, dreadout);
 	cuda_mark(b, EVENT_COPY, CUDA_TO_DEVICE);
-	cuda_upload(b->stream, b->factor + c->factor, b->factor_host + c->factor,
-		(c->factor_end - c->factor) * sizeof *b->factor);
+	cuda_upload(b->stream, b->gpu.factor + c->factor, b->host.factor + c->factor,
+		(c->factor_end - c->factor) * sizeof *b->gpu.factor);
 	cuda_lambda(b, number);
 	good = cuda_sum_backward(b, number);
 	cuda_range_end(b->stream);
@@ -671,10 +667,10 @@ static void clear_sums(struct cuda_state *b, struct cuda_launch *first)
 	if (!cuda_first_clears(c))
 		cuda_clear_sums(b, 0, first ? own : end);
 	else if (own)
-		first->args.own = (struct cuda_clears){ b->sum, own,
+		first->args.own = (struct cuda_clears){ b->gpu.sum, own,
 			(1 + c->nsum_readout) << first->args.nnear };
 	if (first)
-		first->args.others = (struct cuda_clears){ b->sum + own, end - own,
+		first->args.others = (struct cuda_clears){ b->gpu.sum + own, end - own,
 			(end - own + nblock - 1) / nblock };
 }
 
@@ -702,8 +698,8 @@ static void ask_backward(struct cuda_state *b, const struct unit_input *in)
 	cuda_call_host(b->stream, take_losses, b);
 	if (b->circuit[0].sum == b->circuit[0].norm_sum)
 		return;
-	cuda_upload(b->stream, b->factor, b->factor_host,
-		b->circuit[0].norm_factor * sizeof *b->factor);
+	cuda_upload(b->stream, b->gpu.factor, b->host.factor,
+		b->circuit[0].norm_factor * sizeof *b->gpu.factor);
 	cuda_mark(b, EVENT_COPY, CUDA_TO_DEVICE);
 	for (uint32_t k = b->plan->ncircuit; k-- > 0;) {
 		if (!cuda_has_sums_back(&b->circuit[k]))
@@ -771,7 +767,7 @@ void cuda_state_amplitudes(struct cuda_state *b, uint32_t number, uint32_t s, ui
 
 	if (!b->shown) {
 		b->shown = mem_alloc(nbyte, 1);
-		cuda_download(b->stream, b->shown, (const char *)b->psi + s * nbyte, nbyte);
+		cuda_download(b->stream, b->shown, (const char *)b->gpu.psi + s * nbyte, nbyte);
 		cuda_wait(b->stream);
 		cuda_goes_on(b);
 	}

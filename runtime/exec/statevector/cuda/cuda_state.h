@@ -66,13 +66,27 @@ struct cuda_circuit {
 /* Parts of the memory of the device. The host has the first ones too, at the same places: what is copied from there and to there. */
 enum cuda_part {
 	CUDA_SUM,
-	CUDA_DIGEST, /* split states: of what is sent */
+	CUDA_DIGEST,
 	CUDA_FACTOR,
 	CUDA_INPUT,
-	CUDA_STAGING, /* split states: what is on its way to another process */
+	CUDA_STAGING,
 	CUDA_PSI,
 	CUDA_LAMBDA,
 	CUDA_PARTS
+};
+struct cuda_memory {
+	void *all; /* NULL: there is none */
+	/* Integers. A flag of bad parts, then sums: of readouts so for each sample; of the backward pass once, those of all samples
+	 * together, then those of each sample; where the tail is taken, of readouts once, then P of each sample. First all circuits' of
+	 * readouts, then of the backward pass, then norms. */
+	long long *sum;
+	unsigned long long *digest; /* split states: of what is sent */
+	double *factor; /* of each circuit (samples, nsum_readout), or the matrices of the launch that makes lambda; then of norms (samples) */
+	/* Of each circuit: complex numbers of the vectors of a start, sample by sample; matrices of samples, in the kernels' precision,
+	 * launch by launch. */
+	char *input;
+	char *staging; /* split states: what is on its way to another process */
+	void *psi, *lambda;
 };
 
 /* A unit that is done at once, for the function of the host between its two passes. */
@@ -112,21 +126,7 @@ struct cuda_state {
 		uint32_t id;
 	} mark[CUDA_MOMENTS_MAX];
 	size_t part_bytes[CUDA_PARTS];
-	void *device, *host; /* all parts */
-	/* The parts. */
-	void *psi, *lambda;
-	/* Integers. A flag of bad parts, then sums: of readouts so for each sample; of the backward pass once, those of all samples
-	 * together, then those of each sample; where the tail is taken, of readouts once, then P of each sample. First all circuits' of
-	 * readouts, then of the backward pass, then norms. */
-	long long *sum, *sum_host;
-	unsigned long long *digest, *digest_host;
-	double *factor,
-		*factor_host; /* of each circuit (samples, nsum_readout), or the matrices of the launch that makes lambda; then
-				 of norms (samples) */
-	/* Of each circuit: complex numbers of the vectors of a start, sample by sample; matrices of samples, in the kernels' precision,
-	 * launch by launch. */
-	char *input, *input_host;
-	char *staging, *staging_host;
+	struct cuda_memory gpu, host;
 };
 
 struct backend_state {
@@ -156,7 +156,7 @@ void cuda_state_free(struct cuda_state *b);
 void cuda_state_matrices(struct cuda_state *b, const cplx *u);
 void cuda_state_forward(struct cuda_state *b, uint32_t c, const struct unit_input *in, bool keep,
 	double *readout);
-/* The sums are then in sum_host, of lambda divided by 2^exponent. False: the device failed. */
+/* The sums are then in host.sum, of lambda divided by 2^exponent. False: the device failed. */
 bool cuda_state_backward(struct cuda_state *b, uint32_t c, const struct unit_input *in,
 	const double *dreadout, int exponent);
 int cuda_state_failure(const struct cuda_state *b, struct err *e);
@@ -336,7 +336,7 @@ void cuda_move_sums(struct cuda_state *to, uint32_t number, const struct cuda_st
 /* s[d * d] (anti_hermitian.h) of the step from the sums of an op, which are number `first` and those behind. */
 void cuda_step_sums(const struct cuda_state *b, const struct cuda_placed *p, size_t first,
 	double scale, double *s);
-/* From sum_host, of lambda divided by 2^exponent of the circuit, to reduced transition matrices: not numbers where sums are bad, or
+/* From host.sum, of lambda divided by 2^exponent of the circuit, to reduced transition matrices: not numbers where sums are bad, or
  * not good. */
 void cuda_add_sums(const struct cuda_state *b, uint32_t number, const struct unit_input *in,
 	bool good, double *anti_hermitian_shared, double *const *anti_hermitian_sample);
@@ -346,7 +346,7 @@ void cuda_clear_sums(struct cuda_state *b, size_t from, size_t to);
 void cuda_fetch_sums(struct cuda_state *b, size_t from, size_t to);
 static inline double cuda_sum_value(const struct cuda_state *b, size_t k)
 {
-	return (double)b->sum_host[k] / (double)(1ll << CUDA_FIXED_BITS);
+	return (double)b->host.sum[k] / (double)(1ll << CUDA_FIXED_BITS);
 }
 
 /* cuda_matrix.c, in the kernels' precision: number k of out; */
@@ -381,7 +381,7 @@ void cuda_compile_readouts(struct cuda_state *b, struct cuda_circuit *c);
 void cuda_read_products(const struct cuda_circuit *c, bool read);
 /* All that it does not. */
 void cuda_sum_readouts(struct cuda_state *b, uint32_t c, uint32_t count);
-/* From sum_host. */
+/* From host.sum. */
 void cuda_read_readouts(const struct cuda_state *b, const struct cuda_circuit *c, uint32_t count,
 	bool good, double *readout);
 /* lambda = sum dreadout O psi, divided by 2^c->exponent (dreadout NULL: 0): the factors of the host, which are uploaded in between. */

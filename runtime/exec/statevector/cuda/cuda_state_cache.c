@@ -164,7 +164,7 @@ static void cache_keep(struct backend_state *b, unsigned worker, uint32_t c, uin
 	struct cuda_state *s = b->device[worker];
 	uint32_t width = s->plan->width, n = s->nsample < width ? s->nsample : width;
 
-	cuda_copy(s->stream, state_at(b, worker, c, unit * width), s->stream, s->psi,
+	cuda_copy(s->stream, state_at(b, worker, c, unit * width), s->stream, s->gpu.psi,
 		n * state_bytes(s->plan, c));
 	b->cache->circuit[c].device[unit] = worker;
 }
@@ -316,7 +316,7 @@ static void mix(struct backend_state *b, unsigned d, uint32_t number, const stru
 {
 	struct cuda_state *s = b->device[d];
 	struct cuda_mixture a = { .state = state_at(b, d, number, 0),
-		.lambda = s->lambda,
+		.lambda = s->gpu.lambda,
 		.factor = behind_states(b, d),
 		.nbit = s->circuit[number].nbit,
 		.nstate = x->nstate,
@@ -339,7 +339,7 @@ static void mix(struct backend_state *b, unsigned d, uint32_t number, const stru
 		cuda_launch_mixture(s->stream, &a, s->twice);
 	}
 	if (!a.add)
-		cuda_clear(s->stream, s->lambda, x->nlambda * state_bytes(s->plan, number));
+		cuda_clear(s->stream, s->gpu.lambda, x->nlambda * state_bytes(s->plan, number));
 }
 
 static void cache_backward(struct backend_state *b, unsigned worker, uint32_t number,
@@ -360,11 +360,12 @@ static void cache_backward(struct backend_state *b, unsigned worker, uint32_t nu
 	assert(in->count == x.nlambda);
 	cuda_begin_backward(s, number, in);
 	behind = (s->circuit[number].nsample - x.nlambda) * nbyte;
-	cuda_copy(s->stream, s->psi, s->stream, state_at(b, worker, number, first), x.nlambda * nbyte);
+	cuda_copy(s->stream, s->gpu.psi, s->stream, state_at(b, worker, number, first),
+		x.nlambda * nbyte);
 	cuda_take_lambda(&s->circuit[number], CUDA_LAMBDA_STORED);
 	mix(b, worker, number, &x);
-	cuda_clear(s->stream, (char *)s->psi + x.nlambda * nbyte, behind);
-	cuda_clear(s->stream, (char *)s->lambda + x.nlambda * nbyte, behind);
+	cuda_clear(s->stream, (char *)s->gpu.psi + x.nlambda * nbyte, behind);
+	cuda_clear(s->stream, (char *)s->gpu.lambda + x.nlambda * nbyte, behind);
 	good = cuda_sum_backward(s, number);
 	cuda_add_sums(s, number, in, good, anti_hermitian_shared, anti_hermitian_sample);
 }

@@ -90,7 +90,7 @@ void cuda_tail_read(const struct cuda_state *b, const struct cuda_circuit *c, ui
 {
 	for (uint32_t s = 0; s < count; s++)
 		read_sums(b, c, s);
-	if (!good || b->sum_host[c->readout_sum])
+	if (!good || b->host.sum[c->readout_sum])
 		mark_bad(c, count);
 	for (uint32_t s = 0; s < count; s++)
 		for (uint32_t j = 0; j < c->plan->nreadout; j++)

@@ -76,7 +76,7 @@ static void add_parts(const struct team *t, uint32_t c, struct part *part, bool 
 
 	for (unsigned k = 1; k < t->n && part[k].in.count; k++)
 		cuda_move_sums(first, c, t->device[k]);
-	good = good && !first->sum_host[first->circuit[c].sum];
+	good = good && !first->host.sum[first->circuit[c].sum];
 	for (unsigned k = 0; k < t->n && part[k].in.count; k++)
 		cuda_add_sums(t->device[k], c, &part[k].in, good, shared, sample + part[k].first);
 }

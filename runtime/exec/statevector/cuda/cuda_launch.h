@@ -122,10 +122,8 @@ void cuda_kernels_open(struct cuda_stream *s);
 /* Whether one launch has chunks in which all products stay that flip no other bits than these. */
 bool cuda_flips_fit(uint64_t flip, uint32_t part_bits);
 /* nblock: as many as the samples that are computed have. */
-void cuda_launch_forward(struct cuda_stream *s, const struct cuda_stage_args *a, uint64_t nblock,
-	bool twice);
-void cuda_launch_backward(struct cuda_stream *s, const struct cuda_stage_args *a, uint64_t nblock,
-	bool twice);
+void cuda_launch_stage(struct cuda_stream *s, const struct cuda_stage_args *a, uint64_t nblock,
+	bool back, bool twice);
 void cuda_launch_start(struct cuda_stream *s, const struct cuda_start *a, bool twice);
 /* Expectations; or lambda = sum factor P psi. */
 void cuda_launch_terms(struct cuda_stream *s, const struct cuda_terms *a, bool lambda, bool twice);

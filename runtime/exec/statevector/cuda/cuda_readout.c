@@ -222,8 +222,8 @@ void cuda_sum_readouts(struct cuda_state *b, uint32_t number, uint32_t count)
 	uint32_t first = cuda_first_reading(c);
 
 	if (c->takes_tail) {
-		cuda_launch_backward(b->stream, &c->tail->sum->args,
-			cuda_blocks(c->tail->sum, c->nsample), b->twice);
+		cuda_launch_stage(b->stream, &c->tail->sum->args,
+			cuda_blocks(c->tail->sum, c->nsample), true, b->twice);
 		return;
 	}
 	for (uint32_t k = 0; k < c->nprobs; k++) {

@@ -727,21 +727,13 @@ void cuda_kernels_open(struct cuda_stream *s)
 	allow_shared(s, (const void *)stage_backward<double, BACKWARD_BLOCKS>);
 }
 
-/* nblock: those of all samples that are there. */
-void cuda_launch_forward(struct cuda_stream *s, const struct cuda_stage_args *a, uint64_t nblock,
-	bool twice)
+void cuda_launch_stage(struct cuda_stream *s, const struct cuda_stage_args *a, uint64_t nblock,
+	bool back, bool twice)
 {
 	launch(s,
-		twice ? stage_forward<double, FORWARD_BLOCKS_DOUBLE>
-		      : stage_forward<float, FORWARD_BLOCKS>,
-		a, nblock, TILE_BYTES);
-}
-
-void cuda_launch_backward(struct cuda_stream *s, const struct cuda_stage_args *a, uint64_t nblock,
-	bool twice)
-{
-	launch(s,
-		twice ? stage_backward<double, BACKWARD_BLOCKS>
-		      : stage_backward<float, BACKWARD_BLOCKS>,
-		a, nblock, backward_bytes(a->nsum));
+		back ? twice ? stage_backward<double, BACKWARD_BLOCKS>
+			     : stage_backward<float, BACKWARD_BLOCKS>
+		: twice ? stage_forward<double, FORWARD_BLOCKS_DOUBLE>
+			: stage_forward<float, FORWARD_BLOCKS>,
+		a, nblock, back ? backward_bytes(a->nsum) : TILE_BYTES);
 }

@@ -430,6 +430,19 @@ static void forget_shown(struct cuda_state *b)
 	b->shown = NULL;
 }
 
+static void launch_stage(struct cuda_state *b, uint32_t number, uint32_t k, bool back)
+{
+	const struct cuda_circuit *c = &b->circuit[number];
+
+	cuda_range_begin(b->stream, back ? "backward stage" : "forward stage", k);
+	for (const struct cuda_launch *l = cuda_launches(c, k, back); l; l = l->next)
+		if (!l->idle)
+			cuda_launch_stage(b->stream, &l->args, cuda_blocks(l, c->nsample), back,
+				b->twice);
+	cuda_range_end(b->stream);
+	cuda_mark(b, back ? EVENT_BACKWARD : EVENT_FORWARD, number << 16 | k);
+}
+
 /* With inputs that are on the device; read: the products that stages read are added to their sums. */
 static void evolve(struct cuda_state *b, uint32_t number, const struct unit_input *in, bool read)
 {
@@ -444,13 +457,7 @@ static void evolve(struct cuda_state *b, uint32_t number, const struct unit_inpu
 	for (uint32_t k = 0; k < c->plan->nstage; k++) {
 		if (k)
 			cuda_exchange(b, number, s[k - 1].segment + 1, s[k].segment);
-		cuda_range_begin(b->stream, "forward stage", k);
-		for (const struct cuda_launch *l = cuda_launches(c, k, false); l; l = l->next)
-			if (!l->idle)
-				cuda_launch_forward(b->stream, &l->args, cuda_blocks(l, c->nsample),
-					b->twice);
-		cuda_range_end(b->stream);
-		cuda_mark(b, EVENT_FORWARD, number << 16 | k);
+		launch_stage(b, number, k, false);
 	}
 	if (plan_deep(c->plan))
 		cuda_normalise(b, c);
@@ -565,13 +572,7 @@ static void back_from_lambda(struct cuda_state *b, uint32_t number)
 	while (k-- > 0 && s[k].first + s[k].count > c->plan->first_transition) {
 		if (k + 1 < c->plan->nstage)
 			cuda_exchange_back(b, number, s[k].segment + 1, s[k + 1].segment);
-		cuda_range_begin(b->stream, "backward stage", k);
-		for (struct cuda_launch *l = cuda_launches(c, k, true); l; l = l->next)
-			if (!l->idle)
-				cuda_launch_backward(b->stream, &l->args,
-					cuda_blocks(l, c->nsample), b->twice);
-		cuda_range_end(b->stream);
-		cuda_mark(b, EVENT_BACKWARD, number << 16 | k);
+		launch_stage(b, number, k, true);
 	}
 }
 

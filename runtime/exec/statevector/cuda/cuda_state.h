@@ -85,8 +85,8 @@ struct cuda_memory {
 	/* Of each circuit: complex numbers of the vectors of a start, sample by sample; matrices of samples, in the kernels' precision,
 	 * launch by launch. */
 	char *input;
-	char *staging; /* split states: what is on its way to another process */
-	void *psi, *lambda;
+	char *staging;      /* split states: what is on its way to another process */
+	void *psi, *lambda; /* on the device alone */
 };
 
 /* A unit that is done at once, for the function of the host between its two passes. */

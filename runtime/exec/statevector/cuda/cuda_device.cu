@@ -174,7 +174,7 @@ void cuda_stream_failed(struct cuda_stream *s, const char *call, int error)
 
 const char *cuda_stream_failure(const struct cuda_stream *s, const char **why)
 {
-	if (s->call)
+	if (s->call && why)
 		*why = cudaGetErrorString(s->error);
 	return s->call;
 }
@@ -473,7 +473,8 @@ void cuda_copy_rows(struct cuda_stream *s, struct cuda_rows to, struct cuda_rows
 	if (nrow == 1) /* however far apart rows would be: CUDA allows less than 2^31 bytes */
 		KEEP(s, cudaMemcpyAsync, to.first, from.first, nbyte, cudaMemcpyDefault, s->handle);
 	else
-		KEEP(s, cudaMemcpy2DAsync, to.first, to.apart, from.first, from.apart, nbyte, nrow, cudaMemcpyDefault, s->handle);
+		KEEP(s, cudaMemcpy2DAsync, to.first, to.apart, from.first, from.apart, nbyte, nrow,
+			cudaMemcpyDefault, s->handle);
 	asked(s, true);
 	s->counts.copied += nbyte * nrow;
 }

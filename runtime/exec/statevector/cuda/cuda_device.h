@@ -35,7 +35,7 @@ struct cuda_stream *cuda_stream_new(unsigned device);
 /* Its device becomes the one of the thread, as it does wherever the stream is asked for anything. False: it has failed. */
 bool cuda_stream_enter(struct cuda_stream *s);
 void cuda_stream_free(struct cuda_stream *s);
-/* The call that failed first, and why; NULL: none has. */
+/* The call that failed first, and why (or NULL); NULL: none has. */
 const char *cuda_stream_failure(const struct cuda_stream *s, const char **why);
 /* Of the kernels that launch.h has, before they are launched. */
 void cuda_stream_failed(struct cuda_stream *s, const char *call, int error);

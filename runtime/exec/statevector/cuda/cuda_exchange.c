@@ -15,8 +15,7 @@ static size_t bit(unsigned b) { return (size_t)1 << b; }
 bool cuda_goes_on(struct cuda_state *b)
 {
 	struct split_rank *r = b->split;
-	const char *why;
-	bool failed = cuda_stream_failure(b->stream, &why);
+	bool failed = cuda_stream_failure(b->stream, NULL);
 
 	if (r && failed && !r->code) {
 		r->code = cuda_state_failure(b, &r->error);

@@ -67,47 +67,50 @@ static void place_inputs(const struct cuda_state *b, struct cuda_circuit *c, boo
 	*at = c->input_end;
 }
 
-/* Of each circuit, and the ends of the parts. */
-static void place_all(struct cuda_state *b, uint32_t count, bool back, bool whole, size_t *input,
-	size_t *sum, size_t *factor)
+/* Where the parts end. */
+struct ends {
+	size_t input, sum, factor;
+};
+
+/* Of each circuit. */
+static struct ends place_all(struct cuda_state *b, uint32_t count, bool back, bool whole)
 {
 	struct cuda_circuit *end = b->circuit + b->plan->ncircuit;
+	struct ends e = { 0 };
 
-	*input = *sum = *factor = 0;
 	for (struct cuda_circuit *c = b->circuit; c < end; c++) {
 		c->nsample = cuda_run_samples(b, c, count);
 		c->takes_tail = c->tail && !whole;
-		place_inputs(b, c, back, input);
-		c->readout_sum = *sum;
-		*sum += c->takes_tail ? 1 + c->nsample * cuda_tail_entries(c)
-				      : count * (1 + c->nsum_readout);
-		c->readout_end = *sum;
-		c->factor = *factor;
-		*factor += c->nsample * (c->takes_tail ? cuda_tail_factors(b, c) : c->nsum_readout);
-		c->factor_end = *factor;
+		place_inputs(b, c, back, &e.input);
+		c->readout_sum = e.sum;
+		e.sum += c->takes_tail ? 1 + c->nsample * cuda_tail_entries(c)
+				       : count * (1 + c->nsum_readout);
+		c->readout_end = e.sum;
+		c->factor = e.factor;
+		e.factor += c->nsample * (c->takes_tail ? cuda_tail_factors(b, c) : c->nsum_readout);
+		c->factor_end = e.factor;
 	}
 	for (struct cuda_circuit *c = b->circuit; c < end; c++) {
-		c->sum = *sum;
-		*sum += back && cuda_has_sums_back(c) ? cuda_sums_back(c) : 0;
+		c->sum = e.sum;
+		e.sum += back && cuda_has_sums_back(c) ? cuda_sums_back(c) : 0;
 	}
 	for (struct cuda_circuit *c = b->circuit; c < end; c++) {
-		c->norm_sum = *sum;
-		c->norm_factor = *factor;
-		*sum += plan_deep(c->plan) ? 2 * c->nsample : 0;
-		*factor += plan_deep(c->plan) ? c->nsample : 0;
+		c->norm_sum = e.sum;
+		c->norm_factor = e.factor;
+		e.sum += plan_deep(c->plan) ? 2 * c->nsample : 0;
+		e.factor += plan_deep(c->plan) ? c->nsample : 0;
 	}
+	return e;
 }
 
 void cuda_place(struct cuda_state *b, uint32_t count, bool back, bool whole)
 {
-	size_t input, sum, factor;
-
 	if (b->placed == count && b->placed_back == back && b->placed_whole == whole)
 		return;
 	b->placed = count;
 	b->placed_back = back;
 	b->placed_whole = whole;
-	place_all(b, count, back, whole, &input, &sum, &factor);
+	place_all(b, count, back, whole);
 	for (uint32_t k = 0; k < b->plan->ncircuit; k++) {
 		struct cuda_circuit *c = &b->circuit[k];
 		size_t none = 0, nsum = 0;
@@ -128,12 +131,11 @@ enum { STAGING = 1 << 22 };
 
 void cuda_measure(struct cuda_state *b)
 {
-	size_t input, sum, factor, tail_sum, tail_factor;
+	struct ends whole = place_all(b, b->plan->width, b->gradient, true),
+		    most = place_all(b, b->plan->width, b->gradient, false);
 
-	place_all(b, b->plan->width, b->gradient, true, &input, &sum, &factor);
-	place_all(b, b->plan->width, b->gradient, false, &input, &tail_sum, &tail_factor);
-	sum = tail_sum > sum ? tail_sum : sum;
-	factor = tail_factor > factor ? tail_factor : factor;
+	most.sum = whole.sum > most.sum ? whole.sum : most.sum;
+	most.factor = whole.factor > most.factor ? whole.factor : most.factor;
 	for (uint32_t k = 0; k < b->plan->ncircuit; k++) {
 		struct cuda_circuit *c = &b->circuit[k];
 		size_t nbyte = cuda_state_size(b, c);
@@ -143,9 +145,9 @@ void cuda_measure(struct cuda_state *b)
 		c->state = b;
 	}
 	b->part_bytes[CUDA_LAMBDA] = b->gradient ? b->part_bytes[CUDA_PSI] : 0;
-	b->part_bytes[CUDA_SUM] = sum * sizeof *b->gpu.sum;
-	b->part_bytes[CUDA_FACTOR] = factor * sizeof *b->gpu.factor;
-	b->part_bytes[CUDA_INPUT] = input;
+	b->part_bytes[CUDA_SUM] = most.sum * sizeof *b->gpu.sum;
+	b->part_bytes[CUDA_FACTOR] = most.factor * sizeof *b->gpu.factor;
+	b->part_bytes[CUDA_INPUT] = most.input;
 	if (b->plan->nrank_bit) {
 		size_t most = STAGING * cuda_amplitude_bytes(b), part = b->part_bytes[CUDA_PSI] / 8;
 

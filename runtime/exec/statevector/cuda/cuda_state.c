@@ -64,12 +64,10 @@ void cuda_fetch_sums(struct cuda_state *b, size_t from, size_t to)
 
 bool cuda_finish(struct cuda_state *b)
 {
-	const char *why;
-
 	cuda_mark(b, EVENT_COPY, CUDA_TO_HOST);
 	cuda_wait(b->stream);
 	record_marks(b);
-	return !cuda_stream_failure(b->stream, &why);
+	return !cuda_stream_failure(b->stream, NULL);
 }
 
 uint64_t cuda_vector_entries(const struct plan_circuit *c)

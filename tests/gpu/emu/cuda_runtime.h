@@ -119,7 +119,6 @@ enum cudaError_t {
 	cudaErrorInvalidConfiguration = 9,
 	cudaErrorInsufficientDriver = 35,
 	cudaErrorNoDevice = 100,
-	cudaErrorInvalidDeviceFunction = 98,
 	cudaErrorInvalidDevice = 101,
 	cudaErrorNotReady = 600,
 	cudaErrorLaunchFailure = 719,

@@ -43,6 +43,8 @@ static inline int emu_device_of(const void *p) { return (int)(emu_offset(p) / EM
 
 /* A random number below n, from the seed. */
 unsigned emu_below(unsigned n);
+/* Is the fault that the setting names, name:n or the first of that name, this one? */
+bool emu_is_fault(const char *setting, const char *name, unsigned long n);
 
 /* emu_runtime.cpp: a stream's work that is tried again, when somebody waits, until it returns true. */
 void emu_push(cudaStream_t s, const std::function<bool()> &work);

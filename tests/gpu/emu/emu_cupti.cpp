@@ -38,10 +38,7 @@ static std::map<std::string, total> totals; /* while CUPTI was enabled, the lost
 /* Is this the n-th of that name, which has the fault? */
 static bool has_fault(const char *name)
 {
-	const char *const text = getenv("EMU_CUPTI"), *const at = text ? strchr(text, ':') : nullptr;
-
-	return ++calls[name] == (at ? strtoul(at + 1, nullptr, 10) : 1) && text
-		&& std::string(text).substr(0, at ? (size_t)(at - text) : std::string::npos) == name;
+	return emu_is_fault("EMU_CUPTI", name, ++calls[name]);
 }
 
 #define BEGIN() \

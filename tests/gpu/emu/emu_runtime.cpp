@@ -30,9 +30,8 @@ struct emu_graph {
 };
 
 struct emu_exec {
-	emu_graph graph;
-	const emu_graph *from;
-	bool recorded; /* CUPTI was there before */
+	emu_graph *graph; /* whose nodes it changes */
+	bool recorded;    /* CUPTI was there before */
 };
 
 struct emu_stream {
@@ -78,11 +77,6 @@ std::map<std::string, unsigned long> ranges;
 std::map<std::string, unsigned long> nodes; /* of graphs that were launched, by what they do */
 long open_ranges;
 
-struct {
-	std::string call;
-	unsigned long number;
-} fails;
-
 /* ---- failures ---- */
 
 /* What a call gives before it does anything: cudaSuccess, or how it fails. */
@@ -92,7 +86,7 @@ cudaError_t begin(const char *call, cudaError_t how)
 		emu_found("a function in a stream calls the runtime", nullptr, nullptr);
 		return cudaErrorNotPermitted;
 	}
-	if (++calls[call] == fails.number && fails.call == call) {
+	if (emu_is_fault("EMU_FAIL", call, ++calls[call])) {
 		if (how == cudaErrorLaunchFailure)
 			sticky = how;
 		return how;
@@ -171,18 +165,11 @@ void drain_all()
 struct whole {
 	whole()
 	{
-		const char *text = getenv("EMU_FAIL");
-
 		emu_open();
 		if (getenv("EMU_DEVICES"))
 			ndevice = atoi(getenv("EMU_DEVICES"));
 		if (ndevice < 0 || ndevice > EMU_DEVICES_MAX)
 			ndevice = EMU_DEVICES_MAX;
-		if (text) {
-			fails.call = std::string(text).substr(0, std::string(text).find(':'));
-			fails.number =
-				strchr(text, ':') ? strtoul(strchr(text, ':') + 1, nullptr, 10) : 1;
-		}
 	}
 	~whole()
 	{
@@ -212,6 +199,14 @@ struct whole {
 } whole;
 
 } // namespace
+
+bool emu_is_fault(const char *setting, const char *name, unsigned long n)
+{
+	const char *const text = getenv(setting), *const at = text ? strchr(text, ':') : nullptr;
+
+	return text && n == (at ? strtoul(at + 1, nullptr, 10) : 1)
+		&& std::string(text).substr(0, std::string(text).find(':')) == name;
+}
 
 const char *cudaGetErrorString(cudaError_t e)
 {
@@ -669,7 +664,7 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *x, cudaGraph_t g, uns
 	BEGIN(cudaErrorMemoryAllocation);
 	if (!graphs.count(g) || flags)
 		return cudaErrorInvalidValue;
-	execs.insert(*x = new emu_exec{ *g, g, emu_cupti_records() });
+	execs.insert(*x = new emu_exec{ g, emu_cupti_records() });
 	return cudaSuccess;
 }
 
@@ -678,25 +673,25 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t x, cudaGraphNode_t 
 	const struct cudaKernelNodeParams *p)
 {
 	BEGIN(cudaErrorInvalidValue);
-	if (!execs.count(x) || !graphs.count(const_cast<emu_graph *>(x->from)))
+	if (!execs.count(x) || !graphs.count(x->graph))
 		return cudaErrorInvalidValue;
-	const auto &all = x->from->node;
-	const auto found = std::find_if(all.begin(), all.end(), [=](const emu_node &n) { return &n == node; });
+	const auto &all = x->graph->node;
 
-	if (found == all.end() || node->kernel != p->func || p->extra)
+	if (std::none_of(all.begin(), all.end(), [=](const emu_node &n) { return &n == node; })
+		|| node->kernel != p->func || p->extra)
 		return cudaErrorInvalidValue;
-	return work_of(x->graph.device, p->func, p->gridDim, p->blockDim, p->sharedMemBytes,
-		kernels[p->func], p->kernelParams[0], &x->graph.node[(size_t)(found - all.begin())].work);
+	return work_of(x->graph->device, p->func, p->gridDim, p->blockDim, p->sharedMemBytes,
+		kernels[p->func], p->kernelParams[0], &node->work);
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t x, cudaStream_t s)
 {
 	BEGIN_IN(s, cudaErrorUnknown);
-	if (!execs.count(x) || x->graph.device != device || s->captured)
+	if (!execs.count(x) || !graphs.count(x->graph) || x->graph->device != device || s->captured)
 		return cudaErrorInvalidValue;
 	emu_totals.graphs++;
-	emu_totals.nodes += x->graph.node.size();
-	for (const emu_node &node : x->graph.node) {
+	emu_totals.nodes += x->graph->node.size();
+	for (const emu_node &node : x->graph->node) {
 		nodes[node.what]++;
 		s->work.push_back([work = node.work, old = !x->recorded] {
 			old_graph = old;

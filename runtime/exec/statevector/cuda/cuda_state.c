@@ -225,6 +225,7 @@ struct cuda_state *cuda_state_layout(const struct plan *pl, bool gradient, struc
 		.holds = -1 };
 	arena_init(&b->arena);
 	b->circuit = arena_alloc(&b->arena, pl->ncircuit, sizeof *b->circuit);
+	b->vector = arena_alloc(&b->arena, pl->ncircuit, sizeof *b->vector);
 	for (uint32_t k = 0; k < pl->ncircuit; k++)
 		compile(b, &pl->circuit[k], &nstep, &b->circuit[k]);
 	cuda_measure(b);

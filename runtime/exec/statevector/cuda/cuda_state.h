@@ -117,6 +117,9 @@ struct cuda_state {
 	bool placed_back, placed_whole;
 	struct cuda_stream *stream;
 	struct cuda_pass pass;
+	struct unit_input part; /* samples from `first` on of the unit that devices share */
+	uint32_t first;
+	const cplx *const **vector; /* (ncircuit) behind part.vector */
 	/* While a profile is recorded: what the stream does between its moments. */
 	struct recorder_queue *queue;
 	struct cuda_trace *trace;

@@ -19,37 +19,22 @@ static struct team team_of(struct backend_state *b, unsigned worker)
 	return (struct team){ b->device + worker * b->share, b->share };
 }
 
-/* What device k has of a unit. */
-struct part {
-	struct unit_input in; /* of its samples alone */
-	uint32_t first;
-	const cplx *const **vector; /* behind in.vector: (ncircuit) */
-};
-
-static uint32_t samples_each(const struct team *t, const struct cuda_circuit *c, uint32_t count)
-{
-	uint32_t tile = cuda_run_samples(t->device[0], c, 1);
-	uint32_t ntile = (count + tile - 1) / tile;
-
-	return (ntile + t->n - 1) / t->n * tile;
-}
-
-static void part_init(struct part *p, const struct team *t, unsigned k, uint32_t c,
+/* Sets what device k has of a unit. */
+static struct cuda_state *take_part(const struct team *t, unsigned k, uint32_t c,
 	const struct unit_input *in)
 {
-	const struct plan *pl = t->device[k]->plan;
-	uint32_t each = samples_each(t, &t->device[k]->circuit[c], in->count);
+	struct cuda_state *s = t->device[k];
+	uint32_t tile = cuda_run_samples(s, &s->circuit[c], 1),
+		 ntile = (in->count + tile - 1) / tile, each = (ntile + t->n - 1) / t->n * tile;
 
-	*p = (struct part){ .in = *in,
-		.first = k * each < in->count ? k * each : in->count,
-		.vector = mem_alloc(pl->ncircuit, sizeof *p->vector) };
-	p->in.count = in->count - p->first < each ? in->count - p->first : each;
-	p->in.u += p->first;
-	p->vector[c] = in->vector[c] + p->first;
-	p->in.vector = p->vector;
+	s->first = k * each < in->count ? k * each : in->count;
+	s->part = *in;
+	s->part.count = in->count - s->first < each ? in->count - s->first : each;
+	s->part.u += s->first;
+	s->vector[c] = in->vector[c] + s->first;
+	s->part.vector = s->vector;
+	return s;
 }
-
-static void part_release(struct part *p) { free(p->vector); }
 
 void cuda_unit_forward(struct backend_state *b, unsigned worker, uint32_t c,
 	const struct unit_input *in, bool keep, double *readout)
@@ -58,32 +43,30 @@ void cuda_unit_forward(struct backend_state *b, unsigned worker, uint32_t c,
 
 #pragma omp parallel for schedule(static, 1) num_threads((int)t.n) if (t.n > 1)
 	for (unsigned k = 0; k < t.n; k++) {
-		struct part p;
+		struct cuda_state *s = take_part(&t, k, c, in);
 
-		part_init(&p, &t, k, c, in);
-		if (p.in.count)
-			cuda_state_forward(t.device[k], c, &p.in, keep,
-				readout + (size_t)p.first * t.device[k]->circuit[c].plan->nreadout);
-		part_release(&p);
+		if (s->part.count)
+			cuda_state_forward(s, c, &s->part, keep,
+				readout + (size_t)s->first * s->circuit[c].plan->nreadout);
 	}
 }
 
 /* The sums of all parts: not numbers where a device failed or a sum is bad. */
-static void add_parts(const struct team *t, uint32_t c, struct part *part, bool good,
-	double *shared, double *const *sample)
+static void add_parts(const struct team *t, uint32_t c, bool good, double *shared,
+	double *const *sample)
 {
 	struct cuda_state *first = t->device[0];
 
-	for (unsigned k = 1; k < t->n && part[k].in.count; k++)
+	for (unsigned k = 1; k < t->n && t->device[k]->part.count; k++)
 		cuda_move_sums(first, c, t->device[k]);
 	good = good && !first->host.sum[first->circuit[c].sum];
-	for (unsigned k = 0; k < t->n && part[k].in.count; k++)
-		cuda_add_sums(t->device[k], c, &part[k].in, good, shared, sample + part[k].first);
+	for (unsigned k = 0; k < t->n && t->device[k]->part.count; k++)
+		cuda_add_sums(t->device[k], c, &t->device[k]->part, good, shared,
+			sample + t->device[k]->first);
 }
 
 /* Of the matrix that no state goes through: the samples in their order. */
-static void add_tail(const struct team *t, uint32_t c, const struct part *part,
-	const double *dreadout, double *shared)
+static void add_tail(const struct team *t, uint32_t c, const double *dreadout, double *shared)
 {
 	const struct cuda_circuit *first = &t->device[0]->circuit[c];
 	cplx *g;
@@ -92,8 +75,8 @@ static void add_tail(const struct team *t, uint32_t c, const struct part *part,
 		return;
 	g = mem_alloc(first->plan->nreadout * cuda_tail_entries(first), sizeof *g);
 	for (unsigned k = 0; k < t->n; k++)
-		cuda_tail_add(&t->device[k]->circuit[c], part[k].in.count,
-			dreadout + (size_t)part[k].first * first->plan->nreadout, g);
+		cuda_tail_add(&t->device[k]->circuit[c], t->device[k]->part.count,
+			dreadout + (size_t)t->device[k]->first * first->plan->nreadout, g);
 	cuda_tail_gradient(t->device[0], first, g, shared);
 	free(g);
 }
@@ -105,26 +88,21 @@ void cuda_unit_backward(struct backend_state *b, unsigned worker, uint32_t c,
 	const struct team t = team_of(b, worker);
 	const struct cuda_circuit *circuit = &t.device[0]->circuit[c];
 	int exponent = cuda_exponent(circuit, in->count, dreadout);
-	struct part *part;
 	bool good = true;
 
 	if (!cuda_has_sums_back(circuit))
 		return;
-	part = mem_alloc(t.n, sizeof *part);
-	for (unsigned k = 0; k < t.n; k++)
-		part_init(&part[k], &t, k, c, in);
 #pragma omp parallel for schedule(static, 1) num_threads((int)t.n) reduction(&& : good) if (t.n > 1)
-	for (unsigned k = 0; k < t.n; k++)
-		if (part[k].in.count)
-			good = cuda_state_backward(t.device[k], c, &part[k].in,
-				       dreadout + (size_t)part[k].first * circuit->plan->nreadout,
-				       exponent)
+	for (unsigned k = 0; k < t.n; k++) {
+		struct cuda_state *s = take_part(&t, k, c, in);
+
+		if (s->part.count)
+			good = cuda_state_backward(s, c, &s->part,
+				       dreadout + (size_t)s->first * circuit->plan->nreadout, exponent)
 				&& good;
-	add_parts(&t, c, part, good, anti_hermitian_shared, anti_hermitian_sample);
-	add_tail(&t, c, part, dreadout, anti_hermitian_shared);
-	for (unsigned k = 0; k < t.n; k++)
-		part_release(&part[k]);
-	free(part);
+	}
+	add_parts(&t, c, good, anti_hermitian_shared, anti_hermitian_sample);
+	add_tail(&t, c, dreadout, anti_hermitian_shared);
 }
 
 bool cuda_unit_pass(struct backend_state *b, unsigned worker, const struct unit_input *in,
@@ -141,8 +119,10 @@ bool cuda_unit_pass(struct backend_state *b, unsigned worker, const struct unit_
 		|| (recorder_on() && !cuda_trace_begin(first) && recorder_keeps_events()))
 		return false;
 	cuda_state_pass(first, &pass, anti_hermitian_shared, anti_hermitian_sample);
+	first->part = *in;
+	first->first = 0;
 	for (uint32_t c = 0; c < first->plan->ncircuit && losses; c++)
-		add_tail(&t, c, &(struct part){ .in = *in }, dreadout[c], anti_hermitian_shared);
+		add_tail(&t, c, dreadout[c], anti_hermitian_shared);
 	return true;
 }
 

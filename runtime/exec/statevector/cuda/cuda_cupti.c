@@ -20,6 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/system/threads.h"
+
 #ifdef CUPTI_API_VERSION
 #define AGREES(result, name, args) \
 	_Static_assert(__builtin_types_compatible_p(__typeof__(name), result args), #name);
@@ -144,13 +146,12 @@ const char *cuda_cupti_about(void)
 	const char *obstacle;
 	uint32_t version;
 
-	pthread_mutex_lock(&lock);
+	mutex_auto held = mutex_hold(&lock);
 	obstacle = load(&version);
 	if (version >= 130000)
 		snprintf(text, sizeof text, "CUPTI %u.%u", version / 10000, version / 100 % 100);
 	else
 		snprintf(text, sizeof text, "CUPTI of CUDA 12, version %u", version);
-	pthread_mutex_unlock(&lock);
 	return obstacle ? obstacle : text;
 }
 
@@ -343,13 +344,12 @@ static void check(struct cuda_trace *t)
 
 static void stop(void *trace)
 {
-	pthread_mutex_lock(&lock);
+	mutex_auto held = mutex_hold(&lock);
 	if (enabled) {
 		read_records(CUPTI_FORCED);
 		disable();
 	}
 	finish(trace);
-	pthread_mutex_unlock(&lock);
 }
 
 /* Sets the number of its stream. */
@@ -388,22 +388,18 @@ bool cuda_trace_begin(struct cuda_state *b)
 
 	if (!recorder_on() || !recorder_keeps_events() || b->plan->nrank_bit)
 		return false;
-	pthread_mutex_lock(&lock);
+	mutex_auto held = mutex_hold(&lock);
 	if (!t->on && recorder_on() && enable()) /* still on: else `stop` has been called */
 		start(t);
-	pthread_mutex_unlock(&lock);
 	return t->on;
 }
 
 const char *cuda_trace_obstacle(const struct cuda_state *b)
 {
 	uint32_t version;
-	const char *why;
 
-	pthread_mutex_lock(&lock);
-	why = b->plan->nrank_bit ? "states are split" : failed ? failed : load(&version);
-	pthread_mutex_unlock(&lock);
-	return why;
+	mutex_auto held = mutex_hold(&lock);
+	return b->plan->nrank_bit ? "states are split" : failed ? failed : load(&version);
 }
 
 bool cuda_trace_mark(struct cuda_state *b, enum profile_kind kind, uint32_t id)
@@ -414,7 +410,7 @@ bool cuda_trace_mark(struct cuda_state *b, enum profile_kind kind, uint32_t id)
 	if (!t->on)
 		return false;
 	n = cuda_stream_counts(b->stream);
-	pthread_mutex_lock(&lock);
+	mutex_auto held = mutex_hold(&lock);
 	if (!t->open.n)
 		t->open.begin = n.first;
 	for (uint64_t k = 0; k < n.asked && t->nasked < ASKED_MAX; k++) {
@@ -425,32 +421,28 @@ bool cuda_trace_mark(struct cuda_state *b, enum profile_kind kind, uint32_t id)
 	t->open.ncopy += n.copies;
 	t->launches += n.launches;
 	t->copied += n.copied;
-	pthread_mutex_unlock(&lock);
 	return true;
 }
 
 bool cuda_trace_end(struct cuda_state *b)
 {
 	struct cuda_trace *t = b->trace;
-	bool on;
 
-	pthread_mutex_lock(&lock);
-	on = t->on;
-	if (on) {
-		t->open.end = recorder_clock();
-		mem_reserve(t->unit, t->nunit, t->unit_room);
-		if (t->open.first + t->open.n == t->nasked)
-			t->unit[t->nunit++] = t->open;
-		else
-			t->lost += t->open.n;
-		recorder_queue_count(b->queue, t->launches, t->copied);
-		t->open = (struct traced_unit){ .first = t->nasked };
-		t->launches = t->copied = 0;
-		if (t->nunit <= CHECKED_UNITS)
-			check(t);
-	}
-	pthread_mutex_unlock(&lock);
-	return on;
+	mutex_auto held = mutex_hold(&lock);
+	if (!t->on)
+		return false;
+	t->open.end = recorder_clock();
+	mem_reserve(t->unit, t->nunit, t->unit_room);
+	if (t->open.first + t->open.n == t->nasked)
+		t->unit[t->nunit++] = t->open;
+	else
+		t->lost += t->open.n;
+	recorder_queue_count(b->queue, t->launches, t->copied);
+	t->open = (struct traced_unit){ .first = t->nasked };
+	t->launches = t->copied = 0;
+	if (t->nunit <= CHECKED_UNITS)
+		check(t);
+	return true;
 }
 
 struct cuda_trace *cuda_trace_new(struct cuda_state *b)

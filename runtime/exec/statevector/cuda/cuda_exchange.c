@@ -208,13 +208,13 @@ static void add_digests(const struct batches *g, size_t k, unsigned half)
 static void compare_digests(const struct batches *g)
 {
 	struct split_rank *r = g->b->split;
-	unsigned long long mine[CUDA_DIGESTS] = { 0 }, *all;
+	unsigned long long mine[CUDA_DIGESTS] = { 0 };
 
 	cuda_download(g->b->stream, g->b->host.digest, g->b->gpu.digest, sizeof mine);
 	cuda_wait(g->b->stream);
 	if (!cuda_goes_on(g->b))
 		return;
-	all = mem_alloc((size_t)SPLIT_RANKS_MAX * r->nrank, sizeof *all);
+	mem_auto unsigned long long *all = mem_alloc((size_t)SPLIT_RANKS_MAX * r->nrank, sizeof *all);
 	/* By the rank that it was sent to, or received from. */
 	for (unsigned pattern = 0; pattern < 1u << g->x->n; pattern++)
 		for (unsigned half = 0; half < 2; half++)
@@ -232,7 +232,6 @@ static void compare_digests(const struct batches *g)
 			peer);
 		comm_abort(r->comm, r->error.text);
 	}
-	free(all);
 }
 
 /* All have come to the exchange, so that the deadline of what follows is that of NCCL alone. */
@@ -389,11 +388,10 @@ bool cuda_add_processes(struct cuda_state *b, long long *sum, size_t n)
 	enum { AT_ONCE = 1 << 12 };
 	struct split_rank *r = b->split;
 	unsigned nrank = split_nrank(r);
-	long long *all;
 
 	if (!cuda_goes_on(b) || nrank == 1)
 		return cuda_goes_on(b);
-	all = mem_alloc((size_t)AT_ONCE * nrank, sizeof *all);
+	mem_auto long long *all = mem_alloc((size_t)AT_ONCE * nrank, sizeof *all);
 	for (size_t k = 0, some; k < n && !r->code; k += some) {
 		some = n - k < AT_ONCE ? n - k : AT_ONCE;
 		r->code = comm_gather(r->comm, sum + k, some * sizeof *sum, all, &r->error);
@@ -405,6 +403,5 @@ bool cuda_add_processes(struct cuda_state *b, long long *sum, size_t n)
 			sum[k + i] = (long long)x;
 		}
 	}
-	free(all);
 	return !r->code;
 }

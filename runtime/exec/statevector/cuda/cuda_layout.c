@@ -593,7 +593,7 @@ static struct cuda_launch *make_launch(struct todo *w, struct arena *arena)
 {
 	struct cuda_launch *l = arena_alloc(arena, 1, sizeof *l);
 	struct cuda_stage_args *a = &l->args;
-	struct round *r = mem_alloc(CUDA_ROUNDS_MAX, sizeof *r);
+	mem_auto struct round *r = mem_alloc(CUDA_ROUNDS_MAX, sizeof *r);
 	const uint8_t *to;
 	bool last;
 
@@ -613,7 +613,6 @@ static struct cuda_launch *make_launch(struct todo *w, struct arena *arena)
 	a->save = !w->back || changes(l, &w->t, to);
 	l->idle = w->t.idle;
 	l->bits = w->t.bits;
-	free(r);
 	return l;
 }
 

@@ -255,7 +255,6 @@ void cuda_state_free(struct cuda_state *b)
 	cuda_stream_free(b->stream);
 	recorder_queue_free(b->queue);
 	free(b->shown);
-	free(b->u);
 	arena_release(&b->arena);
 	free(b);
 }
@@ -307,7 +306,7 @@ int cuda_state_new(const struct plan *pl, unsigned device, unsigned nthread, boo
 	b->nthread = nthread;
 	b->split = split;
 	b->number = device;
-	b->u = mem_alloc(pl->nmatrix_entry + 1, sizeof *b->u);
+	b->u = arena_alloc(&b->arena, pl->nmatrix_entry + 1, sizeof *b->u);
 	b->stream = cuda_stream_new(device);
 	snprintf(name, sizeof name, "cuda:%u", device);
 	b->queue = recorder_queue_new(name);

@@ -6,8 +6,6 @@
 #include "config.h"
 #include "runtime/exec/statevector/cuda/cuda_state.h"
 
-#include <stdlib.h>
-
 /* Devices that take part. */
 struct team {
 	struct cuda_state **device;
@@ -69,16 +67,14 @@ static void add_parts(const struct team *t, uint32_t c, bool good, double *share
 static void add_tail(const struct team *t, uint32_t c, const double *dreadout, double *shared)
 {
 	const struct cuda_circuit *first = &t->device[0]->circuit[c];
-	cplx *g;
 
 	if (!first->takes_tail || !first->tail->observables.step->transition)
 		return;
-	g = mem_alloc(first->plan->nreadout * cuda_tail_entries(first), sizeof *g);
+	mem_auto cplx *g = mem_alloc(first->plan->nreadout * cuda_tail_entries(first), sizeof *g);
 	for (unsigned k = 0; k < t->n; k++)
 		cuda_tail_add(&t->device[k]->circuit[c], t->device[k]->part.count,
 			dreadout + (size_t)t->device[k]->first * first->plan->nreadout, g);
 	cuda_tail_gradient(t->device[0], first, g, shared);
-	free(g);
 }
 
 void cuda_unit_backward(struct backend_state *b, unsigned worker, uint32_t c,

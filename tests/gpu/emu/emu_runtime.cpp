@@ -50,16 +50,10 @@ struct emu_event {
 namespace
 {
 
-struct allocation {
-	size_t nbyte;
-	int device;
-};
-
 std::vector<emu_stream *> streams;
 emu_stream *doing; /* whose work is being done */
 bool old_graph;    /* it is of a graph that CUPTI does not know */
-std::map<void *, allocation> allocations;
-std::map<void *, size_t> host_allocations;
+std::map<void *, size_t> allocations, host_allocations;
 std::set<emu_graph *> graphs;
 std::set<emu_exec *> execs;
 std::map<const void *, emu_kernel> kernels; /* that have been launched */
@@ -72,9 +66,8 @@ thread_local int device;
 std::recursive_mutex lock; /* threads of the host take turns */
 cudaError_t sticky; /* once a device has failed it stays so */
 std::map<const void *, size_t> shared_limit;
-std::map<std::string, unsigned long> calls;
-std::map<std::string, unsigned long> ranges;
-std::map<std::string, unsigned long> nodes; /* of graphs that were launched, by what they do */
+/* Calls, ranges by name and payload, nodes of graphs that were launched by what they do: "call cudaMalloc". */
+std::map<std::string, unsigned long> counts;
 long open_ranges;
 
 /* ---- failures ---- */
@@ -86,7 +79,7 @@ cudaError_t begin(const char *call, cudaError_t how)
 		emu_found("a function in a stream calls the runtime", nullptr, nullptr);
 		return cudaErrorNotPermitted;
 	}
-	if (emu_is_fault("EMU_FAIL", call, ++calls[call])) {
+	if (emu_is_fault("EMU_FAIL", call, ++counts[std::string("call ") + call])) {
 		if (how == cudaErrorLaunchFailure)
 			sticky = how;
 		return how;
@@ -176,16 +169,12 @@ struct whole {
 		FILE *const f = getenv("EMU_REPORT") ? fopen(getenv("EMU_REPORT"), "w") : nullptr;
 
 		if (f) {
-			for (auto &c : calls)
-				fprintf(f, "call %s %lu\n", c.first.c_str(), c.second);
-			for (auto &r : ranges)
-				fprintf(f, "range %s %lu\n", r.first.c_str(), r.second);
+			for (auto &c : counts)
+				fprintf(f, "%s %lu\n", c.first.c_str(), c.second);
 			fprintf(f, "ranges left open %ld\n", open_ranges);
 			fprintf(f, "allocations left %zu\n",
 				allocations.size() + host_allocations.size() + graphs.size() + execs.size());
 			fprintf(f, "graphs %lu nodes %lu\n", emu_totals.graphs, emu_totals.nodes);
-			for (auto &n : nodes)
-				fprintf(f, "nodes %s %lu\n", n.first.c_str(), n.second);
 			emu_print_counts(f);
 			emu_cupti_report(f);
 			fclose(f);
@@ -285,7 +274,7 @@ cudaError_t cudaMalloc(void **p, size_t n)
 		return cudaErrorMemoryAllocation;
 	*p = emu_memory + device * EMU_MEMORY_BYTES + used[device];
 	used[device] += size;
-	allocations[*p] = { n, device };
+	allocations[*p] = n;
 	taken[device]++;
 	emu_mark(*p, n, EMU_TAKEN);
 	return cudaSuccess;
@@ -299,9 +288,9 @@ cudaError_t cudaFree(void *p)
 	if (a == allocations.end())
 		return p ? cudaErrorInvalidValue : cudaSuccess;
 	drain_all();
-	emu_mark(p, a->second.nbyte, EMU_GIVEN_BACK);
-	if (--taken[a->second.device] == 0) /* none is left that this memory could be confused with */
-		used[a->second.device] = 0;
+	emu_mark(p, a->second, EMU_GIVEN_BACK);
+	if (--taken[emu_device_of(p)] == 0) /* none is left that this memory could be confused with */
+		used[emu_device_of(p)] = 0;
 	allocations.erase(a);
 	return cudaSuccess;
 }
@@ -563,7 +552,7 @@ int nvtxRangePushEx(const nvtxEventAttributes_t *a)
 {
 	const std::lock_guard<std::recursive_mutex> turn(lock);
 
-	ranges[std::string(a->message.ascii) + " " + std::to_string(a->payload.uiValue)]++;
+	counts[std::string("range ") + a->message.ascii + " " + std::to_string(a->payload.uiValue)]++;
 	return (int)open_ranges++;
 }
 
@@ -692,7 +681,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t x, cudaStream_t s)
 	emu_totals.graphs++;
 	emu_totals.nodes += x->graph->node.size();
 	for (const emu_node &node : x->graph->node) {
-		nodes[node.what]++;
+		counts[std::string("nodes ") + node.what]++;
 		s->work.push_back([work = node.work, old = !x->recorded] {
 			old_graph = old;
 			work();

@@ -23,6 +23,24 @@ enum { TRACE_EVENTS_MAX = 1 << 21 };
 
 enum trace_group { TRACE_STEPS, TRACE_THREAD, TRACE_MESSAGES, TRACE_GROUPS };
 
+/* What a stage of a circuit does: numbers of one sample, forward and backward. */
+struct trace_stage {
+	uint32_t circuit, stage;
+	uint32_t layer;     /* that has most of its operations; UINT32_MAX: none */
+	const char *layers; /* paths of all, "conv[0], pool[1]"; "" */
+	double flops[2], bytes[2], expected_ns[2];
+};
+
+struct trace {
+	const struct profile *p;
+	int64_t base;              /* the earliest time in the profile */
+	uint32_t events_each;      /* the first of each thread are in the trace */
+	struct trace_stage *stage; /* (nstage) by circuit and stage */
+	uint32_t nstage;
+	struct arena arena;
+};
+void trace_init(struct trace *t, const struct profile *p);
+
 struct trace_slice {
 	const struct profile_event *event;
 	int64_t end;   /* the event's, or earlier where it could not be nested */
@@ -31,38 +49,20 @@ struct trace_slice {
 
 /* A row of slices one behind the other or nested, by their begins, outer ones first. */
 struct trace_row {
-	char *name;
+	const char *name;
 	uint32_t thread;
-	size_t n;
+	uint32_t n;
 	struct trace_slice *slice;
 };
 
-/* Of one process, with the first events_each events of each thread. */
-size_t trace_rows(const struct profile *p, uint32_t process, uint32_t events_each,
-	struct trace_row **out);
-void trace_rows_free(struct trace_row *row, size_t n);
+/* Of one process, in the arena: how many. */
+uint32_t trace_rows(const struct trace *t, uint32_t process, struct arena *a, struct trace_row **out);
 
-/* What a stage of a circuit does: numbers of one sample, forward and backward. */
-struct trace_stage {
-	uint32_t circuit, stage;
-	uint32_t layer; /* that has most of its operations; UINT32_MAX: none */
-	char *layers;   /* paths of all, "conv[0], pool[1]"; "" */
-	double flops[2], bytes[2], expected_ns[2];
-};
-
-/* By circuit and stage. */
-size_t trace_stages(const struct profile *p, struct trace_stage **out);
-void trace_stages_free(struct trace_stage *stage, size_t n);
 /* Of an event EVENT_FORWARD or EVENT_BACKWARD; NULL: it is of another kind, or nothing is known. */
-const struct trace_stage *trace_stage_find(const struct trace_stage *stage, size_t n,
-	const struct profile_event *e);
-
+const struct trace_stage *trace_stage_of(const struct trace *t, const struct profile_event *e);
 /* "forward conv[0]": names are made of what the plan says. */
-void trace_event_name(const struct profile *p, const struct trace_stage *stage,
-	const struct profile_event *e, struct buf *out);
+void trace_event_name(const struct trace *t, const struct profile_event *e, struct buf *out);
 /* "HOST RANK ROLE" */
 void trace_process_name(const struct profile_process *p, struct buf *out);
 /* Events that are not in the trace, of all threads of the process. */
-uint64_t trace_dropped(const struct profile_process *p, uint32_t events_each);
-/* The earliest time in the profile. */
-int64_t trace_base(const struct profile *p);
+uint64_t trace_dropped(const struct trace *t, const struct profile_process *p);

@@ -25,13 +25,9 @@ struct flow {
 };
 
 struct chrome {
-	const struct profile *p;
+	struct trace t;
 	struct gzip *gzip;
 	struct buf text, name; /* what is not compressed yet; scratch */
-	int64_t base;
-	uint32_t events_each;
-	struct trace_stage *stage;
-	size_t nstage;
 	struct flow *flow;
 	size_t nflow;
 	unsigned tid;
@@ -47,7 +43,7 @@ static int by_event(const void *x, const void *y)
 static void find_flows(struct chrome *c)
 {
 	struct profile_message *m;
-	size_t n = profile_messages(c->p, &m);
+	size_t n = profile_messages(c->t.p, &m);
 
 	c->flow = mem_alloc(2 * n, sizeof *c->flow);
 	for (size_t k = 0; k < n; k++) {
@@ -110,7 +106,7 @@ static void put_stage_args(struct chrome *c, const struct trace_stage *s,
 	const struct profile_event *e)
 {
 	const struct profile_layer *layer =
-		s && s->layer < c->p->nlayer ? &c->p->layer[s->layer] : NULL;
+		s && s->layer < c->t.p->nlayer ? &c->t.p->layer[s->layer] : NULL;
 	unsigned back = e->kind == EVENT_BACKWARD;
 	struct buf *b = &c->text;
 
@@ -180,7 +176,7 @@ static void put_flow(struct chrome *c, const struct profile_event *e, unsigned p
 	buf_printf(&c->text,
 		",\"id\":%" PRIu64 ",\"name\":\"message\",\"cat\":\"message\",\"bp\":\"e\"",
 		f->number);
-	put_us(&c->text, "ts", f->at - c->base);
+	put_us(&c->text, "ts", f->at - c->t.base);
 	buf_char(&c->text, '}');
 }
 
@@ -189,17 +185,17 @@ static void put_slice(struct chrome *c, const struct trace_slice *slice, unsigne
 	static const char *const category[EVENT_KINDS] = { "phase", "step", "stage", "stage",
 		"message", "message", "copy", "exchange" };
 	const struct profile_event *e = slice->event;
-	const struct trace_stage *s = trace_stage_find(c->stage, c->nstage, e);
+	const struct trace_stage *s = trace_stage_of(&c->t, e);
 	struct buf *b = &c->text;
 
 	buf_clear(&c->name);
-	trace_event_name(c->p, s, e, &c->name);
+	trace_event_name(&c->t, e, &c->name);
 	begin_event(c, "X", pid, c->tid);
 	put_text(b, "name", c->name.data);
 	put_text(b, "cat", category[e->kind]);
-	put_us(b, "ts", e->begin - c->base);
+	put_us(b, "ts", e->begin - c->t.base);
 	put_us(b, "dur", slice->end - e->begin);
-	put_args(c, &c->p->process[pid - 1], s, e);
+	put_args(c, &c->t.p->process[pid - 1], s, e);
 	buf_char(b, '}');
 	put_flow(c, e, pid);
 }
@@ -209,14 +205,14 @@ static void put_row(struct chrome *c, const struct trace_row *row, unsigned pid)
 	c->tid++;
 	put_metadata(c, pid, c->tid, "thread_name", "name", row->name, 0);
 	put_metadata(c, pid, c->tid, "thread_sort_index", "sort_index", NULL, c->tid);
-	for (size_t k = 0; k < row->n; k++)
+	for (uint32_t k = 0; k < row->n; k++)
 		put_slice(c, &row->slice[k], pid);
 }
 
 /* What its numbers say of a process, behind its name. */
 static void put_labels(struct chrome *c, const struct profile_process *p, unsigned pid)
 {
-	uint64_t dropped = trace_dropped(p, c->events_each);
+	uint64_t dropped = trace_dropped(&c->t, p);
 	struct buf *b = &c->name;
 
 	buf_clear(b);
@@ -234,29 +230,29 @@ static void put_labels(struct chrome *c, const struct profile_process *p, unsign
 /* Processes are numbered from 1 on: system numbers of several hosts may be equal, and 0 is special to viewers. */
 static void put_process(struct chrome *c, uint32_t process)
 {
-	const struct profile_process *p = &c->p->process[process];
+	const struct profile_process *p = &c->t.p->process[process];
 	unsigned pid = process + 1;
+	arena_auto a = { 0 };
 	struct trace_row *row;
-	size_t n = trace_rows(c->p, process, c->events_each, &row);
+	uint32_t n = trace_rows(&c->t, process, &a, &row);
 
 	buf_clear(&c->name);
 	trace_process_name(p, &c->name);
 	put_metadata(c, pid, 0, "process_name", "name", c->name.data, 0);
 	put_metadata(c, pid, 0, "process_sort_index", "sort_index", NULL, process);
 	put_labels(c, p, pid);
-	for (size_t k = 0; k < n; k++)
+	for (uint32_t k = 0; k < n; k++)
 		put_row(c, &row[k], pid);
-	trace_rows_free(row, n);
 }
 
 static void put_header(struct chrome *c)
 {
-	const struct profile *p = c->p;
+	const struct profile *p = c->t.p;
 	struct buf *b = &c->text;
 	uint64_t dropped = 0, moved = 0;
 
 	for (uint32_t k = 0; k < p->nprocess; k++) {
-		dropped += trace_dropped(&p->process[k], c->events_each);
+		dropped += trace_dropped(&c->t, &p->process[k]);
 		moved += p->process[k].moved_events;
 	}
 	buf_str(b, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"program\":\"qcnn\"");
@@ -275,15 +271,11 @@ static void put_header(struct chrome *c)
 
 int trace_chrome(const struct profile *p, struct buf *out, struct err *e)
 {
-	struct chrome c = { .p = p,
-		.base = trace_base(p),
-		.events_each = profile_events_each(p, TRACE_EVENTS_MAX) };
+	struct chrome c = { .gzip = gzip_begin(out, e), .tid = p->nprocess };
 
-	c.gzip = gzip_begin(out, e);
 	if (!c.gzip)
 		return -ERR_CONFIG;
-	c.nstage = trace_stages(p, &c.stage);
-	c.tid = p->nprocess;
+	trace_init(&c.t, p);
 	find_flows(&c);
 	put_header(&c);
 	for (uint32_t k = 0; k < p->nprocess; k++)
@@ -291,7 +283,7 @@ int trace_chrome(const struct profile *p, struct buf *out, struct err *e)
 	buf_str(&c.text, "\n]}\n");
 	gzip_add(c.gzip, c.text.data, c.text.len);
 	gzip_end(c.gzip);
-	trace_stages_free(c.stage, c.nstage);
+	arena_release(&c.t.arena);
 	free(c.flow);
 	buf_release(&c.text);
 	buf_release(&c.name);

@@ -4,6 +4,7 @@
 #include "runtime/log/trace.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,34 +72,27 @@ static void choose_lanes(struct trace_slice *s, size_t n)
 }
 
 struct rows {
+	struct arena *arena;
 	struct trace_row *row;
-	size_t n, room;
+	uint32_t n;
 };
 
 static void add_row(struct rows *r, const struct profile_thread *t, uint32_t thread,
 	enum trace_group group, unsigned lane, const struct trace_slice *s, size_t n)
 {
+	static const char *const what[TRACE_GROUPS] = { ": steps", "", ": messages" };
 	struct trace_row row = { .thread = thread };
-	struct buf name = BUF_INIT;
-	size_t room = 0;
+	char number[16] = "";
 
 	for (size_t k = 0; k < n; k++)
-		if (s[k].lane == lane) {
-			mem_reserve(row.slice, row.n, room);
-			row.slice[row.n++] = s[k];
-		}
+		if (s[k].lane == lane)
+			*arena_push(r->arena, row.slice, row.n) = s[k];
 	if (!row.n && (lane || group != TRACE_THREAD))
 		return;
-	buf_printf(&name,
-		group == TRACE_STEPS              ? "%s: steps"
-			: group == TRACE_MESSAGES ? "%s: messages"
-						  : "%s",
-		t->name ? t->name : "");
 	if (lane)
-		buf_printf(&name, " (%u)", lane + 1);
-	row.name = buf_take(&name);
-	mem_reserve(r->row, r->n, r->room);
-	r->row[r->n++] = row;
+		snprintf(number, sizeof number, " (%u)", lane + 1);
+	row.name = arena_printf(r->arena, "%s%s%s", t->name ? t->name : "", what[group], number);
+	*arena_push(r->arena, r->row, r->n) = row;
 }
 
 static void add_group(struct rows *r, const struct profile_thread *t, uint32_t thread,
@@ -116,28 +110,19 @@ static void add_group(struct rows *r, const struct profile_thread *t, uint32_t t
 		add_row(r, t, thread, group, l, s, n);
 }
 
-size_t trace_rows(const struct profile *p, uint32_t process, uint32_t events_each,
-	struct trace_row **out)
+uint32_t trace_rows(const struct trace *t, uint32_t process, struct arena *a, struct trace_row **out)
 {
-	const struct profile_process *q = &p->process[process];
-	struct rows r = { 0 };
+	const struct profile_process *q = &t->p->process[process];
+	struct rows r = { .arena = a };
 
-	for (uint32_t t = 0; t < q->nthread; t++)
+	for (uint32_t k = 0; k < q->nthread; k++)
 		for (unsigned g = 0; g < TRACE_GROUPS; g++)
-			add_group(&r, &q->thread[t], t,
-				q->thread[t].nevent < events_each ? q->thread[t].nevent : events_each,
+			add_group(&r, &q->thread[k], k,
+				q->thread[k].nevent < t->events_each ? q->thread[k].nevent
+								     : t->events_each,
 				(enum trace_group)g);
 	*out = r.row;
 	return r.n;
-}
-
-void trace_rows_free(struct trace_row *row, size_t n)
-{
-	for (size_t k = 0; k < n; k++) {
-		free(row[k].name);
-		free(row[k].slice);
-	}
-	free(row);
 }
 
 /* ---- stages ---- */
@@ -168,13 +153,13 @@ static const char *path_of(const struct profile *p, uint32_t layer)
 }
 
 /* Items of one stage, by layer. */
-static struct trace_stage stage_of(const struct profile *p, const struct profile_item *const *item,
-	size_t n)
+static struct trace_stage stage_of(struct trace *t, const struct profile_item *const *item, size_t n)
 {
+	const struct profile *p = t->p;
 	struct trace_stage s = {
 		.circuit = item[0]->circuit, .stage = item[0]->stage, .layer = UINT32_MAX
 	};
-	struct buf layers = BUF_INIT;
+	buf_auto layers = BUF_INIT;
 	double most = -1, sum = 0;
 	unsigned nlayer = 0;
 
@@ -198,38 +183,31 @@ static struct trace_stage stage_of(const struct profile *p, const struct profile
 	}
 	if (nlayer > LAYERS_MAX)
 		buf_printf(&layers, " and %u more", nlayer - LAYERS_MAX);
-	s.layers = buf_take(&layers);
+	s.layers = arena_strndup(&t->arena, layers.data, layers.len);
 	return s;
 }
 
-struct stages {
-	struct trace_stage *stage;
-	size_t n, room;
-};
-
-static void add_stage(struct stages *list, struct trace_stage s)
+/* Among the first n. */
+static struct trace_stage *find_stage(const struct trace *t, uint32_t n, uint32_t circuit,
+	uint32_t stage)
 {
-	mem_reserve(list->stage, list->n, list->room);
-	list->stage[list->n++] = s;
+	struct trace_stage key = { .circuit = circuit, .stage = stage };
+
+	return n ? bsearch(&key, t->stage, n, sizeof key, by_place) : NULL;
 }
 
 /* The plan knows more of a stage than the sum of its items, and stages without items. */
-static void add_planned(struct stages *list, const struct profile *p)
+static void add_planned(struct trace *t)
 {
-	size_t nitem = list->n;
+	uint32_t nitem = t->nstage;
 
-	for (uint32_t k = 0; k < p->nstage; k++) {
-		const struct profile_stage *q = &p->stage[k];
-		struct trace_stage key = {
-			.circuit = q->circuit, .stage = q->stage, .layer = UINT32_MAX
-		};
-		struct trace_stage *s =
-			nitem ? bsearch(&key, list->stage, nitem, sizeof key, by_place) : NULL;
+	for (uint32_t k = 0; k < t->p->nstage; k++) {
+		const struct profile_stage *q = &t->p->stage[k];
+		struct trace_stage *s = find_stage(t, nitem, q->circuit, q->stage);
 
 		if (!s) {
-			key.layers = mem_strdup("");
-			add_stage(list, key);
-			s = &list->stage[list->n - 1];
+			s = arena_push(&t->arena, t->stage, t->nstage);
+			*s = (struct trace_stage){ q->circuit, q->stage, UINT32_MAX, .layers = "" };
 		}
 		memcpy(s->flops, q->flops, sizeof s->flops);
 		memcpy(s->bytes, q->bytes, sizeof s->bytes);
@@ -237,10 +215,10 @@ static void add_planned(struct stages *list, const struct profile *p)
 	}
 }
 
-size_t trace_stages(const struct profile *p, struct trace_stage **out)
+static void find_stages(struct trace *t)
 {
-	const struct profile_item **item = mem_alloc(p->nitem, sizeof *item);
-	struct stages list = { 0 };
+	const struct profile *p = t->p;
+	mem_auto const struct profile_item **item = mem_alloc(p->nitem, sizeof *item);
 
 	for (uint32_t k = 0; k < p->nitem; k++)
 		item[k] = &p->item[k];
@@ -249,41 +227,28 @@ size_t trace_stages(const struct profile *p, struct trace_stage **out)
 		for (end = k; end < p->nitem && item[end]->circuit == item[k]->circuit
 			&& item[end]->stage == item[k]->stage;)
 			end++;
-		add_stage(&list, stage_of(p, item + k, end - k));
+		*arena_push(&t->arena, t->stage, t->nstage) = stage_of(t, item + k, end - k);
 	}
-	free(item);
-	add_planned(&list, p);
-	if (list.n)
-		qsort(list.stage, list.n, sizeof *list.stage, by_place);
-	*out = list.stage;
-	return list.n;
+	add_planned(t);
+	if (t->nstage)
+		qsort(t->stage, t->nstage, sizeof *t->stage, by_place);
 }
 
-void trace_stages_free(struct trace_stage *stage, size_t n)
+const struct trace_stage *trace_stage_of(const struct trace *t, const struct profile_event *e)
 {
-	for (size_t k = 0; k < n; k++)
-		free(stage[k].layers);
-	free(stage);
-}
-
-const struct trace_stage *trace_stage_find(const struct trace_stage *stage, size_t n,
-	const struct profile_event *e)
-{
-	struct trace_stage key = { .circuit = e->id >> 16, .stage = e->id & 0xffff };
-
-	if (!n || (e->kind != EVENT_FORWARD && e->kind != EVENT_BACKWARD))
+	if (e->kind != EVENT_FORWARD && e->kind != EVENT_BACKWARD)
 		return NULL;
-	const struct trace_stage *s = bsearch(&key, stage, n, sizeof key, by_place);
-	key.stage = UINT32_MAX; /* a circuit without stages */
-	return s ? s : bsearch(&key, stage, n, sizeof key, by_place);
+	const struct trace_stage *s = find_stage(t, t->nstage, e->id >> 16, e->id & 0xffff);
+	/* UINT32_MAX: a circuit without stages */
+	return s ? s : find_stage(t, t->nstage, e->id >> 16, UINT32_MAX);
 }
 
 /* ---- names ---- */
 
-static void stage_name(const struct profile *p, const struct trace_stage *s,
-	const struct profile_event *e, struct buf *out)
+static void stage_name(const struct trace *t, const struct profile_event *e, struct buf *out)
 {
-	const char *path = s ? path_of(p, s->layer) : "";
+	const struct trace_stage *s = trace_stage_of(t, e);
+	const char *path = s ? path_of(t->p, s->layer) : "";
 
 	buf_str(out, e->kind == EVENT_FORWARD ? "forward " : "backward ");
 	if (*path)
@@ -292,8 +257,7 @@ static void stage_name(const struct profile *p, const struct trace_stage *s,
 		buf_printf(out, "circuit %" PRIu32 " stage %" PRIu32, e->id >> 16, e->id & 0xffff);
 }
 
-void trace_event_name(const struct profile *p, const struct trace_stage *stage,
-	const struct profile_event *e, struct buf *out)
+void trace_event_name(const struct trace *t, const struct profile_event *e, struct buf *out)
 {
 	switch ((enum profile_kind)e->kind) {
 	case EVENT_PHASE:
@@ -303,7 +267,7 @@ void trace_event_name(const struct profile *p, const struct trace_stage *stage,
 		break;
 	case EVENT_STEP: buf_printf(out, "step %" PRIu32, e->id); break;
 	case EVENT_FORWARD:
-	case EVENT_BACKWARD: stage_name(p, stage, e, out); break;
+	case EVENT_BACKWARD: stage_name(t, e, out); break;
 	case EVENT_SEND: buf_printf(out, "to %u", e->peer); break;
 	case EVENT_RECEIVE: buf_printf(out, "from %u", e->peer); break;
 	case EVENT_COPY: buf_str(out, e->id ? "copy to the host" : "copy to the device"); break;
@@ -317,19 +281,19 @@ void trace_process_name(const struct profile_process *p, struct buf *out)
 	buf_printf(out, "%s %" PRIu32 " %s", p->host ? p->host : "", p->rank, p->role ? p->role : "");
 }
 
-uint64_t trace_dropped(const struct profile_process *p, uint32_t events_each)
+uint64_t trace_dropped(const struct trace *t, const struct profile_process *p)
 {
 	uint64_t n = 0;
 
-	for (uint32_t t = 0; t < p->nthread; t++) {
-		n += p->thread[t].dropped;
-		if (p->thread[t].nevent > events_each)
-			n += p->thread[t].nevent - events_each;
+	for (uint32_t k = 0; k < p->nthread; k++) {
+		n += p->thread[k].dropped;
+		if (p->thread[k].nevent > t->events_each)
+			n += p->thread[k].nevent - t->events_each;
 	}
 	return n;
 }
 
-int64_t trace_base(const struct profile *p)
+static int64_t base_of(const struct profile *p)
 {
 	int64_t base = p->nprocess ? p->process[0].begin : 0;
 
@@ -341,4 +305,12 @@ int64_t trace_base(const struct profile *p)
 					base = p->process[i].thread[t].event[k].begin;
 	}
 	return base;
+}
+
+void trace_init(struct trace *t, const struct profile *p)
+{
+	*t = (struct trace){
+		.p = p, .base = base_of(p), .events_each = profile_events_each(p, TRACE_EVENTS_MAX)
+	};
+	find_stages(t);
 }

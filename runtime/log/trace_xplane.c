@@ -60,11 +60,7 @@ enum {
 enum { DEVICES_MAX = 64 }; /* of a process */
 
 struct xplane {
-	const struct profile *p;
-	int64_t base;
-	uint32_t events_each;
-	struct trace_stage *stage;
-	size_t nstage;
+	struct trace t;
 	struct buf plane, line, event, stat, name; /* scratch, kept from one to the next */
 };
 
@@ -112,7 +108,7 @@ static void stat_text(struct xplane *x, struct buf *out, unsigned field, enum st
 /* A stage that the plan does not name has the name of its phase. */
 static uint64_t name_of(const struct xplane *x, const struct profile_event *e)
 {
-	const struct trace_stage *s = trace_stage_find(x->stage, x->nstage, e);
+	const struct trace_stage *s = trace_stage_of(&x->t, e);
 	bool back = e->kind == EVENT_BACKWARD;
 
 	switch ((enum profile_kind)e->kind) {
@@ -128,12 +124,13 @@ static uint64_t name_of(const struct xplane *x, const struct profile_event *e)
 	}
 	if (!s)
 		return NAME_PHASES + (back ? PHASE_BACKWARD : PHASE_FORWARD);
-	return NAME_STAGES + 2 * (uint64_t)(s - x->stage) + back;
+	return NAME_STAGES + 2 * (uint64_t)(s - x->t.stage) + back;
 }
 
 static void put_stage_stats(struct xplane *x, const struct trace_stage *s, bool back)
 {
-	const struct profile_layer *layer = s->layer < x->p->nlayer ? &x->p->layer[s->layer] : NULL;
+	const struct profile_layer *layer =
+		s->layer < x->t.p->nlayer ? &x->t.p->layer[s->layer] : NULL;
 
 	if (layer) {
 		stat_text(x, &x->event, EVENT_STAT, STAT_LAYER, layer->path);
@@ -147,7 +144,7 @@ static void put_stage_stats(struct xplane *x, const struct trace_stage *s, bool 
 
 static void put_stats(struct xplane *x, const struct profile_event *e)
 {
-	const struct trace_stage *s = trace_stage_find(x->stage, x->nstage, e);
+	const struct trace_stage *s = trace_stage_of(&x->t, e);
 
 	if (s)
 		put_stage_stats(x, s, e->kind == EVENT_BACKWARD);
@@ -169,7 +166,7 @@ static uint64_t picoseconds(int64_t ns)
 
 static void put_row(struct xplane *x, const struct trace_row *row, uint64_t id)
 {
-	int64_t begin = row->n ? row->slice[0].event->begin : x->base, end = begin;
+	int64_t begin = row->n ? row->slice[0].event->begin : x->t.base, end = begin;
 
 	buf_clear(&x->line);
 	for (size_t k = 0; k < row->n; k++) {
@@ -187,7 +184,7 @@ static void put_row(struct xplane *x, const struct trace_row *row, uint64_t id)
 	proto_u64(&x->line, LINE_DISPLAY_ID, id);
 	put_text(x, &x->line, LINE_NAME, row->name);
 	put_text(x, &x->line, LINE_DISPLAY_NAME, row->name);
-	proto_u64(&x->line, LINE_BEGIN_NS, (uint64_t)(begin - x->base));
+	proto_u64(&x->line, LINE_BEGIN_NS, (uint64_t)(begin - x->t.base));
 	proto_u64(&x->line, LINE_DURATION_PS, picoseconds(end - begin));
 	proto_message(&x->plane, PLANE_LINE, &x->line);
 }
@@ -216,20 +213,20 @@ static void put_names(struct xplane *x)
 		put_name(x, PLANE_EVENTS, NAME_PHASES + k, profile_phase_name((enum profile_phase)k));
 	/* The plugin knows steps of training by that name. */
 	put_name(x, PLANE_EVENTS, NAME_STEP,
-		x->p->command && !strcmp(x->p->command, "train") ? "train" : "step");
+		x->t.p->command && !strcmp(x->t.p->command, "train") ? "train" : "step");
 	put_name(x, PLANE_EVENTS, NAME_SEND, "send message");
 	put_name(x, PLANE_EVENTS, NAME_RECEIVE, "receive message");
 	put_name(x, PLANE_EVENTS, NAME_TO_DEVICE, "copy to the device");
 	put_name(x, PLANE_EVENTS, NAME_TO_HOST, "copy to the host");
 	put_name(x, PLANE_EVENTS, NAME_EXCHANGE, "exchange");
 	put_name(x, PLANE_EVENTS, NAME_EXCHANGE_BACK, "exchange back");
-	for (size_t k = 0; k < 2 * x->nstage; k++) {
-		const struct trace_stage *s = &x->stage[k / 2];
+	for (size_t k = 0; k < 2 * (size_t)x->t.nstage; k++) {
+		const struct trace_stage *s = &x->t.stage[k / 2];
 		struct profile_event e = { .id = s->circuit << 16 | (s->stage & 0xffff),
 			.kind = k % 2 ? EVENT_BACKWARD : EVENT_FORWARD };
 
 		buf_clear(&name);
-		trace_event_name(x->p, s, &e, &name);
+		trace_event_name(&x->t, &e, &name);
 		put_name(x, PLANE_EVENTS, NAME_STAGES + k, name.data);
 	}
 	for (unsigned k = 1; k < STAT_COUNT; k++)
@@ -256,7 +253,7 @@ static void put_plane_name(struct xplane *x, const char *device)
 static void put_plane(struct xplane *x, uint32_t process, const char *device, uint64_t id,
 	const struct trace_row *row, size_t n)
 {
-	const struct profile *p = x->p;
+	const struct profile *p = x->t.p;
 	const struct profile_process *q = &p->process[process];
 
 	buf_clear(&x->plane);
@@ -272,17 +269,18 @@ static void put_plane(struct xplane *x, uint32_t process, const char *device, ui
 	stat_text(x, &x->plane, PLANE_STAT, STAT_COMMAND, p->command);
 	stat_text(x, &x->plane, PLANE_STAT, STAT_MODEL, p->model);
 	stat_text(x, &x->plane, PLANE_STAT, STAT_LEVEL, profile_level_names[p->level]);
-	stat_integer(x, &x->plane, PLANE_STAT, STAT_DROPPED, trace_dropped(q, x->events_each));
+	stat_integer(x, &x->plane, PLANE_STAT, STAT_DROPPED, trace_dropped(&x->t, q));
 	stat_integer(x, &x->plane, PLANE_STAT, STAT_MOVED, q->moved_events);
 }
 
 /* The process's own plane, then one of each device. */
 static void put_planes(struct xplane *x, uint32_t process, struct buf *out)
 {
-	const struct profile_process *q = &x->p->process[process];
+	const struct profile_process *q = &x->t.p->process[process];
 	const char *device[1 + DEVICES_MAX] = { NULL };
+	arena_auto a = { 0 };
 	struct trace_row *row;
-	size_t n = trace_rows(x->p, process, x->events_each, &row), ndevice = 1;
+	size_t n = trace_rows(&x->t, process, &a, &row), ndevice = 1;
 
 	for (uint32_t t = 0; t < q->nthread; t++) {
 		size_t d = 0;
@@ -296,7 +294,6 @@ static void put_planes(struct xplane *x, uint32_t process, struct buf *out)
 		put_plane(x, process, device[d], (uint64_t)d << 16 | process, row, n);
 		proto_message(out, SPACE_PLANE, &x->plane);
 	}
-	trace_rows_free(row, n);
 }
 
 static void put_warnings(struct xplane *x, const struct profile_process *q, uint64_t dropped,
@@ -315,17 +312,15 @@ static void put_warnings(struct xplane *x, const struct profile_process *q, uint
 void trace_xplane(const struct profile *p, uint32_t process, struct buf *out)
 {
 	const struct profile_process *q = &p->process[process];
-	struct xplane x = { .p = p,
-		.base = trace_base(p),
-		.events_each = profile_events_each(p, TRACE_EVENTS_MAX) };
+	struct xplane x = { 0 };
 	buf_auto name = BUF_INIT;
 
-	x.nstage = trace_stages(p, &x.stage);
+	trace_init(&x.t, p);
 	put_planes(&x, process, out);
-	put_warnings(&x, q, trace_dropped(q, x.events_each), out);
+	put_warnings(&x, q, trace_dropped(&x.t, q), out);
 	trace_process_name(q, &name);
 	put_text(&x, out, SPACE_HOST, name.data);
-	trace_stages_free(x.stage, x.nstage);
+	arena_release(&x.t.arena);
 	buf_release(&x.plane);
 	buf_release(&x.line);
 	buf_release(&x.event);

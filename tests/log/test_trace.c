@@ -506,16 +506,16 @@ static void test_empty(void)
 static void test_limit(void)
 {
 	struct profile *p = both(0);
+	struct trace t = { .p = p, .events_each = profile_events_each(p, 7) };
 	struct trace_row *row;
-	uint32_t each = profile_events_each(p, 7);
-	size_t n = trace_rows(p, 0, each, &row), nslice = 0;
+	size_t n = trace_rows(&t, 0, &t.arena, &row), nslice = 0;
 
 	for (size_t k = 0; k < n; k++)
 		nslice += row[k].n;
-	tap_ok(each == 1 && nslice == 2, "at most 7 events of 4 threads: one each");
-	tap_is_int((long long)trace_dropped(&p->process[1], each),
-		events_of(&p->process[1]) - 2 + 17, "the others count as dropped");
-	trace_rows_free(row, n);
+	tap_ok(t.events_each == 1 && nslice == 2, "at most 7 events of 4 threads: one each");
+	tap_is_int((long long)trace_dropped(&t, &p->process[1]), events_of(&p->process[1]) - 2 + 17,
+		"the others count as dropped");
+	arena_release(&t.arena);
 	profile_free(p);
 }
 

@@ -26,7 +26,7 @@ static const struct {
 enum { COUNTED = sizeof counted / sizeof *counted };
 
 struct counters {
-	int *fd[COUNTED]; /* (nthread), -1: not permitted or not there */
+	int fd[COUNTED][THREADS_MAX]; /* -1: not permitted or not there */
 	unsigned nthread;
 	int why; /* errno of the first failure */
 };
@@ -62,8 +62,6 @@ struct counters *counters_start(void)
 	DIR *tasks = opendir("/proc/self/task");
 	struct dirent *d;
 
-	for (unsigned k = 0; k < COUNTED; k++)
-		c->fd[k] = mem_alloc(THREADS_MAX, sizeof *c->fd[k]);
 	while (tasks && c->nthread < THREADS_MAX && (d = readdir(tasks)))
 		if (d->d_name[0] != '.')
 			add_thread(c, (pid_t)strtol(d->d_name, NULL, 10));
@@ -126,7 +124,6 @@ void counters_stop(struct counters *c, struct profile *p, struct profile_process
 			out[n++] = (struct profile_counter){ counted[k].name, value };
 		if (out && isfinite(value) && !strcmp(counted[k].name, "cache_misses"))
 			out[n++] = (struct profile_counter){ "memory_bytes", value * CACHE_LINE };
-		free(c->fd[k]);
 	}
 	if (out) {
 		process->counter = out;

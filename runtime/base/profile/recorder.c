@@ -169,10 +169,14 @@ static struct record *open_one(struct record *r)
 /* The calling thread's. */
 static struct record *open_record(void) { return open_one(own ? own : (own = new_record())); }
 
-static void close_record(struct record *r)
+static void close_record(struct record **r)
 {
-	atomic_store_explicit(&r->busy, false, memory_order_release);
+	if (*r)
+		atomic_store_explicit(&(*r)->busy, false, memory_order_release);
 }
+
+/* `record_auto r = open_record();`: busy until the scope ends. */
+#define record_auto __attribute__((cleanup(close_record))) struct record *
 
 static void add_event(struct record *r, const struct profile_event *e)
 {
@@ -193,13 +197,11 @@ static void add_event(struct record *r, const struct profile_event *e)
 
 void recorder_mark_on(enum profile_phase phase, int64_t end)
 {
-	struct record *r = open_record();
-	int64_t now = end;
+	record_auto r = open_record();
 
 	if (!r)
 		return;
-	if (now < r->last)
-		now = r->last;
+	int64_t now = end < r->last ? r->last : end;
 	if (r->last && phase) {
 		enum profile_phase to = r->as ? r->as : phase;
 
@@ -208,17 +210,15 @@ void recorder_mark_on(enum profile_phase phase, int64_t end)
 		add_event(r, &(struct profile_event){ r->last, now, phase, EVENT_PHASE, 0 });
 	}
 	r->last = now;
-	close_record(r);
 }
 
 void recorder_event_on(enum profile_kind kind, uint32_t id, uint16_t peer, int64_t begin)
 {
-	struct record *r = open_record();
+	record_auto r = open_record();
 
 	if (!r)
 		return;
 	add_event(r, &(struct profile_event){ begin, recorder_ticks(), id, (uint8_t)kind, peer });
-	close_record(r);
 }
 
 /* Of work that is an event of that kind. */
@@ -231,14 +231,13 @@ static enum profile_phase phase_of(enum profile_kind kind, uint32_t id)
 
 void recorder_help_on(enum profile_kind kind, uint32_t id, int64_t begin)
 {
-	struct record *r = open_record();
+	record_auto r = open_record();
 
 	if (!r)
 		return;
 	int64_t now = recorder_ticks();
 	r->help[phase_of(kind, id)] += (uint64_t)(now - begin);
 	add_event(r, &(struct profile_event){ begin, now, id, (uint8_t)kind, 0 });
-	close_record(r);
 }
 
 /* With the lock. */
@@ -264,7 +263,7 @@ void recorder_exchange_on(uint32_t id, bool back, int64_t begin, int64_t end, ui
 	if (!r)
 		return;
 	add_event(r, &(struct profile_event){ begin, end, id, EVENT_EXCHANGE, back });
-	close_record(r);
+	close_record(&r); /* recorder_stop waits for it with the lock */
 	mutex_auto held = mutex_hold(&lock);
 	struct profile_exchange *x = exchange_of(id, back);
 	x->count++;
@@ -275,19 +274,18 @@ void recorder_exchange_on(uint32_t id, bool back, int64_t begin, int64_t end, ui
 
 enum profile_phase recorder_as_on(enum profile_phase phase)
 {
-	struct record *r = open_record();
+	record_auto r = open_record();
 
 	if (!r)
 		return PHASE_NONE;
 	enum profile_phase before = r->as;
 	r->as = phase;
-	close_record(r);
 	return before;
 }
 
 void recorder_region_begin(struct recorder_region *g)
 {
-	struct record *r = recorder_on() ? open_record() : NULL;
+	record_auto r = recorder_on() ? open_record() : NULL;
 
 	g->began = 0;
 	if (!r)
@@ -297,12 +295,11 @@ void recorder_region_begin(struct recorder_region *g)
 	g->began = recorder_ticks();
 	if (r->last)
 		r->alone[PHASE_NONE] += (uint64_t)(g->began - r->last);
-	close_record(r);
 }
 
 void recorder_enter(struct recorder_region *g, unsigned worker)
 {
-	struct record *r = g->began && recorder_on() ? open_record() : NULL;
+	record_auto r = g->began && recorder_on() ? open_record() : NULL;
 
 	if (!r)
 		return;
@@ -312,12 +309,11 @@ void recorder_enter(struct recorder_region *g, unsigned worker)
 	r->last = recorder_ticks();
 	if (worker)
 		snprintf(r->name, sizeof r->name, "thread %u", worker);
-	close_record(r);
 }
 
 void recorder_region_end(struct recorder_region *g)
 {
-	struct record *r = g->began && recorder_on() ? open_record() : NULL;
+	record_auto r = g->began && recorder_on() ? open_record() : NULL;
 
 	if (!r)
 		return;
@@ -325,55 +321,56 @@ void recorder_region_end(struct recorder_region *g)
 	r->last = recorder_ticks();
 	r->region += (uint64_t)(r->last - g->began);
 	r->region_threads += (uint64_t)(r->last - g->began) * atomic_load(&g->nthread);
-	close_record(r);
+}
+
+/* The record where items are recorded; NULL: they are not, or what is evaluated is no step. */
+static struct record *open_for_items(void)
+{
+	int level = atomic_load_explicit(&recorder_level, memory_order_relaxed);
+	struct record *r = level < PROFILE_LAYERS ? NULL : open_record();
+
+	if (!r || !r->as)
+		return r;
+	close_record(&r);
+	return NULL;
 }
 
 _Atomic uint64_t *recorder_items(uint32_t n)
 {
-	struct record *r;
+	record_auto r = open_for_items();
 
-	if (atomic_load_explicit(&recorder_level, memory_order_relaxed) < PROFILE_LAYERS
-		|| !(r = open_record()))
+	if (!r)
 		return NULL;
-	if (r->as) { /* what is evaluated is no step */
-		close_record(r);
-		return NULL;
-	}
 	if (r->nitem < n) {
 		free(r->item);
 		r->item = mem_alloc((size_t)2 * n, sizeof *r->item);
 		r->nitem = n;
 	}
-	close_record(r);
 	return r->item;
 }
 
 void recorder_states(bool back, uint32_t n)
 {
-	struct record *r;
+	record_auto r = open_for_items();
 
-	if (atomic_load_explicit(&recorder_level, memory_order_relaxed) < PROFILE_LAYERS
-		|| !(r = open_record()))
-		return;
-	if (!r->as)
+	if (r)
 		r->states[back] += n;
-	close_record(r);
 }
 
 /* ---- devices ---- */
 
+/* Freed with the dead records. */
 struct recorder_queue {
-	struct record *record;
+	struct record record;
 };
 
 struct recorder_queue *recorder_queue_new(const char *device)
 {
 	struct recorder_queue *q = mem_alloc(1, sizeof *q);
 
-	q->record = mem_alloc(1, sizeof *q->record);
-	q->record->device = true;
-	snprintf(q->record->name, sizeof q->record->name, "%s", device);
-	add_record(q->record);
+	q->record.device = true;
+	snprintf(q->record.name, sizeof q->record.name, "%s", device);
+	add_record(&q->record);
 	return q;
 }
 
@@ -381,7 +378,7 @@ void recorder_queue_event(struct recorder_queue *q, enum profile_kind kind, uint
 	int64_t begin, int64_t end)
 {
 	enum profile_phase phase = phase_of(kind, id);
-	struct record *r = open_one(q->record);
+	record_auto r = open_one(&q->record);
 
 	if (!r)
 		return;
@@ -392,36 +389,33 @@ void recorder_queue_event(struct recorder_queue *q, enum profile_kind kind, uint
 		r->side[phase] += (uint64_t)(end - begin);
 		r->count[phase]++;
 	}
-	close_record(r);
 }
 
 void recorder_queue_count(struct recorder_queue *q, uint64_t launches, uint64_t bytes)
 {
-	struct record *r = open_one(q->record);
+	record_auto r = open_one(&q->record);
 
 	if (!r)
 		return;
 	r->launches += launches;
 	r->copied += bytes;
-	close_record(r);
 }
 
 void recorder_queue_timed(struct recorder_queue *q, const char *timing, const char *note)
 {
-	struct record *r = open_one(q->record);
+	record_auto r = open_one(&q->record);
 
 	if (!r)
 		return;
 	r->timing = timing;
 	snprintf(r->timing_note, sizeof r->timing_note, "%s", note ? note : "");
-	close_record(r);
 }
 
 void recorder_queue_at_stop(struct recorder_queue *q, void (*fn)(void *ctx), void *ctx)
 {
 	mutex_auto held = mutex_hold(&lock);
-	q->record->at_stop = fn;
-	q->record->ctx = ctx;
+	q->record.at_stop = fn;
+	q->record.ctx = ctx;
 }
 
 void recorder_queue_free(struct recorder_queue *q)
@@ -429,8 +423,7 @@ void recorder_queue_free(struct recorder_queue *q)
 	if (!q)
 		return;
 	recorder_queue_at_stop(q, NULL, NULL); /* it is not being called any more */
-	atomic_store(&q->record->dead, true);
-	free(q);
+	atomic_store(&q->record.dead, true);
 }
 
 void recorder_start(enum profile_level level, uint64_t bytes_max)
@@ -487,10 +480,10 @@ static void wall_shares(double wall, double ns[PHASE_COUNT])
 
 void recorder_phases(double seconds[PHASE_COUNT])
 {
-	pthread_mutex_lock(&lock);
+	mutex_auto held = mutex_hold(&lock);
 	struct moment now = moment_now();
+
 	wall_shares((double)(now.ticks - began.ticks), seconds);
-	pthread_mutex_unlock(&lock);
 	for (unsigned p = 0; p < PHASE_COUNT; p++)
 		seconds[p] *= 1e-9 * ns_per_tick(began, now);
 }

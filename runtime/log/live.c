@@ -40,10 +40,9 @@ static void thin_out(struct live *l)
 
 void live_add(struct live *l, uint32_t epoch, double training, double validation)
 {
-	if (!l->cap) {
-		l->cap = LIVE_POINTS_MAX;
-		l->training = mem_alloc(l->cap, sizeof *l->training);
-		l->validation = mem_alloc(l->cap, sizeof *l->validation);
+	if (!l->training) {
+		l->training = mem_alloc(LIVE_POINTS_MAX, sizeof *l->training);
+		l->validation = mem_alloc(LIVE_POINTS_MAX, sizeof *l->validation);
 	}
 	if (!l->n && !l->skipped) {
 		l->every = 1;
@@ -53,7 +52,7 @@ void live_add(struct live *l, uint32_t epoch, double training, double validation
 	if (++l->skipped < l->every)
 		return;
 	l->skipped = 0;
-	if (l->n == l->cap)
+	if (l->n == LIVE_POINTS_MAX)
 		thin_out(l);
 	l->training[l->n] = training;
 	l->validation[l->n++] = validation;

@@ -12,7 +12,7 @@ enum { LIVE_POINTS_MAX = 4096, LIVE_ROWS_LEAST = 5, LIVE_COLUMNS_LEAST = 30 };
 /* What has been seen of a restart: beyond LIVE_POINTS_MAX points every other one is forgotten. */
 struct live {
 	double *training, *validation;       /* (n); validation NaN: none in this epoch */
-	size_t n, cap;
+	size_t n;
 	uint32_t first, last;                /* epochs */
 	uint32_t every, skipped;             /* epochs that a point stands for */
 };

@@ -9,6 +9,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/buf.h"
 #include "runtime/base/system/clock.h"
+#include "runtime/base/system/threads.h"
 #include "runtime/log/live.h"
 #include "runtime/log/terminal.h"
 
@@ -33,21 +34,6 @@ struct progress {
 	uint32_t done;
 	struct buf lines; /* of others, as they were last asked for */
 };
-
-/* `drawing held = hold(p);`: until the scope ends nobody else writes to the terminal. */
-#define drawing __attribute__((cleanup(let_go), unused)) pthread_mutex_t *
-static pthread_mutex_t *hold(const struct progress *p)
-{
-	if (p->o.lock)
-		pthread_mutex_lock(p->o.lock);
-	return p->o.lock;
-}
-
-static void let_go(pthread_mutex_t **lock)
-{
-	if (*lock)
-		pthread_mutex_unlock(*lock);
-}
 
 static void draw(struct progress *p, uint32_t restart, uint32_t epoch, uint32_t step, double now);
 
@@ -373,7 +359,7 @@ void progress_step(struct progress *p, uint32_t restart, uint32_t epoch, uint32_
 	bool due = now - p->drawn >= redraw_seconds;
 	if (due)
 		ask_lines(p);
-	drawing held = hold(p);
+	mutex_auto held = mutex_hold(p->o.lock);
 	if (p->restart != restart || p->epoch != epoch) {
 		p->restart = restart;
 		p->epoch = epoch;
@@ -408,7 +394,7 @@ void progress_epoch(struct progress *p, uint32_t restart, uint32_t epoch, double
 	if (p->o.quiet)
 		return;
 	ask_lines(p);
-	drawing held = hold(p);
+	mutex_auto held = mutex_hold(p->o.lock);
 	add_point(p, restart, epoch, value_of(values, "", name), value_of(values, "val_", name));
 	keep_values(p, values);
 	p->start_seconds += seconds;
@@ -425,7 +411,7 @@ void progress_note(struct progress *p, const char *text)
 	if (!p || p->o.quiet)
 		return;
 	ask_lines(p);
-	drawing held = hold(p);
+	mutex_auto held = mutex_hold(p->o.lock);
 	buf_clear(&p->remark);
 	buf_str(&p->remark, text);
 	if (p->o.restarts == 1)
@@ -470,7 +456,7 @@ void progress_restart_done(struct progress *p, uint32_t restart, double final_lo
 	if (p->o.quiet || p->o.restarts == 1)
 		return;
 	ask_lines(p);
-	drawing held = hold(p);
+	mutex_auto held = mutex_hold(p->o.lock);
 	if (!p->done++ || final_loss < p->o.best_loss)
 		keep_best(p, restart, final_loss);
 	add_restart(p, restart, &line);
@@ -504,7 +490,7 @@ void progress_free(struct progress *p)
 	if (!p)
 		return;
 	ask_lines(p);
-	pthread_mutex_t *held = hold(p);
+	pthread_mutex_lock(p->o.lock);
 	if (live(p)) {               /* the curves stay, without the bar */
 		add_wiped(p, &out);
 		draw_plot(p, &out);
@@ -512,7 +498,7 @@ void progress_free(struct progress *p)
 		buf_char(&out, '\n');
 	}
 	put(p, &out);
-	let_go(&held);
+	pthread_mutex_unlock(p->o.lock);
 	buf_release(&p->lines);
 	buf_release(&p->waiting);
 	live_release(&p->live);

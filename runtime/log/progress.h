@@ -15,7 +15,7 @@
 
 struct progress_options {
 	FILE *out;                   /* stderr */
-	pthread_mutex_t *lock; /* held while something is written there; NULL: nobody else writes */
+	pthread_mutex_t *lock;       /* held while something is written there */
 	bool quiet, terminal, colour;
 	bool live;                   /* on a terminal: curves above the bar */
 	const char *live_metric;     /* of which metric; NULL: of the losses */

@@ -32,6 +32,8 @@ static void workers(void *ctx, unsigned most, struct buf *out)
 	*(unsigned *)ctx = most;
 }
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
 /* What a run of that many starts of two epochs of three steps prints. */
 static char *run(bool quiet, bool terminal, uint32_t starts, double seconds)
 {
@@ -41,6 +43,7 @@ static char *run(bool quiet, bool terminal, uint32_t starts, double seconds)
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 	struct progress_options o = { .out = out,
+		.lock = &lock,
 		.quiet = quiet,
 		.terminal = terminal,
 		.epochs = 2,
@@ -264,6 +267,7 @@ static void test_past(void)
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 	struct progress_options o = { .out = out,
+		.lock = &lock,
 		.terminal = true,
 		.live = true,
 		.epochs = 9,
@@ -293,6 +297,7 @@ static void test_best(uint32_t restarts_done)
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 	struct progress_options o = { .out = out,
+		.lock = &lock,
 		.terminal = true,
 		.live = true,
 		.epochs = 3,
@@ -480,7 +485,7 @@ static void test_notes(void)
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 	struct progress_options o = {
-		.out = out, .epochs = 2, .steps_per_epoch = 3, .restarts = 4, .loss = "mse"
+		.out = out, .lock = &lock, .epochs = 2, .steps_per_epoch = 3, .restarts = 4, .loss = "mse"
 	};
 	struct progress *p = progress_new(&o);
 	struct metrics_line last = values_of((const double[]){ 0.25, 1, 0.5, 0.5 });

@@ -12,6 +12,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/buf.h"
 #include "runtime/base/diag.h"
+#include "runtime/base/order.h"
 
 struct input {
 	dev_t device;
@@ -119,9 +120,9 @@ static int by_inode(const void *a, const void *b)
 {
 	const struct input *x = a, *y = b;
 
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	return (x->inode > y->inode) - (x->inode < y->inode);
+	int order = ORDER(x->device, y->device);
+
+	return order ? order : ORDER(x->inode, y->inode);
 }
 
 void inputs_note(int fd, const char *path)

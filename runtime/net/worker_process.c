@@ -488,12 +488,11 @@ static void send_bye(struct worker_process *w, const struct err *why)
 static int serve(struct worker_process *w, const struct wire_about *about, struct err *e)
 {
 	struct wire_about mine = *about;
-	const char *rule;
 	struct buf b = BUF_INIT;
 	pthread_t keeper;
 	bool over = false;
 
-	w->ncore = cpus_threads(&rule);
+	w->ncore = cpus_threads(NULL);
 	mine.pid = (uint64_t)getpid();
 	wire_put_about(&b, &mine);
 	int code = send_body(w, &b, e);

@@ -296,8 +296,6 @@ static const struct pool_ops coordinator_ops = {
 
 int coordinator_new(const struct coordinator_options *o, struct coordinator **out, struct err *e)
 {
-	const char *rule;
-
 	if (!crypto_start())
 		return err_set(e, -ERR_CONFIG, "the system provides no random numbers");
 	int code =
@@ -323,7 +321,7 @@ int coordinator_new(const struct coordinator_options *o, struct coordinator **ou
 	c->o.heartbeat_s = o->heartbeat_s > 0 ? o->heartbeat_s : 1;
 	c->o.suspect_s = o->suspect_s > 0 ? o->suspect_s : 5;
 	c->o.dead_s = o->dead_s > 0 ? o->dead_s : 15;
-	c->ncore = cpus_threads(&rule);
+	c->ncore = cpus_threads(NULL);
 	c->liveness.starts_at_once = STARTS_AT_ONCE;
 	loop_init(c);
 	for (unsigned i = 0; i < PENDING_CONNECTIONS_MAX; i++) {

@@ -139,19 +139,15 @@ int hosts_add_list(struct hosts *h, const char *text, struct err *e)
 /* host[:N] [slots=N] [anything that Open MPI or MPICH know, which is refused by name]. */
 static int add_line(struct hosts *h, const char *p, size_t len, struct err *e)
 {
-	size_t name, more, at;
+	static const char space[] = " \t\v\f\r", end[] = " \t\v\f\r#\n";
+	size_t before = strspn(p, space), name, more = len - before, at;
 	unsigned n;
 
-	while (len && isspace((unsigned char)*p)) {
-		p++;
-		len--;
-	}
-	for (name = 0; name < len && !isspace((unsigned char)p[name]); name++)
-		;
-	for (at = name; at < len && isspace((unsigned char)p[at]); at++)
-		;
-	for (more = len; more > at && isspace((unsigned char)p[more - 1]); more--)
-		;
+	p += before;
+	name = strcspn(p, end);
+	at = name + strspn(p + name, space);
+	while (more > at && isspace((unsigned char)p[more - 1]))
+		more--;
 	if (!name)
 		return 0;
 	if (more == at)

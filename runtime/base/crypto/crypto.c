@@ -52,7 +52,16 @@ void sha256_of(const void *p, size_t len, uint8_t out[SHA256_BYTES])
 	sha256_end(&h, out);
 }
 
+void hex_text(const void *bytes, size_t n, char *out) { sodium_bin2hex(out, 2 * n + 1, bytes, n); }
+
+bool hex_bytes(const char *text, size_t len, void *out, size_t n)
+{
+	size_t got;
+
+	return len == 2 * n && !sodium_hex2bin(out, n, text, len, NULL, &got, NULL) && got == n;
+}
+
 void sha256_hex(const uint8_t in[SHA256_BYTES], char out[SHA256_HEX + 1])
 {
-	sodium_bin2hex(out, SHA256_HEX + 1, in, SHA256_BYTES);
+	hex_text(in, SHA256_BYTES, out);
 }

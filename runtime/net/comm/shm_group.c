@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/base/crypto/crypto.h"
 #include "runtime/base/crypto/crypto_session.h"
 #include "runtime/base/system/clock.h"
 
@@ -108,26 +109,17 @@ static void prove(const struct group_offer *o, const uint8_t name[NAME], const c
 static struct sockaddr_un address_of(const uint8_t name[NAME], socklen_t *len)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	int n = 0;
 
-	for (unsigned i = 0; i < NAME; i++)
-		n += snprintf(a.sun_path + 1 + n, sizeof a.sun_path - 1 - (size_t)n, "%02x", name[i]);
-	*len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+	hex_text(name, NAME, a.sun_path + 1);
+	*len = offsetof(struct sockaddr_un, sun_path) + 1 + 2 * NAME;
 	return a;
 }
 
 static bool name_of(const char *address, uint8_t name[NAME])
 {
 	const char *at = address + strlen(prefix);
-	unsigned byte;
-	bool ok = !strncmp(address, prefix, strlen(prefix)) && strlen(at) == 2 * NAME
-		&& strspn(at, "0123456789abcdef") == 2 * NAME;
 
-	for (unsigned i = 0; i < NAME && ok; i++) {
-		ok = sscanf(at + 2 * i, "%2x", &byte) == 1;
-		name[i] = (uint8_t)byte;
-	}
-	return ok;
+	return !strncmp(address, prefix, strlen(prefix)) && hex_bytes(at, strlen(at), name, NAME);
 }
 
 int shm_offer(struct group_offer *o, char address[GROUP_ADDRESS_MAX], struct err *e)
@@ -152,13 +144,6 @@ static bool is_own_user(int fd)
 	socklen_t len = sizeof who;
 
 	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) && who.uid == geteuid();
-}
-
-static int milliseconds_until(double until)
-{
-	double left = until - clock_seconds();
-
-	return left <= 0 ? 0 : left > 1 ? 1000 : (int)(left * 1000) + 1;
 }
 
 /* ---- rank 0 ---- */
@@ -410,9 +395,11 @@ static int take_answer(int fd, const uint8_t name[NAME], const struct joining *j
 	struct joined a;
 	uint8_t right[CRYPTO_MAC];
 	int pass[1 + GROUP_RANKS_MAX], n;
+	struct group_opening later = *g;
 
-	while (poll(&f, 1, milliseconds_until(g->until + HOST_LATER_S)) <= 0)
-		if (clock_seconds() >= g->until + HOST_LATER_S) {
+	later.until += HOST_LATER_S;
+	while (poll(&f, 1, group_opening_ms(&later, clock_seconds())) <= 0)
+		if (clock_seconds() >= later.until) {
 			char what[80];
 
 			snprintf(what, sizeof what, "has not opened it within %.1f s",

@@ -108,8 +108,7 @@ int key_file_new(const char *path, struct err *e)
 	if (!text)
 		return err_set(e, -ERR_CONFIG, "no memory for a key");
 	crypto_random(key, CRYPTO_KEY);
-	for (int i = 0; i < CRYPTO_KEY; i++)
-		snprintf(text + 2 * i, 3, "%02x", key[i]);
+	hex_text(key, CRYPTO_KEY, text);
 	text[DIGITS] = '\n';
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
@@ -125,8 +124,9 @@ int key_file_new(const char *path, struct err *e)
 static void put_hex(struct buf *b, const char *name, const uint8_t *p, size_t n)
 {
 	buf_printf(b, "%s ", name);
-	for (size_t i = 0; i < n; i++)
-		buf_printf(b, "%02x", p[i]);
+	buf_reserve(b, 2 * n);
+	hex_text(p, n, b->data + b->len);
+	b->len += 2 * n;
 	buf_char(b, '\n');
 }
 
@@ -159,29 +159,15 @@ int rendezvous_write(const char *path, const struct rendezvous *m, struct err *e
 	return code;
 }
 
-static bool get_hex(const char *text, size_t len, uint8_t *out, size_t n)
-{
-	if (len != 2 * n)
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		unsigned v;
-
-		if (!isxdigit((unsigned char)text[2 * i]) || !isxdigit((unsigned char)text[2 * i + 1]) || sscanf(text + 2 * i, "%2x", &v) != 1)
-			return false;
-		out[i] = (uint8_t)v;
-	}
-	return true;
-}
-
 /* Parse one line; false: it is malformed. */
 static bool take_line(struct rendezvous *m, const char *p, size_t len)
 {
 	if (len > 6 && !strncmp(p, "words ", 6))
-		return get_hex(p + 6, len - 6, m->words, sizeof m->words);
+		return hex_bytes(p + 6, len - 6, m->words, sizeof m->words);
 	if (len > 4 && !strncmp(p, "job ", 4))
-		return get_hex(p + 4, len - 4, m->job, sizeof m->job);
+		return hex_bytes(p + 4, len - 4, m->job, sizeof m->job);
 	if (len > 4 && !strncmp(p, "key ", 4))
-		return m->has_key = get_hex(p + 4, len - 4, m->key, sizeof m->key);
+		return m->has_key = hex_bytes(p + 4, len - 4, m->key, sizeof m->key);
 	if (len > 8 && len - 8 < sizeof m->address[0] && !strncmp(p, "address ", 8) && m->naddress < WIRE_ADDRESSES_MAX) {
 		snprintf(m->address[m->naddress++], sizeof m->address[0], "%.*s", (int)(len - 8), p + 8);
 		return true;

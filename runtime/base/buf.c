@@ -114,15 +114,30 @@ void buf_f64(struct buf *b, double v)
 	buf_u64(b, bits);
 }
 
-void buf_f64s(struct buf *b, const double *v, size_t n)
+void words_copy(void *to, const void *from, size_t n)
 {
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	buf_add(b, v, n * sizeof *v);
-#else
-	for (size_t i = 0; i < n; i++)
-		buf_f64(b, v[i]);
+	if (n)
+		memcpy(to, from, n * sizeof(uint64_t));
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+	for (size_t i = 0; i < n; i++) {
+		uint64_t word;
+		char *at = (char *)to + i * sizeof word;
+
+		memcpy(&word, at, sizeof word);
+		word = __builtin_bswap64(word);
+		memcpy(at, &word, sizeof word);
+	}
 #endif
 }
+
+void buf_words(struct buf *b, const void *v, size_t n)
+{
+	words_copy(room(b, n * sizeof(uint64_t)), v, n);
+	b->len += n * sizeof(uint64_t);
+	b->data[b->len] = '\0';
+}
+
+void buf_f64s(struct buf *b, const double *v, size_t n) { buf_words(b, v, n); }
 
 /* 15 digits always survive the way to double and back, so where 15 suffice %g
  * (which drops trailing zeros) is the shortest; subnormals have fewer bits. */

@@ -30,6 +30,7 @@ void buf_u32(struct buf *b, uint32_t v);
 void buf_u64(struct buf *b, uint64_t v);
 void buf_f64(struct buf *b, double v);
 void buf_f64s(struct buf *b, const double *v, size_t n);
+void buf_words(struct buf *b, const void *v, size_t n); /* n numbers of 8 bytes */
 void buf_reserve(struct buf *b,
 	size_t more); /* memory for `more` bytes: appending these does not move data */
 /* A double in the fewest digits that read back to the same bits ("0.1", "1e-07");
@@ -96,3 +97,5 @@ uint32_t rd_u32(struct rd *r);
 uint64_t rd_u64(struct rd *r);
 double rd_f64(struct rd *r);
 const uint8_t *rd_bytes(struct rd *r, size_t len); /* NULL when short */
+/* n numbers of 8 bytes, from their form in files to that of this machine, or back. */
+void words_copy(void *to, const void *from, size_t n);

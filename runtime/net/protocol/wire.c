@@ -309,7 +309,7 @@ void wire_put_result(struct buf *b, const struct wire_result *m, const double *v
 
 	result_fields(&p, (struct wire_result *)(uintptr_t)m);
 	buf_f64s(b, value, (size_t)m->nsample * m->nout);
-	field_put_fixed(b, vector, m->n);
+	buf_words(b, vector, 2 * (size_t)m->n);
 }
 
 void wire_put_row(struct buf *b, uint32_t row) { buf_u32(b, row); }

@@ -144,42 +144,6 @@ struct wire_units wire_units_of(const uint32_t *id, uint32_t nid, uint8_t *bit)
 	return u;
 }
 
-void wire_doubles(const uint8_t *p, size_t n, double *out)
-{
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	if (n)
-		memcpy(out, p, n * sizeof *out);
-#else
-	struct rd r = { .p = p, .len = n * sizeof *out };
+void wire_doubles(const uint8_t *p, size_t n, double *out) { words_copy(out, p, n); }
 
-	for (size_t i = 0; i < n; i++)
-		out[i] = rd_f64(&r);
-#endif
-}
-
-void wire_fixed(const uint8_t *p, size_t n, struct fixed *out)
-{
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	if (n)
-		memcpy(out, p, n * sizeof *out);
-#else
-	struct rd r = { .p = p, .len = n * sizeof *out };
-
-	for (size_t i = 0; i < n; i++) {
-		out[i].a = (int64_t)rd_u64(&r);
-		out[i].b = (int64_t)rd_u64(&r);
-	}
-#endif
-}
-
-void field_put_fixed(struct buf *b, const struct fixed *v, size_t n)
-{
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	buf_add(b, v, n * sizeof *v);
-#else
-	for (size_t i = 0; i < n; i++) {
-		buf_u64(b, (uint64_t)v[i].a);
-		buf_u64(b, (uint64_t)v[i].b);
-	}
-#endif
-}
+void wire_fixed(const uint8_t *p, size_t n, struct fixed *out) { words_copy(out, p, 2 * n); }

@@ -39,4 +39,3 @@ void field_long_text(struct fields *p, const char **text, uint32_t *n);
 void field_array(struct fields *p, const uint8_t **elements, uint64_t n, size_t size);
 /* At least one unit; the first and the last bit are set, those behind the last are not. */
 void field_units(struct fields *p, struct wire_units *u);
-void field_put_fixed(struct buf *b, const struct fixed *v, size_t n);

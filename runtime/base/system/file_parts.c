@@ -3,6 +3,7 @@
 #include "runtime/base/system/file_parts.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -85,13 +86,10 @@ static int put_parts(const struct file_parts *f, int fd)
 /* The disk begins with all whole pages behind the seal, which so are not written twice; what fails here fails in fsync. */
 static void begin_transfer(const struct file_parts *f, int fd)
 {
-#ifdef SYNC_FILE_RANGE_WRITE
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), from = (f->seal_at + f->seal_len + page - 1) / page * page;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE),
+	       from = (f->seal_at + f->seal_len + page - 1) / page * page;
 
 	sync_file_range(fd, (off_t)from, 0, SYNC_FILE_RANGE_WRITE);
-#else
-	(void)f, (void)fd;
-#endif
 }
 
 /* ---- the seal ---- */

@@ -2,6 +2,7 @@
  * The growing byte buffer, numbers as text, and the cursor that reads bytes. */
 #include "runtime/base/buf.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,10 @@ void buf_init(struct buf *b) { *b = (struct buf)BUF_INIT; }
 
 void buf_release(struct buf *b)
 {
+	int saved = errno;
+
 	free(b->data);
+	errno = saved;
 	buf_init(b);
 }
 

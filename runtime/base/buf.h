@@ -14,7 +14,7 @@ struct buf { char *data; size_t len, cap; };
 #define buf_auto __attribute__((cleanup(buf_release))) struct buf
 
 void buf_init(struct buf *b);
-void buf_release(struct buf *b);                    /* frees, back to empty */
+void buf_release(struct buf *b);                    /* frees, back to empty; keeps errno */
 void buf_clear(struct buf *b);                      /* len = 0, keeps memory */
 void buf_add(struct buf *b, const void *p, size_t len);
 void buf_str(struct buf *b, const char *s);
@@ -79,6 +79,11 @@ int buf_write_secret(const struct buf *b, const char *path, struct err *e);
 
 /* All of the bytes; -1 and errno when they do not get there. */
 int fd_write(int fd, const void *bytes, size_t len);
+/* close(), which errno outlives; of no descriptor where fd is negative. */
+void fd_close(int fd);
+/* `fd_auto fd = open(...);`: a local descriptor that fd_close closes wherever its scope ends, also by return. */
+#define fd_auto __attribute__((cleanup(fd_release))) int
+static inline void fd_release(int *fd) { fd_close(*fd); }
 /* Is it one of the n words? */
 bool text_among(const char *text, const char *const *words, size_t n);
 /* Does the path end so? */

@@ -31,8 +31,8 @@ static bool each_entry(int at, const char *path, bool (*f)(void *ctx, int folder
 		all = is_dots(entry->d_name) || f(ctx, dirfd(d), entry->d_name);
 	if (d)
 		closedir(d);
-	else if (fd >= 0)
-		close(fd);
+	else
+		fd_close(fd);
 	return all;
 }
 
@@ -155,24 +155,11 @@ static bool link_entry(void *ctx, int folder, const char *file)
 /* The folder `path` of links to the files of the run `name`. */
 static bool make_links(int at, const char *path, const char *name)
 {
-	int to = mkdirat(at, path, 0777) ? -1 : openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	bool made = to >= 0 && each_entry(at, name, link_entry, &(struct linking){ to, name });
+	fd_auto to = mkdirat(at, path, 0777)
+		? -1
+		: openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	if (to >= 0)
-		close(to);
-	return made;
-}
-
-static bool exchange(int at, const char *a, const char *b)
-{
-#ifdef RENAME_EXCHANGE
-	return !renameat2(at, a, at, b, RENAME_EXCHANGE);
-#else
-	(void)at;
-	(void)a;
-	(void)b;
-	return false;
-#endif
+	return to >= 0 && each_entry(at, name, link_entry, &(struct linking){ to, name });
 }
 
 /* `made` takes the name `latest`. */
@@ -187,7 +174,7 @@ static int take_name(int at, const char *made, const char *dir, struct err *e)
 		return err_set(e, -ERR_CANT_CREATE,
 			"%s/%s was not made by qcnn: it is not changed, and does not link to the newest run",
 			dir, latest);
-	if (exchange(at, made, latest))
+	if (!renameat2(at, made, at, latest, RENAME_EXCHANGE))
 		return 0;
 	remove_links(at, latest);            /* this file system cannot exchange: for a moment there is none */
 	if (renameat(at, made, at, latest))
@@ -200,7 +187,8 @@ static int take_name(int at, const char *made, const char *dir, struct err *e)
 int latest_point(const char *dir, const char *name, struct err *e)
 {
 	buf_auto made = BUF_INIT;
-	int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), code = 0;
+	fd_auto at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int code = 0;
 
 	if (at < 0)
 		return 0;
@@ -209,6 +197,5 @@ int latest_point(const char *dir, const char *name, struct err *e)
 	if (make_links(at, made.data, name))
 		code = take_name(at, made.data, dir, e);
 	remove_links(at, made.data);
-	close(at);
 	return code;
 }

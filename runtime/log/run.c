@@ -156,7 +156,8 @@ static void sign(int fd)
 
 bool run_is_open(const char *path)
 {
-	int folder = folder_open(path, true), fd = folder < 0 ? -1 : folder_file(folder, "checkpoint/lock", O_RDONLY);
+	fd_auto folder = folder_open(path, true);
+	fd_auto fd = folder < 0 ? -1 : folder_file(folder, "checkpoint/lock", O_RDONLY);
 	bool is = fd < 0 && errno != ENOENT && errno != ELOOP && errno != ENXIO;
 	char who[SIGNATURE_MAX];
 
@@ -166,10 +167,6 @@ bool run_is_open(const char *path)
 		read_signature(fd, who);
 		is = held || owner_of(who) != OWNER_ENDED;
 	}
-	if (fd >= 0)
-		close(fd);
-	if (folder >= 0)
-		close(folder);
 	return is;
 }
 
@@ -353,8 +350,7 @@ static bool remake(struct run *r)
 	if (take_lock(r->folder, r->path, &lock, &other, NULL))
 		return false;
 	free(other);
-	if (r->lock >= 0)
-		close(r->lock);
+	fd_close(r->lock);
 	r->lock = lock;
 	return true;
 }
@@ -367,13 +363,10 @@ void run_written(struct run *r, const char *file)
 
 static void sync_folder(const char *path)
 {
-	int fd = folder_open(path, true);
+	fd_auto fd = folder_open(path, true);
 
-	if (fd < 0)
-		return;
-	if (fsync(fd))               /* some file systems cannot */
+	if (fd >= 0 && fsync(fd)) /* some file systems cannot */
 		errno = 0;
-	close(fd);
 }
 
 /* The entries of the run's folder and of those above it, up to where its path begins: once. */
@@ -547,19 +540,15 @@ static struct lines *lines_of(struct run *r, const char *file)
 
 static int put_waiting(struct run *r, struct lines *l, struct err *e)
 {
-	int fd, code = 0;
-
 	if (!l->waiting.len)
 		return 0;
-	fd = run_open_file(r, l->file, O_WRONLY | O_APPEND | O_CREAT, e);
+	fd_auto fd = run_open_file(r, l->file, O_WRONLY | O_APPEND | O_CREAT, e);
 	if (fd < 0)
 		return fd;
 	if (run_append_whole(fd, &l->waiting))
-		code = run_cannot(r, "write", l->file, -ERR_IO, e);
-	close(fd);
-	if (!code)
-		buf_clear(&l->waiting);
-	return code;
+		return run_cannot(r, "write", l->file, -ERR_IO, e);
+	buf_clear(&l->waiting);
+	return 0;
 }
 
 int run_append(struct run *r, const char *file, const struct buf *line, struct err *e)
@@ -613,7 +602,8 @@ static uint64_t whole_lines(int fd, uint64_t size)
 int run_cut(struct run *r, const char *file, uint64_t size, const char *waiting, uint64_t *lost, struct err *e)
 {
 	struct lines *l = lines_of(r, file);
-	int fd = folder_file(r->folder, file, O_RDWR), code = 0;
+	fd_auto fd = folder_file(r->folder, file, O_RDWR);
+	int code = 0;
 	struct stat st = { .st_size = 0 };
 	uint64_t keep = size;
 
@@ -626,8 +616,6 @@ int run_cut(struct run *r, const char *file, uint64_t size, const char *waiting,
 	}
 	if (!code && fd >= 0 && (uint64_t)st.st_size > keep && ftruncate(fd, (off_t)keep))
 		code = run_cannot(r, "shorten", file, -ERR_IO, e);
-	if (fd >= 0)
-		close(fd);
 	buf_clear(&l->waiting);
 	buf_str(&l->waiting, waiting ? waiting : "");
 	return code;

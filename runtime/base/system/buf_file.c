@@ -94,8 +94,8 @@ static int await_writer(int pipe_fd)
 	for (int ms = 0; !code && !tee(pipe_fd, scratch[1], 1, SPLICE_F_NONBLOCK);
 		ms += WRITER_POLL_MS)
 		code = ms < WRITER_WAIT_MS ? poll(NULL, 0, WRITER_POLL_MS) : NO_WRITER;
-	close(scratch[0]);
-	close(scratch[1]);
+	fd_close(scratch[0]);
+	fd_close(scratch[1]);
 	return code;
 }
 
@@ -110,12 +110,8 @@ static int open_input(const char *path)
 	int fd = open(path, flags | O_NONBLOCK), code = fd < 0 ? fd : await_writer(fd);
 	if (!code)
 		code = fcntl(fd, F_SETFL, 0);
-	if (code && fd >= 0) {
-		int why = errno;
-
-		close(fd);
-		errno = why;
-	}
+	if (code)
+		fd_close(fd);
 	return code ? code : fd;
 }
 
@@ -158,13 +154,10 @@ int buf_read_fd(struct buf *b, int fd, const char *path, size_t max_bytes, struc
 
 int buf_read_file(struct buf *b, const char *path, size_t max_bytes, struct err *e)
 {
-	int fd, code = buf_open_file(path, &fd, e);
+	fd_auto fd = -1;
+	int code = buf_open_file(path, &fd, e);
 
-	if (code)
-		return code;
-	code = buf_read_fd(b, fd, input_name(path), max_bytes, e);
-	close(fd);
-	return code;
+	return code ? code : buf_read_fd(b, fd, input_name(path), max_bytes, e);
 }
 
 /* Up to len bytes from `at` on, fewer at the end of the file. */
@@ -214,13 +207,11 @@ int buf_read_part(struct buf *b, const char *path, size_t len, bool tail, uint64
 		buf_clear(b);
 		return 0;
 	}
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	fd_auto fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
 		return cannot_read(path, e);
 	inputs_note(fd, path);
-	int code = buf_read_part_fd(b, fd, path, len, tail, size, e);
-	close(fd);
-	return code;
+	return buf_read_part_fd(b, fd, path, len, tail, size, e);
 }
 
 bool text_among(const char *text, const char *const *words, size_t n)
@@ -267,6 +258,15 @@ int fd_write(int fd, const void *bytes, size_t len)
 			return -1;
 	}
 	return 0;
+}
+
+void fd_close(int fd)
+{
+	int saved = errno;
+
+	if (fd >= 0)
+		close(fd);
+	errno = saved;
 }
 
 /* Give the file the group and the mode of the one that it replaces. A file that cannot have that group grants it nothing beyond what
@@ -317,14 +317,10 @@ bool buf_is_temporary(const char *name)
 /* The folder of `path`, open to be synced. */
 static int open_folder_of(const char *path)
 {
-	struct buf folder = BUF_INIT;
+	buf_auto folder = BUF_INIT;
 
 	path_folder(path, &folder);
-	int fd = open(folder.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int saved = errno;
-	buf_release(&folder);
-	errno = saved;
-	return fd;
+	return open(folder.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
 /* Behind the rename: what fails here cannot be undone. */
@@ -364,38 +360,32 @@ static int write_beside(const struct writing *w, int at, const char *path, const
 	int sync, struct err *e)
 {
 	char name[PATH_MAX];
-	int folder = !sync ? -1 : at == AT_FDCWD ? open_folder_of(path) : fcntl(at, F_DUPFD_CLOEXEC, 0), fd = -1, code, saved;
+	fd_auto folder = !sync   ? -1
+		: at == AT_FDCWD ? open_folder_of(path)
+				 : fcntl(at, F_DUPFD_CLOEXEC, 0);
+	int fd = -1, code;
 
 	if (folder >= 0 || !sync)
 		fd = open_temporary(at, path, replaced ? replaced->st_mode & 0700 : mode, name);
-	if (fd < 0) {
-		code = err_set(e, -ERR_CANT_CREATE, "cannot create %s: %s", shown, strerror(errno));
-		if (folder >= 0)
-			close(folder);
-		return code;
-	}
+	if (fd < 0)
+		return err_set(e, -ERR_CANT_CREATE, "cannot create %s: %s", shown, strerror(errno));
 	if (replaced)
 		keep_access(fd, replaced);
 	code = w->put(w->what, fd);
 	if (!code && sync)
 		code = fsync(fd);
-	saved = errno;
-	if (close(fd) && !code) {
-		code = -1;
-		saved = errno;
-	}
-	if (!code && renameat(at, name, at, path)) {
-		code = -1;
-		saved = errno;
-	}
+	if (code)
+		fd_close(fd);
+	else
+		code = close(fd);
+	if (!code)
+		code = renameat(at, name, at, path);
 	if (code) {
+		code = err_set(e, -ERR_IO, "cannot write %s: %s", shown, strerror(errno));
 		unlinkat(at, name, 0);
-		code = err_set(e, -ERR_IO, "cannot write %s: %s", shown, strerror(saved));
 	} else if (sync) {
 		code = sync_folder(folder, shown, e);
 	}
-	if (folder >= 0)
-		close(folder);
 	return code;
 }
 

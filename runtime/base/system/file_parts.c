@@ -48,20 +48,16 @@ void file_parts_join(const struct file_parts *f, struct buf *out)
 
 static int put_joined(const struct file_parts *f, int fd)
 {
-	struct buf whole = BUF_INIT;
+	buf_auto whole = BUF_INIT;
 
 	file_parts_join(f, &whole);
-	int code = fd_write(fd, whole.data, whole.len);
-	int saved = errno;
-	buf_release(&whole);
-	errno = saved;
-	return code;
+	return fd_write(fd, whole.data, whole.len);
 }
 
 static int put_parts(const struct file_parts *f, int fd)
 {
-	struct buf small = BUF_INIT;
-	int code = 0, saved;
+	buf_auto small = BUF_INIT;
+	int code = 0;
 
 	for (size_t i = 0; !code && i < f->npart; i++) {
 		const struct file_part *part = &f->part[i];
@@ -77,9 +73,6 @@ static int put_parts(const struct file_parts *f, int fd)
 	}
 	if (!code && small.len)
 		code = fd_write(fd, small.data, small.len);
-	saved = errno;
-	buf_release(&small);
-	errno = saved;
 	return code;
 }
 

@@ -10,24 +10,12 @@
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-#ifdef __linux__
 #include <sys/xattr.h>
-#endif
+#include <unistd.h>
 
 enum { NAME_CHECKS = 6 };
 
 static const int folder_flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-
-/* close() that keeps errno. */
-static void drop(int fd)
-{
-	int saved = errno;
-
-	if (fd >= 0)
-		close(fd);
-	errno = saved;
-}
 
 static bool is_link(int at, const char *name)
 {
@@ -72,7 +60,7 @@ static int open_parent(int folder, const char *file, bool make, const char **bas
 			else if (!make || !mkdirat(at, part, 0777) || errno == EEXIST)
 				next = step(at, part);
 		}
-		drop(at);
+		fd_close(at);
 		at = next;
 	}
 	if (at >= 0 && (!*file || !strcmp(file, ".."))) {
@@ -118,16 +106,16 @@ static int check_file(int at, const char *name, int fd, int flags)
 int folder_file_mode(int folder, const char *file, int flags, mode_t mode)
 {
 	const char *base;
-	int at = open_parent(folder, file, false, &base), fd = -1;
+	fd_auto at = open_parent(folder, file, false, &base);
+	int fd = -1;
 
 	/* O_NONBLOCK: a pipe that was put there must not stop us; of a regular file it changes nothing. */
 	if (at >= 0)
 		fd = openat(at, base, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, mode);
 	if (fd >= 0 && check_file(at, base, fd, flags)) {
-		drop(fd);
+		fd_close(fd);
 		fd = -1;
 	}
-	drop(at);
 	return fd;
 }
 
@@ -139,48 +127,41 @@ int folder_file(int folder, const char *file, int flags)
 int folder_sub(int folder, const char *file)
 {
 	const char *base;
-	int at = open_parent(folder, file, false, &base), fd = at < 0 ? -1 : step(at, base);
+	fd_auto at = open_parent(folder, file, false, &base);
 
-	drop(at);
-	return fd;
+	return at < 0 ? -1 : step(at, base);
 }
 
 int folder_parents(int folder, const char *file)
 {
 	const char *base;
-	int at = open_parent(folder, file, true, &base);
+	fd_auto at = open_parent(folder, file, true, &base);
 
-	drop(at);
 	return at < 0 ? -1 : 0;
 }
 
 int folder_stat(int folder, const char *file, struct stat *st)
 {
 	const char *base;
-	int at = open_parent(folder, file, false, &base), code = at < 0 ? -1 : fstatat(at, base, st, AT_SYMLINK_NOFOLLOW);
+	fd_auto at = open_parent(folder, file, false, &base);
 
-	drop(at);
-	return code;
+	return at < 0 ? -1 : fstatat(at, base, st, AT_SYMLINK_NOFOLLOW);
 }
 
 int folder_unlink(int folder, const char *file)
 {
 	const char *base;
-	int at = open_parent(folder, file, false, &base), code = at < 0 ? -1 : unlinkat(at, base, 0);
+	fd_auto at = open_parent(folder, file, false, &base);
 
-	drop(at);
-	return code;
+	return at < 0 ? -1 : unlinkat(at, base, 0);
 }
 
 int folder_sync(int folder, const char *file)
 {
 	const char *base;
-	int at = open_parent(folder, file, false, &base), code = at < 0 ? -1 : fsync(at);
+	fd_auto at = open_parent(folder, file, false, &base);
 
-	if (at >= 0 && code && (errno == EINVAL || errno == EROFS))
-		code = 0;
-	drop(at);
-	return code;
+	return at >= 0 && (!fsync(at) || errno == EINVAL || errno == EROFS) ? 0 : -1;
 }
 
 const char *folder_reason(int errnum)
@@ -196,26 +177,22 @@ const char *folder_reason(int errnum)
 int folder_read(struct buf *b, int folder, const char *shown, const char *file, size_t max_bytes, struct err *e)
 {
 	buf_auto path = BUF_INIT;
-	int fd = folder_file(folder, file, O_RDONLY);
+	fd_auto fd = folder_file(folder, file, O_RDONLY);
 
 	buf_printf(&path, "%s/%s", shown, file);
 	if (fd < 0)
 		return err_set(e, -ERR_NO_INPUT, "cannot read %s: %s", path.data,
 			folder_reason(errno));
-	int code = buf_read_fd(b, fd, path.data, max_bytes, e);
-	drop(fd);
-	return code;
+	return buf_read_fd(b, fd, path.data, max_bytes, e);
 }
 
 int folder_read_in(struct buf *b, const char *path, const char *file, size_t max_bytes, struct err *e)
 {
-	int folder = folder_open(path, true);
+	fd_auto folder = folder_open(path, true);
 
 	if (folder < 0)
 		return err_set(e, -ERR_NO_INPUT, "cannot read the folder %s: %s", path, strerror(errno));
-	int code = folder_read(b, folder, path, file, max_bytes, e);
-	close(folder);
-	return code;
+	return folder_read(b, folder, path, file, max_bytes, e);
 }
 
 int folder_replace(int folder, const char *shown, const char *file, int (*put)(const void *what, int fd), const void *what,
@@ -223,15 +200,13 @@ int folder_replace(int folder, const char *shown, const char *file, int (*put)(c
 {
 	buf_auto path = BUF_INIT;
 	const char *base;
-	int at = open_parent(folder, file, false, &base);
+	fd_auto at = open_parent(folder, file, false, &base);
 
 	buf_printf(&path, "%s/%s", shown, file);
 	if (at < 0)
 		return err_set(e, -ERR_CANT_CREATE, "cannot create %s: %s", path.data,
 			folder_reason(errno));
-	int code = file_replace_at(at, base, path.data, put, what, sync, e);
-	drop(at);
-	return code;
+	return file_replace_at(at, base, path.data, put, what, sync, e);
 }
 
 /* ---- all of a folder ---- */
@@ -247,7 +222,7 @@ static int walk_folder(struct walk *w, int fd)
 	int code = 0;
 
 	if (!d) {
-		drop(fd);
+		fd_close(fd);
 		return -1;
 	}
 	if (++w->depth > FOLDER_DEPTH_MAX) {
@@ -304,15 +279,11 @@ static int remove_one(void *ctx, int at, const char *name, const char *path, con
 
 int folder_remove(int at, const char *path, struct err *e)
 {
-	int fd = step(at, path), code = fd < 0 ? -1 : folder_walk(fd, remove_one, NULL);
+	fd_auto fd = step(at, path);
 
-	if (!code)
-		code = unlinkat(at, path, AT_REMOVEDIR);
-	if (code)
-		code = err_set(e, -ERR_IO, "cannot remove %s: %s", path, strerror(errno));
-	if (fd >= 0)
-		close(fd);
-	return code;
+	if (fd >= 0 && !folder_walk(fd, remove_one, NULL) && !unlinkat(at, path, AT_REMOVEDIR))
+		return 0;
+	return err_set(e, -ERR_IO, "cannot remove %s: %s", path, strerror(errno));
 }
 
 /* ---- whose it is ---- */
@@ -338,17 +309,9 @@ static bool is_private_group(gid_t group)
 /* Does an access control list say more than the mode?  Its mask stands where the bits of the group were. */
 static bool has_list(int at, const char *name)
 {
-	bool has = false;
-#ifdef __linux__
-	int fd = openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	fd_auto fd = openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
-	has = fd < 0 || fgetxattr(fd, "system.posix_acl_access", NULL, 0) > 0;
-	drop(fd);
-#else
-	(void)at;
-	(void)name;
-#endif
-	return has;
+	return fd < 0 || fgetxattr(fd, "system.posix_acl_access", NULL, 0) > 0;
 }
 
 static void not_own(struct buf *why, const char *path, const struct stat *st)

@@ -26,11 +26,8 @@ int file_open(const char *path, uint64_t *size, struct err *e)
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (fifo ? O_NONBLOCK : 0));
 
 	if (fd < 0 || fstat(fd, &st)) {
-		int code = err_set(e, -ERR_NO_INPUT, "cannot read %s: %s", path, strerror(errno));
-
-		if (fd >= 0)
-			close(fd);
-		return code;
+		fd_close(fd);
+		return err_set(e, -ERR_NO_INPUT, "cannot read %s: %s", path, strerror(errno));
 	}
 	if (!S_ISREG(st.st_mode)) {
 		close(fd);
@@ -121,8 +118,7 @@ int temporary_file_take(struct temporary_file *s, int *fd, struct err *e)
 
 void temporary_file_release(struct temporary_file *s)
 {
-	if (s->fd >= 0)
-		close(s->fd);
+	fd_close(s->fd);
 	s->fd = -1;
 	buf_release(&s->waiting);
 }

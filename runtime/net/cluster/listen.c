@@ -79,10 +79,8 @@ static int listen_on(struct coordinator *c, const struct sockaddr *a, uint16_t p
 		char text[64];
 
 		address_text(&own, text, sizeof text);
-		err_set(e, -ERR_CONFIG, "cannot listen on %s: %s", text, strerror(errno));
-		if (fd >= 0)
-			close(fd);
-		return -ERR_CONFIG;
+		fd_close(fd);
+		return err_set(e, -ERR_CONFIG, "cannot listen on %s: %s", text, strerror(errno));
 	}
 	c->listeners.at[c->listeners.n].fd = fd;
 	address_text(&own, c->listeners.at[c->listeners.n].address, sizeof c->listeners.at[0].address);

@@ -67,8 +67,7 @@ static bool pending_accept(struct coordinator *c, int listener, double now)
 	if (fd < 0 && errno != EMFILE && errno != ENFILE)
 		return false;
 	if (s->by) {                 /* all places have workers that are connecting */
-		if (fd >= 0)
-			close(fd);
+		fd_close(fd);
 		return false;
 	}
 	peer_close(&s->peer);

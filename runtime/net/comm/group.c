@@ -90,8 +90,8 @@ int group_offer(const char *transport, const struct group_options *o, struct gro
 
 void group_offer_free(struct group_offer *offer)
 {
-	if (offer && offer->listener >= 0)
-		close(offer->listener);
+	if (offer)
+		fd_close(offer->listener);
 	crypto_secret_free(offer, sizeof *offer);
 }
 

@@ -61,8 +61,7 @@ static bool send_with(int fd, const void *p, size_t len, const int *pass, unsign
 static void close_all(int *fd, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
-		if (fd[i] >= 0)
-			close(fd[i]);
+		fd_close(fd[i]);
 }
 
 /* One message of exactly len bytes and its descriptors, at most npass; how many there were, or -1. */
@@ -267,11 +266,9 @@ static int make_memory(size_t nbyte, int *out, struct err *e)
 
 	if (fd < 0 || ftruncate(fd, (off_t)nbyte)
 		|| fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) {
-		err_set(e, -ERR_CONFIG, "cannot make %zu bytes of shared memory: %s", nbyte,
+		fd_close(fd);
+		return err_set(e, -ERR_CONFIG, "cannot make %zu bytes of shared memory: %s", nbyte,
 			strerror(errno));
-		if (fd >= 0)
-			close(fd);
-		return -ERR_CONFIG;
 	}
 	*out = fd;
 	return 0;
@@ -474,8 +471,7 @@ int shm_meet(const struct group_opening *g, size_t nbyte, struct shm_group *out,
 
 void shm_group_close(struct shm_group *s, unsigned size)
 {
-	if (s->memory >= 0)
-		close(s->memory);
+	fd_close(s->memory);
 	close_all(s->alive, size);
 	close(s->own);
 }

@@ -121,8 +121,7 @@ static void gather(const struct wire_boot *boot, struct tries *t)
 
 static void try_failed(struct tries *t, unsigned i, int fault)
 {
-	if (t->f[i].fd >= 0)
-		close(t->f[i].fd);
+	fd_close(t->f[i].fd);
 	t->f[i].fd = -1;
 	if (!i)
 		t->fault = fault;
@@ -183,8 +182,8 @@ int connect_coordinator(const struct wire_boot *boot, struct err *e)
 		fd = try_results(&t, clock_seconds());
 	}
 	for (unsigned i = 0; i < t.nbegun; i++)
-		if (t.f[i].fd >= 0 && t.f[i].fd != fd)
-			close(t.f[i].fd);
+		if (t.f[i].fd != fd)
+			fd_close(t.f[i].fd);
 	if (fd < 0)
 		err_set(e, -ERR_UNREACHABLE, "cannot connect to the coordinator at %s: %s", boot->address[0], strerror(t.fault));
 	return fd;

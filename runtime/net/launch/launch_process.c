@@ -315,15 +315,12 @@ void launch_let_go(struct launched *l, bool kill_it)
 void launch_release(struct launched *l)
 {
 	launch_let_go(l, false);
-	if (l->control >= 0)
-		close(l->control);
+	fd_close(l->control);
 	l->control = -1;
 	while (l->pid && waitpid(l->pid, &l->status, 0) < 0 && errno == EINTR)
 		;
-	if (l->errors >= 0)
-		close(l->errors);
-	if (l->program >= 0)
-		close(l->program);
+	fd_close(l->errors);
+	fd_close(l->program);
 	buf_release(&l->line);
 	buf_release(&l->said);
 	buf_release(&l->mark);

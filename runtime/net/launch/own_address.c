@@ -10,14 +10,10 @@
 
 bool own_address_route(const struct sockaddr *to, socklen_t tolen, struct sockaddr_storage *own)
 {
-	int fd = socket(to->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	fd_auto fd = socket(to->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	socklen_t len = sizeof *own;
-	bool ok = fd >= 0 && !connect(fd, to, tolen)
-		&& !getsockname(fd, (struct sockaddr *)own, &len);
 
-	if (fd >= 0)
-		close(fd);
-	return ok;
+	return fd >= 0 && !connect(fd, to, tolen) && !getsockname(fd, (struct sockaddr *)own, &len);
 }
 
 /* The HostName of a host in ssh's configuration, if there is one; *others: whether ssh goes by a proxy. */

@@ -32,7 +32,9 @@ static bool is_private(const struct stat *st)
  * ours has made at this path, of which errno may be ELOOP; otherwise it may be a link, and root's (a mounted secret). */
 static ssize_t read_private(const char *path, bool own, char *out, size_t size)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (own ? O_NOFOLLOW : 0)), fault = 0;
+	fd_auto fd =
+		open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (own ? O_NOFOLLOW : 0));
+	int fault = 0;
 	struct stat st;
 	size_t len = 0;
 	ssize_t n = 1;
@@ -51,7 +53,6 @@ static ssize_t read_private(const char *path, bool own, char *out, size_t size)
 			fault = errno;
 		len += n > 0 ? (size_t)n : 0;
 	}
-	close(fd);
 	errno = fault;
 	return fault ? -1 : (ssize_t)len;
 }
@@ -86,16 +87,14 @@ int key_file_read(const char *path, uint8_t key[CRYPTO_KEY], struct err *e)
 static int write_new(int fd, const char *path, const char *text, size_t len, struct err *e)
 {
 	bool ok = write(fd, text, len) == (ssize_t)len && !fsync(fd);
-	int fault = errno;
 
-	if (close(fd) && ok) {
-		fault = errno;
-		ok = false;
-	}
-	if (ok)
+	if (!ok)
+		fd_close(fd);
+	if (ok && !close(fd))
 		return 0;
+	err_set(e, -ERR_IO, "cannot write the key file %s: %s", path, strerror(errno));
 	unlink(path);
-	return err_set(e, -ERR_IO, "cannot write the key file %s: %s", path, strerror(fault));
+	return -ERR_IO;
 }
 
 int key_file_new(const char *path, struct err *e)

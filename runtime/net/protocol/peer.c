@@ -50,8 +50,7 @@ bool peer_is_local(const struct peer *p)
 
 void peer_close(struct peer *p)
 {
-	if (p->fd >= 0)
-		close(p->fd);
+	fd_close(p->fd);
 	free(p->in);
 	buf_release(&p->out);
 	crypto_secret_free(p->keys, sizeof *p->keys);

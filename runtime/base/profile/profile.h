@@ -204,9 +204,8 @@ enum { PROFILE_EVENTS_MAX = 1 << 20 };
 /* Of times in a text: sums and differences do not overflow. */
 #define PROFILE_TIME_MAX (INT64_MAX / 4)
 void profile_write_json(const struct profile *p, struct buf *out);
-/* In at most max bytes: the last events of each thread are left out where there are too many, and *out is empty where that is
- * not enough. p is of one process; what is left out is gone from it. */
-void profile_write_json_within(struct profile *p, size_t max, struct buf *out);
+/* The same in at most max bytes; *out, which it replaces, is empty where leaving out events is not enough. */
+void profile_write_json_within(const struct profile *p, size_t max, struct buf *out);
 int profile_read_json(const char *text, size_t len, struct profile **out, struct err *e);
 
 /* At most how many events of each thread so that all threads have at most `max`. */

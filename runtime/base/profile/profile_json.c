@@ -218,52 +218,29 @@ bool profile_json_fits(const char *text, size_t len)
 	return len <= JSON_BYTES_MAX && values_of(text, len) <= PROFILE_VALUES_MAX;
 }
 
-void profile_write_json(const struct profile *p, struct buf *out)
+/* Appends it with as many events as fit; false: it does not fit without any, either. */
+static bool put_within(const struct profile *p, size_t max, struct buf *out)
 {
 	size_t from = out->len;
-	uint64_t max = PROFILE_EVENTS_MAX;
 
-	put_profile(out, p, profile_events_each(p, max));
-	while (max && !profile_json_fits(out->data + from, out->len - from)) {
-		max /= 2;
+	for (uint64_t nevent = PROFILE_EVENTS_MAX;; nevent -= (nevent + 3) / 4) {
 		out->len = from;
-		put_profile(out, p, profile_events_each(p, max));
-	}
-}
-
-/* Keep events[0 .. part) of each thread's. */
-static void drop_events(struct profile *p, double part)
-{
-	struct profile_process *process = &p->process[0];
-	struct profile_thread *thread =
-		arena_copy(&p->arena, process->thread, process->nthread, sizeof *thread);
-
-	for (uint32_t t = 0; t < process->nthread; t++) {
-		uint32_t n = (uint32_t)(part * thread[t].nevent);
-
-		thread[t].dropped += thread[t].nevent - n;
-		thread[t].nevent = n;
-	}
-	process->thread = thread;
-}
-
-static bool has_events(const struct profile *p)
-{
-	for (uint32_t t = 0; t < p->process[0].nthread; t++)
-		if (p->process[0].thread[t].nevent)
+		put_profile(out, p, profile_events_each(p, nevent));
+		if (out->len - from <= max && profile_json_fits(out->data + from, out->len - from))
 			return true;
-	return false;
+		if (!nevent)
+			return false;
+	}
 }
 
-void profile_write_json_within(struct profile *p, size_t max, struct buf *out)
+void profile_write_json(const struct profile *p, struct buf *out)
 {
-	for (;;) {
-		buf_clear(out);
-		profile_write_json(p, out);
-		if (out->len <= max || !has_events(p))
-			break;
-		drop_events(p, 0.9 * (double)max / (double)out->len);
-	}
-	if (out->len > max)
+	put_within(p, JSON_BYTES_MAX, out);
+}
+
+void profile_write_json_within(const struct profile *p, size_t max, struct buf *out)
+{
+	buf_clear(out);
+	if (!put_within(p, max, out))
 		buf_clear(out);
 }

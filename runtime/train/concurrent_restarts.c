@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Runners, one a thread, take restarts in order.  The head is the first restart whose end was not reported yet.
+ * Runners, one a thread, take restarts in order; where restarts cannot run concurrently, one runner has all threads.
+ * The head is the first restart whose end was not reported yet.
  *
  * The runner of the head reports to the observer, first what is in its event queue; all others append to their
  * queues.  Only the thread that ends the head moves it on, so that one thread at a time calls the observer. */
@@ -17,9 +18,8 @@
 /* A restart that has ended before the head. */
 struct ended {
 	int code; struct err fault;
-	struct event_queue queue;
-	struct epoch_record last; struct restart_end end;
-	double *weight, *slot[OPTIMIZER_SLOTS_MAX];
+	struct restart_state at; /* as a checkpoint has it; weight, slots and events are its own */
+	struct epoch_record last;
 };
 
 struct concurrent_run;
@@ -37,7 +37,7 @@ struct runner {
 
 struct concurrent_run {
 	const struct train_job *job;
-	struct train_job own;                /* the same, on one thread */
+	struct train_job own; /* the same; of several runners, on one thread each */
 	const struct train_observer *observer;
 	struct train_result *result;
 	pthread_mutex_t lock;
@@ -166,24 +166,12 @@ static bool all_held(const struct concurrent_run *run, const struct runner *head
 	return true;
 }
 
-static struct restart_state state_of_ended(uint32_t restart, const struct ended *d)
-{
-	struct restart_state s = { .restart = restart,
-		.weight = d->weight,
-		.events = d->queue,
-		.last = &d->last,
-		.end = d->end };
-
-	for (unsigned k = 0; k < OPTIMIZER_SLOTS_MAX; k++)
-		s.slot[k] = d->slot[k];
-	return s;
-}
-
 /* train_state.others, called by the runner of the head. */
 static uint32_t hold_others(void *other_context, struct restart_state *out)
 {
 	struct runner *head = other_context;
 	struct concurrent_run *run = head->run;
+	const struct train_state *from = run->job->resume;
 	uint32_t n = 0;
 
 	pthread_mutex_lock(&run->lock);
@@ -197,9 +185,11 @@ static uint32_t hold_others(void *other_context, struct restart_state *out)
 	/* A restart that has failed is left out: it fails again. */
 	for (uint32_t i = atomic_load(&run->head) + 1; i < run->job->restarts && n < STATE_RESTARTS_MAX - 1; i++)
 		if (run->ended[i] && !run->ended[i]->code)
-			out[n++] = state_of_ended(i, run->ended[i]);
-	n += train_state_from(run->job->resume, run->next, false, out + n,
-		STATE_RESTARTS_MAX - 1 - n); /* begun by an earlier process */
+			out[n++] = run->ended[i]->at;
+	/* Begun by an earlier process. */
+	for (uint32_t k = 0; from && k < from->nrunning && n < STATE_RESTARTS_MAX - 1; k++)
+		if (from->running[k].restart >= run->next && !from->running[k].last)
+			out[n++] = from->running[k];
 	pthread_mutex_unlock(&run->lock);
 	qsort(out, n, sizeof *out, order_u32);
 	return n;
@@ -249,17 +239,20 @@ static double *copy(const double *v, size_t n)
 	return to;
 }
 
-static struct ended *ended_new(const struct train_job *j, const struct epoch_record *last,
-	struct restart_end end, const double *weight, const double *const *slot)
+static struct ended *ended_new(const struct train_job *j, uint32_t restart,
+	const struct epoch_record *last, struct restart_end end, const double *weight,
+	const double *const *slot)
 {
 	struct ended *d = mem_alloc(1, sizeof *d);
 
-	*d = (struct ended){ .queue = { .job = j },
-		.last = *last,
-		.end = end,
-		.weight = copy(weight, j->program->nweight) };
+	d->last = *last;
+	d->at = (struct restart_state){ .restart = restart,
+		.weight = copy(weight, j->program->nweight),
+		.events = { .job = j },
+		.last = &d->last,
+		.end = end };
 	for (unsigned k = 0; k < optimizer_slots(j->optimizer, j->option); k++)
-		d->slot[k] = copy(slot[k], j->program->nweight);
+		d->at.slot[k] = copy(slot[k], j->program->nweight);
 	return d;
 }
 
@@ -267,15 +260,14 @@ static struct ended *pack_end(struct runner *runner, int code, const struct epoc
 	const struct err *e)
 {
 	const struct trainer *t = &runner->trainer;
-	struct ended *d = ended_new(runner->run->job, last, callbacks_end(t->callbacks), t->weight,
-		(const double *const *)t->slot);
-	struct event_queue empty = d->queue;
+	struct ended *d = ended_new(runner->run->job, t->restart, last, callbacks_end(t->callbacks),
+		t->weight, (const double *const *)t->slot);
 
 	d->code = code;
 	if (code)
 		d->fault = *e;
-	d->queue = runner->queue;
-	runner->queue = empty;
+	d->at.events = runner->queue;
+	runner->queue = (struct event_queue){ .job = runner->run->job };
 	return d;
 }
 
@@ -283,18 +275,33 @@ static void ended_free(struct ended *d)
 {
 	if (!d)
 		return;
-	event_queue_clear(&d->queue);
-	free(d->weight);
+	event_queue_clear(&d->at.events);
+	free((double *)d->at.weight);
 	for (unsigned k = 0; k < OPTIMIZER_SLOTS_MAX; k++)
-		free(d->slot[k]);
+		free((double *)d->at.slot[k]);
 	free(d);
 }
 
-static void take_result(struct concurrent_run *run, uint32_t restart, const struct ended *d)
+/* In the order of the restarts: of equal losses the first one is the best. */
+static void take_result(struct concurrent_run *run, const struct ended *d)
 {
-	train_result_take(run->result, run->job, &(struct restart_result){ restart, &d->last, d->end, d->weight, (double *const *)d->slot });
+	const struct train_job *j = run->job;
+	struct train_result *r = run->result;
+	uint32_t restart = d->at.restart;
+	size_t nbytes = j->program->nweight * sizeof *r->weight;
+
+	r->restart_loss[restart] = d->last.loss;
+	r->end[restart] = d->at.end;
+	if (!restart || d->last.loss < r->last.loss) {
+		r->winner = restart;
+		r->last = d->last;
+		r->step = d->last.step;
+		memcpy(r->weight, d->at.weight, nbytes);
+		for (unsigned k = 0; k < optimizer_slots(j->optimizer, j->option); k++)
+			memcpy(r->slot[k], d->at.slot[k], nbytes);
+	}
 	if (run->observer->ended)
-		run->observer->ended(run->observer->ctx, restart, d->last.loss, d->weight);
+		run->observer->ended(run->observer->ctx, restart, d->last.loss, d->at.weight);
 }
 
 /* On to the next restart; what it and those behind it have queued is reported. */
@@ -313,11 +320,11 @@ static void advance_head(struct concurrent_run *run)
 		pthread_mutex_unlock(&run->lock);
 		if (!d)
 			return;
-		event_queue_play(&d->queue, head, run->observer);
+		event_queue_play(&d->at.events, head, run->observer);
 		if (d->code)
 			end_all(run, d->code, &d->fault);
 		else
-			take_result(run, head, d);
+			take_result(run, d);
 		ended_free(d);
 		if (atomic_load(&run->code))
 			return;
@@ -342,7 +349,7 @@ static void end_restart(struct runner *runner, int code, const struct epoch_reco
 		return;
 	}
 	struct ended *d = pack_end(runner, 0, last, e);
-	take_result(run, restart, d);
+	take_result(run, d);
 	ended_free(d);
 	advance_head(run);
 }
@@ -402,7 +409,9 @@ static int open_runner(struct concurrent_run *run, struct err *e)
 		.queued = event_queue_observer(&runner->queue),
 		.observer = { .ctx = runner,
 			.step = on_step,
-			.between = on_between,
+			.between = run->observer->between || concurrent_restarts_possible(run->job)
+				? on_between
+				: NULL,
 			.epoch = on_epoch,
 			.state = run->observer->state ? on_state : NULL,
 			.event = on_event,
@@ -427,6 +436,8 @@ static int open_runners(struct concurrent_run *run, struct err *e)
 	run->ended = mem_try(run->job->restarts, sizeof *run->ended);
 	if (!run->runner || !run->ended)
 		return err_set(e, -ERR_CONFIG, "no memory for %u concurrent restarts", want);
+	if (want > 1)
+		run->own.exec.nthread = 1;
 	while (!code && run->nrunner < want)
 		code = open_runner(run, e);
 	return run->nrunner ? 0 : code;
@@ -440,8 +451,9 @@ static void take_over(struct concurrent_run *run, const struct train_state *from
 
 		if (!at->last)
 			continue;
-		struct ended *d = ended_new(run->job, at->last, at->end, at->weight, at->slot);
-		struct train_observer queued = event_queue_observer(&d->queue);
+		struct ended *d =
+			ended_new(run->job, at->restart, at->last, at->end, at->weight, at->slot);
+		struct train_observer queued = event_queue_observer(&d->at.events);
 
 		run->ended[at->restart] = d;
 		event_queue_play(&at->events, at->restart, &queued);
@@ -465,7 +477,6 @@ int concurrent_restarts_run(const struct train_job *j, const struct train_observ
 		.job = j, .own = *j, .observer = o, .result = r, .next = j->resume ? j->resume->ndone : 0
 	};
 
-	run.own.exec.nthread = 1;
 	run.head = run.next;
 	pthread_mutex_init(&run.lock, NULL);
 	pthread_cond_init(&run.changed, NULL);

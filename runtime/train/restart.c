@@ -245,14 +245,6 @@ static bool updates_left(const struct trainer *t)
 	return steps_done(t) < t->steps_per_epoch && !t->probe.over && (!t->job->max_steps || t->step < t->job->max_steps);
 }
 
-/* Of restarts that an earlier process has begun, and that are not concurrent now. */
-static uint32_t later_restarts(void *other_context, struct restart_state *out)
-{
-	const struct trainer *t = other_context;
-
-	return train_state_from(t->job->resume, t->restart + 1, true, out, STATE_RESTARTS_MAX - 1);
-}
-
 /* The state of the run; *at is that of the restart. failed: the next update could not be made. */
 static struct train_state state_now(struct trainer *t, bool failed, struct restart_state *at)
 {
@@ -278,8 +270,6 @@ static struct train_state state_now(struct trainer *t, bool failed, struct resta
 	return (struct train_state){ .failed = failed,
 		.nrunning = 1,
 		.running = at,
-		.others = later_restarts,
-		.other_context = t,
 		.ndone = t->restart,
 		.restart_loss = t->restart_loss,
 		.end = t->end,

@@ -62,11 +62,6 @@ void trainer_probe_begin(struct trainer *t);
 bool trainer_probe_resume(struct trainer *t, const struct restart_state *s);
 void trainer_probe_close(struct trainer *t);
 
-/* Store the result of a restart in r: its loss and, if it is the best one so far, its weights.  Call it in the order of
- * the restarts: of equal losses the first one is the best. */
-struct restart_result { uint32_t restart; const struct epoch_record *last; struct restart_end end; const double *weight; double *const *slot; };
-void train_result_take(struct train_result *r, const struct train_job *j, const struct restart_result *s);
-
 int trainer_open(struct trainer *t, const struct train_job *j, const struct train_observer *o, struct err *e);
 /* Also report exact optimisations and operation counts to o (may be NULL). */
 void trainer_close(struct trainer *t, const struct train_observer *o);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A training run: checks, its restarts one after the other or concurrently, and the best of them. */
+ * A training run: checks, its restarts, and the best of them. */
 #include "runtime/train/train.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "runtime/train/checkpoint/train_state.h"
 #include "runtime/train/concurrent_restarts.h"
-#include "runtime/train/restart.h"
+#include "runtime/train/score.h"
 
 /* A class that no sample has is an error, for example 0 and 1 for labels -1 and 1. */
 static int classes_check(const struct train_job *j, struct err *e)
@@ -112,22 +112,6 @@ int train_check(const struct train_job *j, struct err *e)
 	return code;
 }
 
-void train_result_take(struct train_result *r, const struct train_job *j, const struct restart_result *s)
-{
-	size_t nbytes = j->program->nweight * sizeof *r->weight;
-
-	r->restart_loss[s->restart] = s->last->loss;
-	r->end[s->restart] = s->end;
-	if (s->restart && !(s->last->loss < r->last.loss))
-		return;
-	r->winner = s->restart;
-	r->last = *s->last;
-	r->step = s->last->step;
-	memcpy(r->weight, s->weight, nbytes);
-	for (unsigned k = 0; k < optimizer_slots(j->optimizer, j->option); k++)
-		memcpy(r->slot[k], s->slot[k], nbytes);
-}
-
 static int result_memory(struct train_result *r, const struct train_job *j, struct err *e)
 {
 	size_t n = j->program->nweight ? j->program->nweight : 1;
@@ -141,41 +125,6 @@ static int result_memory(struct train_result *r, const struct train_job *j, stru
 		if (!(r->slot[k] = mem_try(n, sizeof *r->weight)))
 			return err_set(e, -ERR_CONFIG, "no memory for %zu weights", n);
 	return 0;
-}
-
-static int one_by_one(const struct train_job *j, const struct train_observer *o, struct train_result *r, struct err *e)
-{
-	const struct train_state *from = j->resume;
-	struct epoch_record last;
-	struct trainer t;
-	int code = trainer_open(&t, j, o, e);
-
-	if (code)
-		return code;
-	t.best = r;
-	t.restart_loss = r->restart_loss;
-	t.end = r->end;
-	for (uint32_t i = from ? from->ndone : 0; !code && i < j->restarts; i++) {
-		const struct restart_state *at = train_state_restart(from, i);
-
-		struct restart_result end = { .restart = i, .last = &last, .weight = t.weight, .slot = t.slot };
-
-		if (at)
-			event_queue_play(&at->events, i, o);
-		if (at && at->last) {
-			end = (struct restart_result){ i, at->last, at->end, at->weight, (double *const *)at->slot };
-		} else {
-			code = trainer_run(&t, i, at, &last, e);
-			end.end = callbacks_end(t.callbacks);
-		}
-		if (code)
-			break;
-		train_result_take(r, j, &end);
-		if (o->ended)
-			o->ended(o->ctx, i, end.last->loss, end.weight);
-	}
-	trainer_close(&t, o);
-	return code;
 }
 
 /* The results of the restarts that had ended when the run was left. */
@@ -211,7 +160,7 @@ int train_run(const struct train_job *j, const struct train_observer *o, struct 
 	if (!code && j->resume)
 		take_over(&r, j, j->resume);
 	if (!code)
-		code = concurrent_restarts_possible(j) ? concurrent_restarts_run(j, o, &r, e) : one_by_one(j, o, &r, e);
+		code = concurrent_restarts_run(j, o, &r, e);
 	if (code)
 		train_result_release(&r);
 	else

@@ -87,14 +87,3 @@ const struct restart_state *train_state_restart(const struct train_state *s, uin
 			return &s->running[k];
 	return NULL;
 }
-
-uint32_t train_state_from(const struct train_state *s, uint32_t restart, bool ended,
-	struct restart_state *out, uint32_t max)
-{
-	uint32_t n = 0;
-
-	for (uint32_t k = 0; s && k < s->nrunning && n < max; k++)
-		if (s->running[k].restart >= restart && (ended || !s->running[k].last))
-			out[n++] = s->running[k];
-	return n;
-}

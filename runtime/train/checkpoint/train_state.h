@@ -60,7 +60,3 @@ int train_state_check(const struct train_job *j, const struct train_state *s, st
 
 /* The restart of that number, or NULL: it has not begun.  s may be NULL. */
 const struct restart_state *train_state_restart(const struct train_state *s, uint32_t restart);
-/* The states of the restarts from that number on to out[], in order, at most max; ended: also of those that have ended.  How
- * many; s may be NULL. */
-uint32_t train_state_from(const struct train_state *s, uint32_t restart, bool ended,
-	struct restart_state *out, uint32_t max);

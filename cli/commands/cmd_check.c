@@ -7,7 +7,6 @@
 #include "cli/job/named_model.h"
 #include "cli/job/record.h"
 #include "cli/output/values.h"
-#include "compiler/asm/asm.h"
 
 static uint64_t count_applies(const struct program *p)
 {
@@ -28,7 +27,7 @@ static void json_groups(const struct program *p, struct buf *out)
 
 		buf_json(out, ", %s: {\"shape\": ", g->path);
 		shape_print(g->ndim, g->dim, out);
-		buf_json(out, ", \"init\": %s, \"frozen\": %i}", asm_init_name[g->init], g->frozen);
+		buf_json(out, ", \"init\": %s, \"frozen\": %i}", init_names[g->init], g->frozen);
 	}
 	buf_str(out, "}, \"inputs\": {");
 	for (uint32_t i = 0; i < p->ninput_group; i++) {
@@ -129,7 +128,7 @@ static void text_groups(const struct program *p, struct buf *out)
 
 		buf_printf(out, "param     %s ", g->path);
 		shape_print(g->ndim, g->dim, out);
-		buf_printf(out, " %s%s\n", asm_init_name[g->init], g->frozen ? ", frozen" : "");
+		buf_printf(out, " %s%s\n", init_names[g->init], g->frozen ? ", frozen" : "");
 	}
 }
 

@@ -7,12 +7,7 @@
 
 #include "compiler/compile.h"
 
-enum { ASM_VERSION = 1, ASM_WORD_MAX = 63, ASM_INITS = INIT_GLOROT_UNIFORM + 1 };
-
-extern const char *const asm_init_name[ASM_INITS];
-extern const char *const asm_expr_name[EXPR_COUNT];
-extern const char *const asm_apply_name[APPLY_COUNT];
-extern const char *const asm_activation_name[ACTIVATION_COUNT];
+enum { ASM_VERSION = 1, ASM_WORD_MAX = 63 };
 
 enum asm_kind { ASM_NONE = 0, ASM_WORD, ASM_NUMBER, ASM_TEXT, ASM_SIGN, ASM_END };
 

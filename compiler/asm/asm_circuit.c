@@ -31,7 +31,7 @@ static bool read_operation(struct asm_reader *r, struct apply *a)
 		return true;
 	}
 	for (unsigned op = APPLY_UNITARY + 1; op < APPLY_COUNT; op++)
-		if (asm_accept_word(&r->s, asm_apply_name[op])) {
+		if (asm_accept_word(&r->s, apply_names[op])) {
 			a->op = op;
 			return op == APPLY_AMPLITUDES ? read_amplitudes(r, a) : op == APPLY_STATE ? read_state(r, a) : true;
 		}

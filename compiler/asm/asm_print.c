@@ -3,27 +3,6 @@
  * that say in a model's words what the numbers are. */
 #include "compiler/asm/asm.h"
 
-const char *const asm_init_name[ASM_INITS] = {
-	[INIT_UNIFORM] = "uniform", [INIT_NORMAL] = "normal", [INIT_VALUES] = "values",
-	[INIT_GLOROT_UNIFORM] = "glorot_uniform"
-};
-const char *const asm_expr_name[EXPR_COUNT] = {
-#define EXPR(id, text, noperand) [EXPR_##id] = text,
-#include "runtime/program/expr.def"
-#undef EXPR
-};
-const char *const asm_apply_name[APPLY_COUNT] = {
-#define APPLY(id, text) [APPLY_##id] = text,
-#include "runtime/program/apply.def"
-#undef APPLY
-};
-const char *const asm_activation_name[ACTIVATION_COUNT] = {
-	[ACTIVATION_LINEAR] = "linear",
-#define ACTIVATION(id, text) [ACTIVATION_##id] = text,
-#include "runtime/program/activation.def"
-#undef ACTIVATION
-};
-
 /* Quoted. */
 static void print_text(const char *s, struct buf *out)
 {
@@ -52,7 +31,7 @@ static void print_weights(const struct program *p, struct buf *out)
 		print_text(g->path, out);
 		buf_str(out, " float");
 		print_dims(g->ndim, g->dim, out);
-		buf_printf(out, " ~ %s(", asm_init_name[g->init]);
+		buf_printf(out, " ~ %s(", init_names[g->init]);
 		for (uint32_t k = 0; k < (g->init == INIT_VALUES ? g->count : 2); k++) {
 			if (k)
 				buf_str(out, ", ");
@@ -80,8 +59,8 @@ static void print_inputs(const struct program *p, struct buf *out)
 static void print_element(const char *name, uint32_t ndim, const uint32_t *dim, uint32_t k, struct buf *out)
 {
 	uint32_t at[PROGRAM_DIMS_MAX];
-	for (uint32_t i = ndim; i-- > 0; k /= dim[i])
-		at[i] = k % dim[i];
+
+	shape_place(ndim, dim, k, at);
 	buf_printf(out, "  ; %s", name);
 	print_dims(ndim, at, out);
 }
@@ -109,7 +88,7 @@ static void print_exprs(const struct program *p, struct buf *out)
 	for (uint32_t i = 0; i < p->nexpr; i++) {
 		const struct expr *x = &p->expr[i];
 		unsigned n = expr_noperand(x->op);
-		buf_printf(out, "  %%%u = %s ", i, asm_expr_name[x->op]);
+		buf_printf(out, "  %%%u = %s ", i, expr_names[x->op]);
 		if (x->op == EXPR_CONST)
 			buf_real(out, x->value);
 		else
@@ -192,7 +171,7 @@ static void print_apply(const struct program *p, const struct apply *a, struct b
 	if (a->op == APPLY_UNITARY)
 		buf_printf(out, "m%u", a->matrix);
 	else
-		buf_str(out, asm_apply_name[a->op]);
+		buf_str(out, apply_names[a->op]);
 	if (a->op == APPLY_STATE)
 		buf_printf(out, "(%u)", a->matrix);
 	if (a->op == APPLY_AMPLITUDES) {
@@ -253,7 +232,7 @@ static void print_dense(const struct program *p, struct buf *out)
 	for (uint32_t i = 0; i < p->ndense; i++) {
 		const struct dense *l = &p->dense[i];
 		buf_printf(out, "  %u: %u to %u %s kernel %u bias %u\n", i, l->nin, l->nout,
-			asm_activation_name[l->activation], l->kernel, l->bias);
+			activation_names[l->activation], l->kernel, l->bias);
 	}
 }
 

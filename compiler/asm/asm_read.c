@@ -108,8 +108,9 @@ static bool read_init_values(struct asm_reader *r, struct weight_group *g)
 static bool read_init(struct asm_reader *r, struct weight_group *g)
 {
 	unsigned init = INIT_NONE;
-	if (!asm_want_sign(&r->s, '~') ||
-	    !want_one_of(&r->s, "an initialiser", asm_init_name, ASM_INITS, &init) || !asm_want_sign(&r->s, '('))
+	if (!asm_want_sign(&r->s, '~')
+		|| !want_one_of(&r->s, "an initialiser", init_names, INIT_COUNT, &init)
+		|| !asm_want_sign(&r->s, '('))
 		return false;
 	g->init = init;
 	bool ok = init == INIT_VALUES ? read_init_values(r, g) :
@@ -166,7 +167,7 @@ static bool read_exprs(struct asm_reader *r)
 		struct expr *x = arena_push(&p->arena, p->expr, p->nexpr);
 		unsigned op = 0;
 		if (!asm_want_place(&r->s, "expression", p->nexpr - 1) || !asm_want_sign(&r->s, '=')
-			|| !want_one_of(&r->s, "an operation", asm_expr_name, EXPR_COUNT, &op))
+			|| !want_one_of(&r->s, "an operation", expr_names, EXPR_COUNT, &op))
 			return false;
 		x->op = op;
 		if (!read_operands(r, x))
@@ -265,8 +266,8 @@ static bool read_dense(struct asm_reader *r)
 			|| !asm_want_u32(&r->s, "the number of inputs", &l->nin)
 			|| !asm_want_word(&r->s, "to")
 			|| !asm_want_u32(&r->s, "the number of outputs", &l->nout)
-			|| !want_one_of(&r->s, "an activation", asm_activation_name,
-				ACTIVATION_COUNT, &activation)
+			|| !want_one_of(&r->s, "an activation", activation_names, ACTIVATION_COUNT,
+				&activation)
 			|| !asm_want_word(&r->s, "kernel")
 			|| !asm_want_u32(&r->s, "a weight group", &l->kernel)
 			|| !asm_want_word(&r->s, "bias")

@@ -34,8 +34,7 @@ static void element_text(const char *path, uint32_t ndim, const uint32_t *dim, u
 {
 	uint32_t at[PROGRAM_DIMS_MAX];
 
-	for (uint32_t i = ndim; i-- > 0; k /= dim[i])
-		at[i] = k % dim[i];
+	shape_place(ndim, dim, k, at);
 	buf_str(out, path);
 	for (uint32_t i = 0; i < shown; i++)
 		buf_printf(out, i ? ",%u" : "[%u", at[i]);
@@ -92,11 +91,6 @@ static const char *sign_of(enum expr_op op)
 
 static void expr_text(const struct program *p, uint32_t i, const char *layer, enum rank least, unsigned depth, struct buf *out)
 {
-	static const char *const name[EXPR_COUNT] = {
-#define EXPR(id, text, noperand) [EXPR_##id] = text,
-#include "runtime/program/expr.def"
-#undef EXPR
-	};
 	const struct expr *x = &p->expr[i];
 	enum rank rank = rank_of(x->op);
 	bool brackets = rank < least || (!sign_of(x->op) && x->op != EXPR_NEG && expr_noperand(x->op) > 0);
@@ -114,7 +108,7 @@ static void expr_text(const struct program *p, uint32_t i, const char *layer, en
 		return;
 	}
 	if (!sign_of(x->op) && x->op != EXPR_NEG)
-		buf_str(out, name[x->op]);
+		buf_str(out, expr_names[x->op]);
 	if (x->op == EXPR_DRAW)
 		return;
 	buf_str(out, brackets ? "(" : "");

@@ -70,18 +70,12 @@ const char *scene_title(struct scene *s)
 
 void scene_head(const struct program *p, struct buf *out)
 {
-	static const char *const name[ACTIVATION_COUNT] = {
-#define ACTIVATION(id, text) [ACTIVATION_##id] = text,
-#include "runtime/program/activation.def"
-#undef ACTIVATION
-	};
-
 	if (!p->ndense)
 		return;
 	buf_printf(out, "head: dense %u", p->dense[0].nin);
 	for (uint32_t i = 0; i < p->ndense; i++) {
 		buf_printf(out, " → %u", p->dense[i].nout);
 		if (p->dense[i].activation)
-			buf_printf(out, " (%s)", name[p->dense[i].activation]);
+			buf_printf(out, " (%s)", activation_names[p->dense[i].activation]);
 	}
 }

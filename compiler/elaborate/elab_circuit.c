@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Elaboration: the file, circuits, their instances, and the head. */
-#include "compiler/asm/asm.h"
 #include "compiler/circuit_builder.h"
 #include "compiler/elaborate/elab.h"
 
@@ -119,7 +118,7 @@ static uint32_t dense_weights(struct elab *e, const struct weight_group *g)
 
 static bool activation(struct elab *e, const struct node *n, enum activation *out)
 {
-	const char *const *text = asm_activation_name;
+	const char *const *text = activation_names;
 	buf_auto known = BUF_INIT;
 
 	for (int k = 0; k < ACTIVATION_COUNT; k++)

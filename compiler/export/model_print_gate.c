@@ -34,11 +34,9 @@ static void put_input(struct printer *w, uint32_t scalar)
 {
 	uint32_t number = program_input_group(w->p, scalar), at[PROGRAM_DIMS_MAX];
 	const struct input_group *g = &w->p->input_group[number];
-	uint32_t k = scalar - g->first;
 
 	model_put_input_name(w, number);
-	for (uint32_t i = g->ndim; i-- > 0; k /= g->dim[i])
-		at[i] = k % g->dim[i];
+	shape_place(g->ndim, g->dim, scalar - g->first, at);
 	if (g->ndim)
 		shape_print(g->ndim, at, w->out);
 }
@@ -57,21 +55,18 @@ static int put_expr(struct printer *w, uint32_t e, bool inside);
 /* inside: an operand of an operation, in parentheses. */
 static int put_operation(struct printer *w, const struct expr *x, bool inside)
 {
-	static const char *const infix[EXPR_COUNT] = { [EXPR_ADD] = " + ", [EXPR_SUB] = " - ", [EXPR_MUL] = "*", [EXPR_DIV] = "/",
-		[EXPR_POW] = "**" };
-	static const char *const name[EXPR_COUNT] = {
-#define EXPR(id, text, noperand) [EXPR_##id] = text,
-#include "runtime/program/expr.def"
-#undef EXPR
+	static const char *const infix[EXPR_COUNT] = {
+		[EXPR_ADD] = " + ", [EXPR_SUB] = " - ", [EXPR_MUL] = "*", [EXPR_DIV] = "/", [EXPR_POW] = "**"
 	};
 	bool sign = infix[x->op] || x->op == EXPR_NEG, parentheses = !sign || inside;
 	int code;
 
 	if (w->language->no_function >> x->op & 1)
 		return err_set(w->e, -ERR_BAD_DATA,
-			"an angle depends on inputs by %s, which %s has not", name[x->op],
+			"an angle depends on inputs by %s, which %s has not", expr_names[x->op],
 			w->language->name);
-	buf_printf(w->out, "%s%s%s", sign ? "" : name[x->op], parentheses ? "(" : "", x->op == EXPR_NEG ? "-" : "");
+	buf_printf(w->out, "%s%s%s", sign ? "" : expr_names[x->op], parentheses ? "(" : "",
+		x->op == EXPR_NEG ? "-" : "");
 	code = put_expr(w, x->a, sign);
 	if (!code && expr_noperand(x->op) > 1) {
 		buf_str(w->out, infix[x->op] ? infix[x->op] : ", ");

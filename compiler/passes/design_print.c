@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A circuit as text, for looking at what a pass did. */
-#include "compiler/asm/asm.h"
 #include "compiler/passes/pass.h"
 
 static void print_expr(const struct design *d, uint32_t e, unsigned depth, struct buf *out)
@@ -14,9 +13,9 @@ static void print_expr(const struct design *d, uint32_t e, unsigned depth, struc
 	if (x->op == EXPR_CONST) {
 		buf_real(out, x->value);
 	} else if (expr_noperand(x->op) == 0) {
-		buf_printf(out, "%s[%u]", asm_expr_name[x->op], x->a);
+		buf_printf(out, "%s[%u]", expr_names[x->op], x->a);
 	} else {
-		buf_printf(out, "%s(", asm_expr_name[x->op]);
+		buf_printf(out, "%s(", expr_names[x->op]);
 		print_expr(d, x->a, depth + 1, out);
 		if (expr_noperand(x->op) > 1) {
 			buf_str(out, ", ");
@@ -56,7 +55,7 @@ static void print_apply(const struct design *d, const struct apply *p, struct bu
 	if (p->op == APPLY_UNITARY)
 		buf_printf(out, "m%u", p->matrix);
 	else
-		buf_str(out, asm_apply_name[p->op]);
+		buf_str(out, apply_names[p->op]);
 	for (unsigned k = 0; k < p->nwire; k++)
 		buf_printf(out, "%s %u", k ? "," : "", p->wire[k]);
 	if (p->layer != INDEX_NONE)

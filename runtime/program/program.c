@@ -5,6 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const init_names[INIT_COUNT] = {
+	[INIT_UNIFORM] = "uniform", [INIT_NORMAL] = "normal", [INIT_VALUES] = "values", [INIT_GLOROT_UNIFORM] = "glorot_uniform"
+};
+const char *const expr_names[EXPR_COUNT] = {
+#define EXPR(id, text, noperand) [EXPR_##id] = text,
+#include "runtime/program/expr.def"
+#undef EXPR
+};
+const char *const apply_names[APPLY_COUNT] = {
+#define APPLY(id, text) [APPLY_##id] = text,
+#include "runtime/program/apply.def"
+#undef APPLY
+};
+const char *const activation_names[ACTIVATION_COUNT] = {
+	[ACTIVATION_LINEAR] = "linear",
+#define ACTIVATION(id, text) [ACTIVATION_##id] = text,
+#include "runtime/program/activation.def"
+#undef ACTIVATION
+};
+
 struct program *program_new(void) { return mem_alloc(1, sizeof(struct program)); }
 
 void program_free(struct program *p)
@@ -34,6 +54,12 @@ void shape_print(uint32_t ndim, const uint32_t *dim, struct buf *out)
 	for (uint32_t k = 0; k < ndim; k++)
 		buf_printf(out, k ? ", %u" : "%u", dim[k]);
 	buf_char(out, ']');
+}
+
+void shape_place(uint32_t ndim, const uint32_t *dim, uint32_t k, uint32_t *at)
+{
+	for (uint32_t i = ndim; i-- > 0; k /= dim[i])
+		at[i] = k % dim[i];
 }
 
 struct pauli_mask pauli_mask(const struct pauli_term *t)

@@ -64,9 +64,18 @@ struct expr {                    /* node of a DAG; operands have smaller indices
 	enum value_class cls;        /* derived by program_derive, not stored in files */
 };
 
-enum weight_init { INIT_NONE = 0, INIT_UNIFORM, INIT_NORMAL, INIT_VALUES, INIT_GLOROT_UNIFORM };
+enum weight_init {
+	INIT_NONE = 0,
+	INIT_UNIFORM,
+	INIT_NORMAL,
+	INIT_VALUES,
+	INIT_GLOROT_UNIFORM,
+	INIT_COUNT
+};
+extern const char *const init_names[INIT_COUNT]; /* NULL for NONE */
 
-/* Operands of an operation (0: a leaf), and its value; b is ignored where there is one. */
+/* The name of an operation, its operands (0: a leaf), and its value; b is ignored where there is one. */
+extern const char *const expr_names[EXPR_COUNT];
 unsigned expr_noperand(enum expr_op op);
 double expr_apply(enum expr_op op, double a, double b);
 
@@ -123,6 +132,8 @@ enum apply_op {
 	APPLY_COUNT
 };
 
+extern const char *const apply_names[APPLY_COUNT];
+
 struct apply {
 	enum apply_op op;
 	uint32_t matrix;             /* UNITARY: matrix number; AMPLITUDES: expression of the first entry (see nexpr) */
@@ -169,6 +180,7 @@ enum activation { ACTIVATION_LINEAR = 0,
 #include "runtime/program/activation.def"
 #undef ACTIVATION
 	ACTIVATION_COUNT };
+extern const char *const activation_names[ACTIVATION_COUNT];
 
 /* The head's groups are the last ones of the program, in the order kernel, bias, kernel, bias, ... */
 struct dense { uint32_t nin, nout; enum activation activation; uint32_t kernel, bias; };  /* weight groups; kernel (nin, nout) row-major */
@@ -248,6 +260,8 @@ struct pauli_mask pauli_mask(const struct pauli_term *t);
 /* Elements of a shape, max + 1 if there are more than max. */
 uint32_t shape_count(uint32_t ndim, const uint32_t *dim, uint32_t max);
 void shape_print(uint32_t ndim, const uint32_t *dim, struct buf *out); /* [2, 3] */
+/* The place of element k in a shape: at[ndim], the last index fastest. */
+void shape_place(uint32_t ndim, const uint32_t *dim, uint32_t k, uint32_t *at);
 
 /* Gates that are multiplied into m, those of the matrices it refers to (gates[]) for each use; saturates. */
 uint64_t matrix_gates(const struct matrix *m, const uint64_t *gates);

@@ -150,7 +150,7 @@ static void weight(struct codec *c, void *record)
 
 	text(c, "path", false, &g->path);
 	U8(c, g->init);
-	check_known(c, "initialiser", g->init, INIT_UNIFORM, INIT_GLOROT_UNIFORM + 1);
+	check_known(c, "initialiser", g->init, INIT_UNIFORM, INIT_COUNT);
 	flag(c, "frozen", &g->frozen);
 	dims(c, &g->ndim, g->dim);
 	if (!c->out)

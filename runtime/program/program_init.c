@@ -16,7 +16,8 @@ static double initial(const struct weight_group *g, uint64_t seed, uint32_t rest
 		limit = sqrt(6 / (a + b));
 		return limit * (2 * rng_uniform(seed, RNG_INIT, restart, at) - 1);
 	case INIT_VALUES: return g->init_value[k];
-	case INIT_NONE: break;
+	case INIT_NONE:
+	case INIT_COUNT: break;
 	}
 	return 0;
 }

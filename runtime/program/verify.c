@@ -65,7 +65,7 @@ static int check_shape(struct verifier *v, uint32_t ndim, const uint32_t *dim, u
 
 static int check_init(struct verifier *v, const struct weight_group *g)
 {
-	if (g->init == INIT_NONE || g->init > INIT_GLOROT_UNIFORM)
+	if (g->init == INIT_NONE || g->init >= INIT_COUNT)
 		return verify_fail(v, "initialiser %d is unknown", (int)g->init);
 	if (g->init == INIT_VALUES) {
 		for (uint32_t i = 0; i < g->count; i++)

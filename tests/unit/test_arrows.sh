@@ -6,8 +6,8 @@
 # everything. Deeper folders come first; a folder without a row has that of the one above.
 cat >arrows <<'END'
 lang:            runtime/base
-compiler/passes:    compiler compiler/elaborate compiler/asm runtime/base
-compiler/elaborate: compiler compiler/asm lang runtime/program runtime/base
+compiler/passes:    compiler compiler/elaborate runtime/base
+compiler/elaborate: compiler lang runtime/program runtime/base
 compiler/asm:       compiler runtime/program runtime/base
 compiler/import:    compiler runtime/base
 compiler/export:    compiler lang runtime/program runtime/base

@@ -142,10 +142,9 @@ static uint32_t input_behind(const struct program *p, const struct apply *a)
 		? group : INDEX_NONE;
 }
 
-static int put_amplitudes(struct printer *w, const struct apply *a)
+static void put_amplitudes(struct printer *w, const struct apply *a)
 {
 	uint32_t group = input_behind(w->p, a);
-	int code = 0;
 
 	buf_printf(w->out, "%samplitudes(", w->indent);
 	if (group != INDEX_NONE) {
@@ -155,41 +154,38 @@ static int put_amplitudes(struct printer *w, const struct apply *a)
 		if (a->nexpr < w->p->input_group[group].count)
 			buf_printf(w->out, "[%u:%u]", first, first + a->nexpr - 1);
 	}
-	for (uint32_t k = 0; !code && group == INDEX_NONE && k < a->nexpr; k++) {
-		if (w->out->len > MODEL_TEXT_MAX)
-			return err_set(w->e, -ERR_BAD_DATA, "the circuit's text is longer than %d MiB", MODEL_TEXT_MAX >> 20);
+	for (uint32_t k = 0; !w->code && group == INDEX_NONE && k < a->nexpr; k++) {
 		buf_str(w->out, k ? ", " : "{");
-		code = model_put_angle(w, a->expr[k]);
+		model_put_angle(w, a->expr[k]);
+		model_check_length(w);
 	}
 	buf_str(w->out, group == INDEX_NONE ? "}) " : ") ");
 	put_list(w, a->wire, a->nwire);
 	buf_str(w->out, ";\n");
-	return code;
 }
 
-static int put_apply(struct printer *w, const struct apply *a)
+static void put_apply(struct printer *w, const struct apply *a)
 {
 	if (a->layer != w->layer && a->layer != INDEX_NONE)
 		buf_printf(w->out, "%s// %s\n", w->indent, w->plain ? "next layer" : w->p->layer[a->layer].path);
 	w->layer = a->layer;
 	switch (a->op) {
-	case APPLY_UNITARY: return model_put_unitary(w, a);
-	case APPLY_AMPLITUDES: return put_amplitudes(w, a);
+	case APPLY_UNITARY: model_put_unitary(w, a); return;
+	case APPLY_AMPLITUDES: put_amplitudes(w, a); return;
 	case APPLY_STATE:
 		buf_printf(w->out, "%samplitudes(", w->indent);
 		model_put_input_name(w, a->matrix);
 		buf_str(w->out, ") ");
 		put_list(w, a->wire, a->nwire);
 		buf_str(w->out, ";\n");
-		return 0;
+		return;
 	case APPLY_SWAP: buf_printf(w->out, "%sswap ", w->indent); break;
 	case APPLY_DISCARD: buf_printf(w->out, "%sdiscard ", w->indent); break;
-	case APPLY_MEASURE: return 0;
+	case APPLY_MEASURE: return;
 	case APPLY_NONE: case APPLY_COUNT: BUG("no operation number %d", (int)a->op);
 	}
 	model_put_wires(w, a->wire, a->nwire, ", ");
 	buf_str(w->out, ";\n");
-	return 0;
 }
 
 /* ---- observables ---- */
@@ -257,10 +253,9 @@ static void put_registers(struct printer *w)
 	}
 }
 
-static int put_circuit(struct printer *w, uint32_t number)
+static void put_circuit(struct printer *w, uint32_t number)
 {
 	bool alone = w->p->ncircuit == 1;
-	int code = 0;
 
 	w->c = &w->p->circuit[number];
 	w->indent = alone ? "" : "  ";
@@ -271,12 +266,11 @@ static int put_circuit(struct printer *w, uint32_t number)
 		buf_str(w->out, " {\n");
 	}
 	put_registers(w);
-	for (uint32_t i = 0; !code && i < w->c->napply; i++)
-		code = put_apply(w, &w->c->apply[i]);
-	for (uint32_t i = 0; !code && i < w->c->noutput; i++)
+	for (uint32_t i = 0; !w->code && i < w->c->napply; i++)
+		put_apply(w, &w->c->apply[i]);
+	for (uint32_t i = 0; !w->code && i < w->c->noutput; i++)
 		model_put_output(w, &w->c->output[i]);
 	buf_str(w->out, alone ? "" : "}\n");
-	return code;
 }
 
 static void put_inputs(struct printer *w)
@@ -346,18 +340,16 @@ int model_print(const struct program *p, const double *weight, struct buf *out, 
 	*w = (struct printer){ .language = &model_language, .p = p, .value = value, .out = out, .e = e };
 	choose_names(w);
 	if (!value || !input)
-		code = err_set(e, -ERR_CONFIG, "no memory for %u angles", p->nexpr);
-	else
-		program_eval(p, weight, input, value);
-	if (!code) {
-		buf_str(out, "QCNN 1;\n");
-		if (p->ndense)
-			buf_printf(out, "// The circuits alone: their %u readouts went into a head.\n", p->nreadout);
-		put_inputs(w);
-	}
-	for (uint32_t c = 0; !code && c < p->ncircuit; c++)
-		code = put_circuit(w, c);
-	if (!code && p->ncircuit > 1)
+		return err_set(e, -ERR_CONFIG, "no memory for %u angles", p->nexpr);
+	program_eval(p, weight, input, value);
+	buf_str(out, "QCNN 1;\n");
+	if (p->ndense)
+		buf_printf(out, "// The circuits alone: their %u readouts went into a head.\n",
+			p->nreadout);
+	put_inputs(w);
+	for (uint32_t c = 0; !w->code && c < p->ncircuit; c++)
+		put_circuit(w, c);
+	if (p->ncircuit > 1)
 		put_instances(w);
-	return code;
+	return w->code;
 }

@@ -19,12 +19,12 @@ struct site {
 
 struct printer;
 
-/* What differs between languages. 0, or a code and w->e. */
+/* What differs between languages. */
 struct print_language {
-	int (*gate)(struct printer *w, const struct item *it, const struct site *s);
+	void (*gate)(struct printer *w, const struct item *it, const struct site *s);
 	void (*input)(struct printer *w, uint32_t scalar);
 	/* A noise channel; NULL where programs with channels are refused before. */
-	int (*channel)(struct printer *w, const struct matrix *m, const struct site *s);
+	void (*channel)(struct printer *w, const struct matrix *m, const struct site *s);
 	const char *name;     /* for messages */
 	unsigned no_function; /* bits 1 << EXPR_...: functions that the language has not */
 };
@@ -45,16 +45,20 @@ struct printer {
 	const char *indent;
 	struct buf *out;
 	struct err *e;
+	int code; /* of the first fault, behind which the text means nothing; 0: none */
 };
+#define PRINT_FAIL(w, ...) \
+	((void)((w)->code || ((w)->code = err_set((w)->e, -ERR_BAD_DATA, __VA_ARGS__))))
 
 /* model_print_gate.c.  Names of wires, inputs: */
 void model_put_wires(struct printer *w, const uint32_t *wire, uint32_t n, const char *between);
 void model_put_input_name(struct printer *w, uint32_t group);
 /* A number that is read as a float, also where an integer would mean something else. */
 void model_put_number(struct printer *w, double v);
-/* An angle as text; statements, one for each gate.  0 or a code and w->e. */
-int model_put_angle(struct printer *w, uint32_t expr);
-int model_put_unitary(struct printer *w, const struct apply *a);
+/* An angle as text; statements, one for each gate. */
+void model_put_angle(struct printer *w, uint32_t expr);
+void model_put_unitary(struct printer *w, const struct apply *a);
+void model_check_length(struct printer *w);
 void model_put_output(struct printer *w, const struct output *o);
 /* Whether a text can be the name of something in a model. */
 bool model_is_name(const char *s);

@@ -50,73 +50,73 @@ void model_put_number(struct printer *w, double v)
 		buf_str(w->out, ".0");
 }
 
-static int put_expr(struct printer *w, uint32_t e, bool inside);
+static void put_expr(struct printer *w, uint32_t e, bool inside);
 
 /* inside: an operand of an operation, in parentheses. */
-static int put_operation(struct printer *w, const struct expr *x, bool inside)
+static void put_operation(struct printer *w, const struct expr *x, bool inside)
 {
 	static const char *const infix[EXPR_COUNT] = {
 		[EXPR_ADD] = " + ", [EXPR_SUB] = " - ", [EXPR_MUL] = "*", [EXPR_DIV] = "/", [EXPR_POW] = "**"
 	};
 	bool sign = infix[x->op] || x->op == EXPR_NEG, parentheses = !sign || inside;
-	int code;
 
 	if (w->language->no_function >> x->op & 1)
-		return err_set(w->e, -ERR_BAD_DATA,
-			"an angle depends on inputs by %s, which %s has not", expr_names[x->op],
-			w->language->name);
+		PRINT_FAIL(w, "an angle depends on inputs by %s, which %s has not",
+			expr_names[x->op], w->language->name);
 	buf_printf(w->out, "%s%s%s", sign ? "" : expr_names[x->op], parentheses ? "(" : "",
 		x->op == EXPR_NEG ? "-" : "");
-	code = put_expr(w, x->a, sign);
-	if (!code && expr_noperand(x->op) > 1) {
+	put_expr(w, x->a, sign);
+	if (expr_noperand(x->op) > 1) {
 		buf_str(w->out, infix[x->op] ? infix[x->op] : ", ");
-		code = put_expr(w, x->b, sign);
+		put_expr(w, x->b, sign);
 	}
 	buf_str(w->out, parentheses ? ")" : "");
-	return code;
 }
 
-static int put_expr(struct printer *w, uint32_t number, bool inside)
+static void put_expr(struct printer *w, uint32_t number, bool inside)
 {
 	const struct expr *x = &w->p->expr[number];
 
-	if (!w->nodes--) {
-		w->nodes = 0;
-		return err_set(w->e, -ERR_BAD_DATA, "an angle that depends on inputs has more than %d parts", NODES_MAX);
-	}
-	if (x->cls == VALUE_SAMPLE && x->op != EXPR_INPUT)
-		return put_operation(w, x, inside);
+	if (!w->nodes)
+		PRINT_FAIL(w, "an angle that depends on inputs has more than %d parts", NODES_MAX);
+	if (w->code)
+		return;
+	w->nodes--;
 	if (x->op == EXPR_INPUT) {
 		w->language->input(w, x->a);
-		return 0;
+	} else if (x->cls == VALUE_SAMPLE) {
+		put_operation(w, x, inside);
+	} else {
+		if (!isfinite(w->value[number]))
+			PRINT_FAIL(w, "an angle is not finite");
+		buf_str(w->out, inside && w->value[number] < 0 ? "(" : "");
+		model_put_number(w, w->value[number]);
+		buf_str(w->out, inside && w->value[number] < 0 ? ")" : "");
 	}
-	if (!isfinite(w->value[number]))
-		return err_set(w->e, -ERR_BAD_DATA, "an angle is not finite");
-	buf_str(w->out, inside && w->value[number] < 0 ? "(" : "");
-	model_put_number(w, w->value[number]);
-	buf_str(w->out, inside && w->value[number] < 0 ? ")" : "");
-	return 0;
 }
 
-int model_put_angle(struct printer *w, uint32_t e)
+void model_put_angle(struct printer *w, uint32_t e)
 {
 	w->nodes = NODES_MAX;
-	return put_expr(w, e, false);
+	put_expr(w, e, false);
 }
 
-static int put_angles(struct printer *w, const uint32_t *angle, unsigned n)
+static void put_angles(struct printer *w, const uint32_t *angle, unsigned n)
 {
-	int code = 0;
-
-	for (unsigned k = 0; !code && k < n; k++) {
+	for (unsigned k = 0; k < n; k++) {
 		buf_str(w->out, k ? ", " : "(");
-		code = model_put_angle(w, angle[k]);
+		model_put_angle(w, angle[k]);
 	}
 	buf_str(w->out, n ? ")" : "");
-	return code;
 }
 
 /* ---- gates ---- */
+
+void model_check_length(struct printer *w)
+{
+	if (w->out->len > MODEL_TEXT_MAX)
+		PRINT_FAIL(w, "the circuit's text is longer than %d MiB", MODEL_TEXT_MAX >> 20);
+}
 
 /* `cx` for x under one control that waits for 1, where the table has such a row. */
 static const struct gate_row *controlled_row(const struct item *it, const struct site *s)
@@ -144,13 +144,12 @@ static const char *base_of_power(const struct item *it, char text[16])
 	return NULL;
 }
 
-static int put_gate(struct printer *w, const struct item *it, const struct site *s)
+static void put_gate(struct printer *w, const struct item *it, const struct site *s)
 {
 	const struct gate_row *row = controlled_row(it, s);
 	bool is_phase = it->gate == GATE_GPHASE || it->gate == GATE_PHASE_ALL;
 	unsigned nangle = gate_row(it->gate)->nangle;
 	char text[16];
-	int code = 0;
 
 	buf_str(w->out, w->indent);
 	if (s->adjoint && !(gate_flags(it->gate, it->word) & GATE_SELF_INVERSE))
@@ -160,22 +159,21 @@ static int put_gate(struct printer *w, const struct item *it, const struct site 
 	const char *power = base_of_power(it, text);
 	if (power && !row) {
 		buf_str(w->out, "pow");
-		code = put_angles(w, it->angle, nangle);
+		put_angles(w, it->angle, nangle);
 		buf_printf(w->out, " @ %s", power);
 	} else {
 		buf_str(w->out, row ? row->name : is_phase ? "gphase" : gate_word_name(it->gate, it->word, text));
-		code = put_angles(w, it->angle, nangle);
+		put_angles(w, it->angle, nangle);
 	}
 	buf_str(w->out, s->ncontrol || !is_phase ? " " : "");
 	model_put_wires(w, s->wire, s->ncontrol + (is_phase ? 0 : s->ntarget), ", ");
 	buf_str(w->out, ";\n");
-	return !code && w->out->len > MODEL_TEXT_MAX ? err_set(w->e, -ERR_BAD_DATA, "the circuit's text is longer than %d MiB", MODEL_TEXT_MAX >> 20)
-		: code;
+	model_check_length(w);
 }
 
-static int put_matrix(struct printer *w, const struct matrix *m, const struct site *s);
+static void put_matrix(struct printer *w, const struct matrix *m, const struct site *s);
 
-static int put_item(struct printer *w, const struct item *it, const struct site *around)
+static void put_item(struct printer *w, const struct item *it, const struct site *around)
 {
 	struct site s = *around;
 
@@ -186,43 +184,45 @@ static int put_item(struct printer *w, const struct item *it, const struct site 
 		s.wire[around->ncontrol + k] = around->wire[around->ncontrol + it->wire[k]];
 		s.one[around->ncontrol + k] = it->control_ones >> k & 1;
 	}
-	return it->gate == GATE_NONE ? put_matrix(w, &w->p->matrix[it->ref], &s)
-				     : w->language->gate(w, it, &s);
+	if (it->gate == GATE_NONE)
+		put_matrix(w, &w->p->matrix[it->ref], &s);
+	else
+		w->language->gate(w, it, &s);
 }
 
 /* Its name is how it is written. */
-static int put_channel(struct printer *w, const struct matrix *m, const struct site *s)
+static void put_channel(struct printer *w, const struct matrix *m, const struct site *s)
 {
 	char word[32];
 	size_t n = m->name ? strcspn(m->name, "(") : 0;
 
 	snprintf(word, sizeof word, "%.*s", (int)n, m->name ? m->name : "");
 	if (n && !m->name[n])
-		return err_set(w->e, -ERR_BAD_DATA,
+		PRINT_FAIL(w,
 			"a noise channel whose probabilities depend on weights or data cannot be written gate by gate");
 	if (n >= sizeof word || !channel_find(word))
-		return err_set(w->e, -ERR_BAD_DATA, "a noise channel without a name of the language");
+		PRINT_FAIL(w, "a noise channel without a name of the language");
 	if (s->ncontrol)
-		return err_set(w->e, -ERR_BAD_DATA,
+		PRINT_FAIL(w,
 			"a noise channel under `if (measure ...)` cannot be written gate by gate");
+	if (w->code)
+		return;
 	buf_printf(w->out, "%s%s ", w->indent, m->name);
 	model_put_wires(w, s->wire, s->ntarget, ", ");
 	buf_str(w->out, ";\n");
-	return 0;
 }
 
-static int put_matrix(struct printer *w, const struct matrix *m, const struct site *s)
+static void put_matrix(struct printer *w, const struct matrix *m, const struct site *s)
 {
-	int code = 0;
-
-	if (matrix_is_channel(w->p, m))
-		return w->language->channel(w, m, s);
-	for (uint32_t i = 0; !code && i < m->nitem; i++)
-		code = put_item(w, &m->item[s->adjoint ? m->nitem - 1 - i : i], s);
-	return code;
+	if (matrix_is_channel(w->p, m)) {
+		w->language->channel(w, m, s);
+		return;
+	}
+	for (uint32_t i = 0; !w->code && i < m->nitem; i++)
+		put_item(w, &m->item[s->adjoint ? m->nitem - 1 - i : i], s);
 }
 
-int model_put_unitary(struct printer *w, const struct apply *a)
+void model_put_unitary(struct printer *w, const struct apply *a)
 {
 	struct site s = { .adjoint = a->adjoint, .ncontrol = a->ncontrol, .ntarget = a->nwire - a->ncontrol };
 
@@ -230,7 +230,7 @@ int model_put_unitary(struct printer *w, const struct apply *a)
 		s.wire[k] = a->wire[k];
 		s.one[k] = k < a->ncontrol && a->control_ones >> k & 1;
 	}
-	return put_matrix(w, &w->p->matrix[a->matrix], &s);
+	put_matrix(w, &w->p->matrix[a->matrix], &s);
 }
 
 const struct print_language model_language = {

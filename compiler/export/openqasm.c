@@ -56,16 +56,15 @@ static struct angle times(double factor, const struct angle *a)
 	return r;
 }
 
-static int put_angle(struct writer *q, const struct angle *a)
+static void put_angle(struct writer *q, const struct angle *a)
 {
 	bool alone = a->nterm == 1 && !a->number && a->term[0].factor == 1;
-	int code = 0;
 
 	if (!isfinite(a->number))
-		return err_set(q->w.e, -ERR_BAD_DATA, "an angle is not finite");
+		PRINT_FAIL(&q->w, "an angle is not finite");
 	if (a->number || !a->nterm) /* no negative zero */
 		model_put_number(&q->w, a->number + 0.0);
-	for (unsigned k = 0; !code && k < a->nterm; k++) {
+	for (unsigned k = 0; k < a->nterm; k++) {
 		double factor = a->term[k].factor;
 
 		buf_str(q->w.out,
@@ -77,40 +76,36 @@ static int put_angle(struct writer *q, const struct angle *a)
 			buf_char(q->w.out, '*');
 		}
 		buf_str(q->w.out, alone ? "" : "(");
-		code = model_put_angle(&q->w, a->term[k].expr);
+		model_put_angle(&q->w, a->term[k].expr);
 		buf_str(q->w.out, alone ? "" : ")");
 	}
-	return code;
 }
 
 /* ---- gates of the libraries ---- */
 
 /* `name(angle) wires;`, angle NULL: none. */
-static int call(struct writer *q, const char *name, const struct angle *a, const struct wires *on)
+static void call(struct writer *q, const char *name, const struct angle *a, const struct wires *on)
 {
-	int code = 0;
-
-	if (q->w.out->len > MODEL_TEXT_MAX)
-		return err_set(q->w.e, -ERR_BAD_DATA, "the circuit's text is longer than %d MiB",
-			MODEL_TEXT_MAX >> 20);
+	if (q->w.code)
+		return;
 	buf_str(q->w.out, name);
 	if (a) {
 		buf_char(q->w.out, '(');
-		code = put_angle(q, a);
+		put_angle(q, a);
 		buf_char(q->w.out, ')');
 	}
 	buf_char(q->w.out, ' ');
 	model_put_wires(&q->w, on->wire, on->n, ", ");
 	buf_str(q->w.out, ";\n");
-	return code;
+	model_check_length(&q->w);
 }
 
-static int call_one(struct writer *q, const char *name, const struct angle *a, uint32_t wire)
+static void call_one(struct writer *q, const char *name, const struct angle *a, uint32_t wire)
 {
-	return call(q, name, a, &(struct wires){ 1, { wire } });
+	call(q, name, a, &(struct wires){ 1, { wire } });
 }
 
-static int put_x(struct writer *q, const struct wires *all);
+static void put_x(struct writer *q, const struct wires *all);
 
 /* A wire that is none of these, or INDEX_NONE. */
 static uint32_t other_wire(const struct writer *q, const struct wires *all)
@@ -141,66 +136,62 @@ static struct wires some(const struct wires *all, uint32_t from, uint32_t to, ui
 }
 
 /* Three controls or more and another wire, which is left as it was (Barenco, lemma 7.3). */
-static int put_x_by_other(struct writer *q, const struct wires *all, uint32_t other)
+static void put_x_by_other(struct writer *q, const struct wires *all, uint32_t other)
 {
 	uint32_t ncontrol = all->n - 1, half = (ncontrol + 1) / 2;
 	struct wires first = some(all, 0, half, INDEX_NONE, other);
 	struct wires second = some(all, half, ncontrol, other, all->wire[ncontrol]);
-	int code = 0;
 
-	for (unsigned k = 0; !code && k < 4; k++)
-		code = put_x(q, k % 2 ? &second : &first);
-	return code;
+	for (unsigned k = 0; k < 4; k++)
+		put_x(q, k % 2 ? &second : &first);
 }
 
 /* e^(i a) where all wires are 1 (Barenco, lemma 7.5, of which one wire after the other is split off). */
-static int put_phase(struct writer *q, const struct angle *a, const struct wires *all)
+static void put_phase(struct writer *q, const struct angle *a, const struct wires *all)
 {
 	struct wires left = *all;
 	struct angle now = *a;
-	int code = 0;
 
-	while (!code && left.n > 2) {
+	while (left.n > 2) {
 		uint32_t n = left.n;
 		struct angle half = times(0.5, &now), minus = times(-0.5, &now);
 		struct wires pair = { 2, { left.wire[n - 2], left.wire[n - 1] } }, before = left;
 
 		before.n = n - 1;
-		code = call(q, q->two ? "cu1" : "cp", &half, &pair);
-		code = code ? code : put_x(q, &before);
-		code = code ? code : call(q, q->two ? "cu1" : "cp", &minus, &pair);
-		code = code ? code : put_x(q, &before);
+		call(q, q->two ? "cu1" : "cp", &half, &pair);
+		put_x(q, &before);
+		call(q, q->two ? "cu1" : "cp", &minus, &pair);
+		put_x(q, &before);
 		left.wire[n - 2] = left.wire[n - 1];
 		left.n--;
 		now = half;
 	}
-	if (code || !left.n)
-		return code;
 	if (left.n == 2)
-		return call(q, q->two ? "cu1" : "cp", &now, &left);
-	return call(q, q->two ? "u1" : "p", &now, &left);
+		call(q, q->two ? "cu1" : "cp", &now, &left);
+	else if (left.n)
+		call(q, q->two ? "u1" : "p", &now, &left);
 }
 
 /* x on the last wire where all others are 1. */
-static int put_x(struct writer *q, const struct wires *all)
+static void put_x(struct writer *q, const struct wires *all)
 {
 	static const char *const name[] = { "x", "cx", "ccx" };
 	const struct angle half_turn = { .number = PI };
-	uint32_t other, target = all->wire[all->n - 1];
-	int code;
+	uint32_t other = all->n > 3 ? other_wire(q, all) : INDEX_NONE, target = all->wire[all->n - 1];
 
-	if (all->n <= 3)
-		return call(q, name[all->n - 1], NULL, all);
-	other = other_wire(q, all);
-	if (other != INDEX_NONE)
-		return put_x_by_other(q, all, other);
-	code = call_one(q, "h", NULL, target);
-	code = code ? code : put_phase(q, &half_turn, all);
-	return code ? code : call_one(q, "h", NULL, target);
+	if (all->n <= 3) {
+		call(q, name[all->n - 1], NULL, all);
+	} else if (other != INDEX_NONE) {
+		put_x_by_other(q, all, other);
+	} else {
+		call_one(q, "h", NULL, target);
+		put_phase(q, &half_turn, all);
+		call_one(q, "h", NULL, target);
+	}
 }
 
 /* rx, ry or rz on the last wire where all others are 1 (Barenco, lemma 5.4). */
-static int put_rotation(struct writer *q, enum pauli_letter letter, const struct angle *a,
+static void put_rotation(struct writer *q, enum pauli_letter letter, const struct angle *a,
 	const struct wires *all)
 {
 	static const char *const name[2][4] = { { "", "rx", "ry", "rz" },
@@ -208,77 +199,78 @@ static int put_rotation(struct writer *q, enum pauli_letter letter, const struct
 	uint32_t target = all->wire[all->n - 1];
 	struct angle half = times(0.5, a), minus = times(-0.5, a);
 	const char *turn = name[0][letter];
-	int code = 0;
 
 	/* Without cu3, whose phase is not the same in all programs that read OpenQASM 2. */
-	if (all->n == 1 || (all->n == 2 && (!q->two || letter == PAULI_Z)))
-		return call(q, name[all->n - 1][letter], a, all);
-	if (letter == PAULI_X) {
-		code = call_one(q, "h", NULL, target);
-		code = code ? code : put_rotation(q, PAULI_Z, a, all);
-		return code ? code : call_one(q, "h", NULL, target);
+	if (all->n == 1 || (all->n == 2 && (!q->two || letter == PAULI_Z))) {
+		call(q, name[all->n - 1][letter], a, all);
+	} else if (letter == PAULI_X) {
+		call_one(q, "h", NULL, target);
+		put_rotation(q, PAULI_Z, a, all);
+		call_one(q, "h", NULL, target);
+	} else {
+		call_one(q, turn, &half, target);
+		put_x(q, all);
+		call_one(q, turn, &minus, target);
+		put_x(q, all);
 	}
-	code = call_one(q, turn, &half, target);
-	code = code ? code : put_x(q, all);
-	code = code ? code : call_one(q, turn, &minus, target);
-	return code ? code : put_x(q, all);
 }
 
-static int put_pauli(struct writer *q, enum pauli_letter letter, const struct wires *all)
+static void put_pauli(struct writer *q, enum pauli_letter letter, const struct wires *all)
 {
 	static const char *const name[2][4] = { { "", "x", "y", "z" }, { "", "cx", "cy", "cz" } };
 	const struct angle half_turn = { .number = PI };
 	uint32_t target = all->wire[all->n - 1];
-	int code;
 
-	if (all->n <= 2)
-		return call(q, name[all->n - 1][letter], NULL, all);
-	if (letter == PAULI_Z)
-		return put_phase(q, &half_turn, all);
-	if (letter == PAULI_X)
-		return put_x(q, all);
-	code = call_one(q, "sdg", NULL, target);
-	code = code ? code : put_x(q, all);
-	return code ? code : call_one(q, "s", NULL, target);
+	if (all->n <= 2) {
+		call(q, name[all->n - 1][letter], NULL, all);
+	} else if (letter == PAULI_Z) {
+		put_phase(q, &half_turn, all);
+	} else if (letter == PAULI_X) {
+		put_x(q, all);
+	} else {
+		call_one(q, "sdg", NULL, target);
+		put_x(q, all);
+		call_one(q, "s", NULL, target);
+	}
 }
 
 /* ---- elementary gates ---- */
 
 /* From the eigenvectors of the letter to those of z, or back. */
-static int change_basis(struct writer *q, enum pauli_letter letter, bool back, uint32_t wire)
+static void change_basis(struct writer *q, enum pauli_letter letter, bool back, uint32_t wire)
 {
 	const struct angle quarter = { .number = back ? -PI / 2 : PI / 2 };
 
-	return letter == PAULI_X    ? call_one(q, "h", NULL, wire)
-		: letter == PAULI_Y ? call_one(q, "rx", &quarter, wire)
-				    : 0;
+	if (letter == PAULI_X)
+		call_one(q, "h", NULL, wire);
+	else if (letter == PAULI_Y)
+		call_one(q, "rx", &quarter, wire);
 }
 
 static enum pauli_letter letter_of(uint8_t word, unsigned k) { return word >> 2 * k & 3; }
 
 /* exp(-i a P/2) on target[]: the parity of all is collected on the last. */
-static int put_word_rotation(struct writer *q, uint8_t word, const struct angle *a,
+static void put_word_rotation(struct writer *q, uint8_t word, const struct angle *a,
 	const struct wires *controls, const uint32_t *target)
 {
 	unsigned n = 1;
-	struct wires all;
-	int code = 0;
 
 	while (n < GATE_TARGETS_MAX && letter_of(word, n))
 		n++;
-	all = with(controls, target[n - 1]);
-	if (n == 1)
-		return put_rotation(q, letter_of(word, 0), a, &all);
-	for (unsigned k = 0; !code && k < n; k++)
-		code = change_basis(q, letter_of(word, k), false, target[k]);
-	for (unsigned k = 0; !code && k + 1 < n; k++)
-		code = call(q, "cx", NULL, &(struct wires){ 2, { target[k], target[k + 1] } });
-	code = code ? code : put_rotation(q, PAULI_Z, a, &all);
-	for (unsigned k = n - 1; !code && k-- > 0;)
-		code = call(q, "cx", NULL, &(struct wires){ 2, { target[k], target[k + 1] } });
-	for (unsigned k = 0; !code && k < n; k++)
-		code = change_basis(q, letter_of(word, k), true, target[k]);
-	return code;
+	struct wires all = with(controls, target[n - 1]);
+	if (n == 1) {
+		put_rotation(q, letter_of(word, 0), a, &all);
+		return;
+	}
+	for (unsigned k = 0; k < n; k++)
+		change_basis(q, letter_of(word, k), false, target[k]);
+	for (unsigned k = 0; k + 1 < n; k++)
+		call(q, "cx", NULL, &(struct wires){ 2, { target[k], target[k + 1] } });
+	put_rotation(q, PAULI_Z, a, &all);
+	for (unsigned k = n - 1; k-- > 0;)
+		call(q, "cx", NULL, &(struct wires){ 2, { target[k], target[k + 1] } });
+	for (unsigned k = 0; k < n; k++)
+		change_basis(q, letter_of(word, k), true, target[k]);
 }
 
 /* angle[]: of the gate. */
@@ -299,30 +291,26 @@ static struct angle angle_of_part(const struct openqasm_part *part, const struct
 	return adjoint ? times(-1, &r) : r;
 }
 
-static int put_part(struct writer *q, const struct openqasm_part *part, const struct angle *angle,
+static void put_part(struct writer *q, const struct openqasm_part *part, const struct angle *angle,
 	const struct site *s, const struct wires *controls)
 {
 	const struct wires none = { 0 }, *under = part->always ? &none : controls;
 	const uint32_t *target = s->wire + s->ncontrol;
 	struct angle a = angle_of_part(part, angle, s->adjoint);
 	uint32_t own[GATE_TARGETS_MAX];
-	struct wires all;
 
 	for (unsigned k = 0; k < GATE_TARGETS_MAX; k++)
 		own[k] = part->wire[k] < s->ntarget ? target[part->wire[k]] : INDEX_NONE;
+	struct wires one = with(under, own[0]), two = with(&one, own[1]);
 	switch (part->kind) {
-	case PART_PHASE: return put_phase(q, &a, under);
-	case PART_ROTATION: return put_word_rotation(q, part->word, &a, under, own);
-	case PART_X: all = with(under, own[0]); return put_x(q, &all);
-	case PART_H: return call_one(q, "h", NULL, own[0]);
-	case PART_P: all = with(under, own[0]); return put_phase(q, &a, &all);
-	case PART_CP:
-	case PART_CX:
-		all = with(under, own[0]);
-		all = with(&all, own[1]);
-		return part->kind == PART_CP ? put_phase(q, &a, &all) : put_x(q, &all);
+	case PART_PHASE: put_phase(q, &a, under); break;
+	case PART_P: put_phase(q, &a, &one); break;
+	case PART_CP: put_phase(q, &a, &two); break;
+	case PART_ROTATION: put_word_rotation(q, part->word, &a, under, own); break;
+	case PART_X: put_x(q, &one); break;
+	case PART_CX: put_x(q, &two); break;
+	case PART_H: call_one(q, "h", NULL, own[0]); break;
 	}
-	return 0;
 }
 
 /* ---- gates ---- */
@@ -350,88 +338,79 @@ static const char *plain_name(const struct item *it, bool adjoint)
 }
 
 /* U(theta, phi, lambda), whose inverse is U(-theta, -lambda, -phi). */
-static int put_u(struct writer *q, const struct angle *a, bool adjoint, uint32_t wire)
+static void put_u(struct writer *q, const struct angle *a, bool adjoint, uint32_t wire)
 {
 	const struct angle minus[] = { times(-1, &a[0]), times(-1, &a[2]), times(-1, &a[1]) };
-	const struct wires on = { 1, { wire } };
-	int code = 0;
 
 	a = adjoint ? minus : a;
 	buf_str(q->w.out, q->two ? "u3" : "U");
-	for (unsigned k = 0; !code && k < 3; k++) {
+	for (unsigned k = 0; k < 3; k++) {
 		buf_str(q->w.out, k ? ", " : "(");
-		code = put_angle(q, &a[k]);
+		put_angle(q, &a[k]);
 	}
-	return code ? code : call(q, ")", NULL, &on);
+	call_one(q, ")", NULL, wire);
 }
 
-static int put_family(struct writer *q, const struct item *it, const struct angle *angle,
+static void put_family(struct writer *q, const struct item *it, const struct angle *angle,
 	const struct site *s, const struct wires *controls)
 {
 	const uint32_t *target = s->wire + s->ncontrol;
 	struct angle a = times(s->adjoint ? -1 : 1, &angle[0]), turn = times(PI, &a),
 		     half = times(PI / 2, &a);
-	int code = 0;
 
 	if (it->gate == GATE_RPAULI)
-		return put_word_rotation(q, it->word, &a, controls, target);
+		put_word_rotation(q, it->word, &a, controls, target);
 	if (it->gate == GATE_PPAULI) {
-		code = put_word_rotation(q, it->word, &turn, controls, target);
-		return code ? code : put_phase(q, &half, controls);
+		put_word_rotation(q, it->word, &turn, controls, target);
+		put_phase(q, &half, controls);
 	}
-	for (unsigned k = 0; !code && k < s->ntarget; k++) {
+	for (unsigned k = 0; it->gate == GATE_PAULI && k < s->ntarget; k++) {
 		struct wires all = with(controls, target[k]);
 
-		code = put_pauli(q, letter_of(it->word, k), &all);
+		put_pauli(q, letter_of(it->word, k), &all);
 	}
-	return code;
 }
 
-static int put_under(struct writer *q, const struct item *it, const struct site *s,
+static void put_under(struct writer *q, const struct item *it, const struct site *s,
 	const struct wires *controls)
 {
 	struct angle angle[GATE_ANGLES_MAX] = { 0 };
 	const struct openqasm_part *part;
 	const char *plain = controls->n ? NULL : plain_name(it, s->adjoint);
 	size_t n = openqasm_parts(it->gate, &part);
-	int code = 0;
 
 	for (unsigned k = 0; k < gate_row(it->gate)->nangle; k++)
 		angle[k] = angle_of(q, it->angle[k]);
 	if (plain)
-		return call_one(q, plain, NULL, s->wire[s->ncontrol]);
-	if (it->gate == GATE_U3 && !controls->n)
-		return put_u(q, angle, s->adjoint, s->wire[s->ncontrol]);
-	if (gate_row(it->gate)->flags & GATE_WORD)
-		return put_family(q, it, angle, s, controls);
-	if (!n && it->gate != GATE_ID && it->gate != GATE_U0)
+		call_one(q, plain, NULL, s->wire[s->ncontrol]);
+	else if (it->gate == GATE_U3 && !controls->n)
+		put_u(q, angle, s->adjoint, s->wire[s->ncontrol]);
+	else if (gate_row(it->gate)->flags & GATE_WORD)
+		put_family(q, it, angle, s, controls);
+	else if (!n && it->gate != GATE_ID && it->gate != GATE_U0)
 		BUG("openqasm_parts.c has no parts of gate %s", gate_row(it->gate)->name);
-	for (size_t k = 0; !code && k < n; k++)
-		code = put_part(q, &part[s->adjoint ? n - 1 - k : k], angle, s, controls);
-	return code;
+	else
+		for (size_t k = 0; k < n; k++)
+			put_part(q, &part[s->adjoint ? n - 1 - k : k], angle, s, controls);
 }
 
 /* Controls that wait for 0 are turned around before and behind. */
-static int turn_controls(struct writer *q, const struct site *s)
+static void turn_controls(struct writer *q, const struct site *s)
 {
-	int code = 0;
-
-	for (uint32_t k = 0; !code && k < s->ncontrol; k++)
+	for (uint32_t k = 0; k < s->ncontrol; k++)
 		if (!s->one[k])
-			code = call_one(q, "x", NULL, s->wire[k]);
-	return code;
+			call_one(q, "x", NULL, s->wire[k]);
 }
 
-static int put_gate(struct printer *w, const struct item *it, const struct site *s)
+static void put_gate(struct printer *w, const struct item *it, const struct site *s)
 {
 	struct writer *q = (struct writer *)w;
 	struct wires controls = { .n = s->ncontrol };
-	int code;
 
 	memcpy(controls.wire, s->wire, s->ncontrol * sizeof *s->wire);
-	code = turn_controls(q, s);
-	code = code ? code : put_under(q, it, s, &controls);
-	return code ? code : turn_controls(q, s);
+	turn_controls(q, s);
+	put_under(q, it, s, &controls);
+	turn_controls(q, s);
 }
 
 /* ---- inputs and outputs ---- */
@@ -511,12 +490,11 @@ static bool choose_bases(const struct circuit_code *c, uint8_t *letter)
 	return good;
 }
 
-static int measure(struct writer *q)
+static void measure(struct writer *q)
 {
 	const struct circuit_code *c = q->w.c;
 	mem_auto uint8_t *letter = mem_alloc((size_t)c->nwire + 1, sizeof *letter);
 	uint32_t nbit = 0, bit = 0;
-	int code = 0;
 
 	q->w.indent = "// ";
 	for (uint32_t i = 0; i < c->noutput; i++)
@@ -524,22 +502,21 @@ static int measure(struct writer *q)
 	if (!choose_bases(c, letter)) {
 		buf_str(q->w.out,
 			"// These need different bases, one after the other, so that nothing is measured here.\n");
-		return 0;
+		return;
 	}
 	for (uint32_t k = 0; k < c->nwire; k++)
 		nbit += letter[k] != 0;
 	if (!nbit)
-		return 0;
+		return;
 	buf_printf(q->w.out, q->two ? "creg %2$s[%1$u];\n" : "bit[%u] %s;\n", nbit, q->bits);
-	for (uint32_t k = 0; !code && k < c->nwire; k++) {
+	for (uint32_t k = 0; k < c->nwire; k++) {
 		if (!letter[k])
 			continue;
-		code = change_basis(q, letter[k], false, k);
+		change_basis(q, letter[k], false, k);
 		buf_printf(q->w.out,
 			q->two ? "measure %s[%u] -> %s[%u];\n" : "%3$s[%4$u] = measure %1$s[%2$u];\n",
 			q->qubits, k, q->bits, bit++);
 	}
-	return code;
 }
 
 /* ---- vectors of amplitudes ---- */
@@ -556,11 +533,10 @@ static bool is_constant(const struct program *p, const struct apply *a)
 
 /* ry(angle[p]) on the target where the controls, the first the lowest bit, are p: rotations between cx in the order of a
  * Gray code (Mottonen et al., arXiv:quant-ph/0407010, section 2). angle is destroyed. */
-static int put_selected_ry(struct writer *q, double *angle, const uint32_t *control, unsigned k,
+static void put_selected_ry(struct writer *q, double *angle, const uint32_t *control, unsigned k,
 	uint32_t target)
 {
 	uint32_t n = 1u << k;
-	int code = 0;
 
 	for (uint32_t half = 1; half < n; half *= 2)
 		for (uint32_t i = 0; i < n; i++) {
@@ -571,31 +547,33 @@ static int put_selected_ry(struct writer *q, double *angle, const uint32_t *cont
 			angle[i] = (x + y) / 2;
 			angle[i ^ half] = (x - y) / 2;
 		}
-	for (uint32_t i = 0; !code && i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		const struct angle a = { .number = angle[i ^ i >> 1] };
 		unsigned bit = i + 1 < n ? (unsigned)__builtin_ctz(i + 1) : k - 1;
 
-		code = call_one(q, "ry", &a, target);
-		if (!code && k)
-			code = call(q, "cx", NULL, &(struct wires){ 2, { control[bit], target } });
+		call_one(q, "ry", &a, target);
+		if (k)
+			call(q, "cx", NULL, &(struct wires){ 2, { control[bit], target } });
 	}
-	return code;
 }
 
 /* One qubit after the other, the highest bit first: part[p] is the norm, or at the end the number, of the amplitudes
  * whose index begins with p. */
-static int put_amplitudes(struct writer *q, const struct apply *a)
+static void put_amplitudes(struct writer *q, const struct apply *a)
 {
 	uint32_t n = 1u << a->nwire;
 	mem_auto double *part = mem_try(2 * (size_t)n, sizeof *part),
 			*angle = mem_try(n, sizeof *angle);
-	int code = part && angle ? 0 : err_set(q->w.e, -ERR_CONFIG, "no memory for %u amplitudes", n);
 
-	for (uint32_t k = 0; !code && k < a->nexpr; k++)
+	if (!part || !angle) {
+		q->w.code = err_set(q->w.e, -ERR_CONFIG, "no memory for %u amplitudes", n);
+		return;
+	}
+	for (uint32_t k = 0; k < a->nexpr; k++)
 		part[n + k] = q->w.value[a->expr[k]];
-	for (uint32_t k = n - 1; !code && k; k--)
+	for (uint32_t k = n - 1; k; k--)
 		part[k] = hypot(part[2 * k], part[2 * k + 1]);
-	for (uint32_t level = 1, bit = a->nwire; !code && level < n; level *= 2) {
+	for (uint32_t level = 1, bit = a->nwire; level < n; level *= 2) {
 		bool some = false;
 
 		bit--;
@@ -604,10 +582,8 @@ static int put_amplitudes(struct writer *q, const struct apply *a)
 			some |= angle[k] != 0;
 		}
 		if (some)
-			code = put_selected_ry(q, angle, a->wire + bit + 1, a->nwire - 1 - bit,
-				a->wire[bit]);
+			put_selected_ry(q, angle, a->wire + bit + 1, a->nwire - 1 - bit, a->wire[bit]);
 	}
-	return code;
 }
 
 /* ---- the whole ---- */
@@ -620,35 +596,33 @@ static void comment(struct writer *q, const char *before, const char *name, cons
 	buf_str(q->w.out, behind);
 }
 
-static int put_apply(struct writer *q, const struct apply *a)
+static void put_apply(struct writer *q, const struct apply *a)
 {
-	const struct wires on = { 2, { a->wire[0], a->nwire > 1 ? a->wire[1] : 0 } };
-	int code = 0;
-
 	if (a->layer != q->w.layer && a->layer != INDEX_NONE)
 		comment(q, "", q->w.p->layer[a->layer].path, "\n");
 	q->w.layer = a->layer;
 	switch (a->op) {
-	case APPLY_UNITARY: return model_put_unitary(&q->w, a);
+	case APPLY_UNITARY: model_put_unitary(&q->w, a); break;
 	case APPLY_SWAP:
-		for (unsigned k = 0; !code && k < 3; k++)
-			code = call(q, "cx", NULL,
-				&(struct wires){ 2, { on.wire[k % 2], on.wire[1 - k % 2] } });
-		return code;
+		for (unsigned k = 0; k < 3; k++)
+			call(q, "cx", NULL,
+				&(struct wires){ 2, { a->wire[k % 2], a->wire[1 - k % 2] } });
+		break;
 	case APPLY_AMPLITUDES:
 	case APPLY_STATE:
-		if (is_constant(q->w.p, a))
-			return put_amplitudes(q, a);
+		if (is_constant(q->w.p, a)) {
+			put_amplitudes(q, a);
+			break;
+		}
 		buf_str(q->w.out, "// To be prepared: a vector of amplitudes on ");
 		model_put_wires(&q->w, a->wire, a->nwire, ", ");
 		buf_str(q->w.out, ", the first the lowest bit of an amplitude's number.\n");
-		return 0;
+		break;
 	case APPLY_DISCARD:
-	case APPLY_MEASURE: return 0;
+	case APPLY_MEASURE: break;
 	case APPLY_NONE:
 	case APPLY_COUNT: BUG("no operation number %d", (int)a->op);
 	}
-	return 0;
 }
 
 static int check(const struct program *p, bool two, struct err *e)
@@ -678,11 +652,10 @@ static void put_head(struct writer *q)
 		declare_inputs(q);
 }
 
-static int put_circuit(struct writer *q, uint32_t number)
+static void put_circuit(struct writer *q, uint32_t number)
 {
 	const struct circuit_code *c = q->w.c = &q->w.p->circuit[number];
 	bool alone = q->w.p->ncircuit == 1;
-	int code = 0;
 
 	snprintf(q->qubits, sizeof q->qubits, alone ? "q" : "q%u", number);
 	snprintf(q->bits, sizeof q->bits, alone ? "c" : "c%u", number);
@@ -700,9 +673,10 @@ static int put_circuit(struct writer *q, uint32_t number)
 			c->reg[r].first + c->reg[r].count - 1);
 	}
 	buf_printf(q->w.out, q->two ? "qreg %2$s[%1$u];\n" : "qubit[%u] %s;\n", c->nwire, q->qubits);
-	for (uint32_t i = 0; !code && i < c->napply; i++)
-		code = put_apply(q, &c->apply[i]);
-	return code ? code : measure(q);
+	for (uint32_t i = 0; !q->w.code && i < c->napply; i++)
+		put_apply(q, &c->apply[i]);
+	if (!q->w.code)
+		measure(q);
 }
 
 bool openqasm_lacks_states(const struct program *p)
@@ -738,7 +712,7 @@ int openqasm_print(const struct program *p, const double *weight, enum openqasm 
 		.two = version == OPENQASM_2
 	};
 	put_head(q);
-	for (uint32_t c = 0; !code && c < p->ncircuit; c++)
-		code = put_circuit(q, c);
-	return code;
+	for (uint32_t c = 0; !q->w.code && c < p->ncircuit; c++)
+		put_circuit(q, c);
+	return q->w.code;
 }

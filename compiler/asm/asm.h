@@ -31,29 +31,30 @@ void asm_scan_init(struct asm_scanner *s, struct diags *d, uint32_t file);
 void asm_scan_release(struct asm_scanner *s);
 void asm_next(struct asm_scanner *s);
 
-/* Report the token at hand; always false, so that `return asm_fail(...)` ends a rule. */
-bool asm_fail(struct asm_scanner *s, enum diag_code code, const char *fmt, ...)
+/* Reports the token at hand, the first time. From then on there is none, so that every rule ends and no loop goes on. */
+void asm_fail(struct asm_scanner *s, enum diag_code code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Is it that word or character?  accept_* also takes it; want_* reports if it is not. */
 bool asm_is_word(const struct asm_scanner *s, const char *word);
 bool asm_accept_word(struct asm_scanner *s, const char *word);
 bool asm_accept_sign(struct asm_scanner *s, char c);
-bool asm_want_word(struct asm_scanner *s, const char *word);
-bool asm_want_sign(struct asm_scanner *s, char c);
-bool asm_want_u32(struct asm_scanner *s, const char *what, uint32_t *out);
-bool asm_want_number(struct asm_scanner *s, const char *what, double *out);
+void asm_want_word(struct asm_scanner *s, const char *word);
+void asm_want_sign(struct asm_scanner *s, char c);
+void asm_want_u32(struct asm_scanner *s, const char *what, uint32_t *out);
+void asm_want_number(struct asm_scanner *s, const char *what, double *out);
 /* A number that must be `n`: records are written with their place. */
-bool asm_want_place(struct asm_scanner *s, const char *what, uint32_t n);
+void asm_want_place(struct asm_scanner *s, const char *what, uint32_t n);
 /* A word like z3 or m12: the prefix and a number behind it. */
 bool asm_split_word(const char *word, char prefix, uint32_t *number);
 
 /* Reading a program: the rules of asm_read.c and asm_circuit.c. */
 struct asm_reader { struct asm_scanner s; struct program *p; };
 
-bool asm_want_text(struct asm_reader *r, const char *what, const char **out);
+void asm_want_text(struct asm_reader *r, const char *what, const char **out);
 /* (`%3`, `%4`) or nothing ; 0 1 2 */
-bool asm_read_values(struct asm_reader *r, uint32_t max, uint32_t **out, uint32_t *n);
-bool asm_read_u32s(struct asm_reader *r, uint32_t max, uint32_t **out, uint32_t *n);
+void asm_read_values(struct asm_reader *r, uint32_t max, uint32_t **out, uint32_t *n);
+void asm_read_u32s(struct asm_reader *r, uint32_t max, uint32_t **out, uint32_t *n);
 /* [inv] {ctrl | negctrl} */
-bool asm_read_prefix(struct asm_reader *r, bool *adjoint, uint32_t max, uint32_t *ncontrol, uint64_t *ones);
-bool asm_read_circuits(struct asm_reader *r);
+void asm_read_prefix(struct asm_reader *r, bool *adjoint, uint32_t max, uint32_t *ncontrol,
+	uint64_t *ones);
+void asm_read_circuits(struct asm_reader *r);

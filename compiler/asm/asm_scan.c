@@ -17,10 +17,10 @@ void asm_scan_init(struct asm_scanner *s, struct diags *d, uint32_t file)
 
 void asm_scan_release(struct asm_scanner *s) { buf_release(&s->string); }
 
-bool asm_fail(struct asm_scanner *s, enum diag_code code, const char *fmt, ...)
+void asm_fail(struct asm_scanner *s, enum diag_code code, const char *fmt, ...)
 {
 	if (s->failed)
-		return false;
+		return;
 	char text[256];
 	va_list ap;
 	va_start(ap, fmt);
@@ -29,7 +29,6 @@ bool asm_fail(struct asm_scanner *s, enum diag_code code, const char *fmt, ...)
 	diag_at(s->d, code, s->span, "%s", text);
 	s->failed = true;
 	s->kind = ASM_END;
-	return false;
 }
 
 static void skip_space(struct asm_scanner *s)
@@ -139,40 +138,43 @@ bool asm_accept_sign(struct asm_scanner *s, char c)
 	return yes;
 }
 
-bool asm_want_word(struct asm_scanner *s, const char *word)
+void asm_want_word(struct asm_scanner *s, const char *word)
 {
-	return asm_accept_word(s, word) || asm_fail(s, DIAG_ASM_SYNTAX, "`%s` belongs here", word);
+	if (!asm_accept_word(s, word))
+		asm_fail(s, DIAG_ASM_SYNTAX, "`%s` belongs here", word);
 }
 
-bool asm_want_sign(struct asm_scanner *s, char c)
+void asm_want_sign(struct asm_scanner *s, char c)
 {
-	return asm_accept_sign(s, c) || asm_fail(s, DIAG_ASM_SYNTAX, "`%c` belongs here", c);
+	if (!asm_accept_sign(s, c))
+		asm_fail(s, DIAG_ASM_SYNTAX, "`%c` belongs here", c);
 }
 
-bool asm_want_u32(struct asm_scanner *s, const char *what, uint32_t *out)
+void asm_want_u32(struct asm_scanner *s, const char *what, uint32_t *out)
 {
 	if (s->kind != ASM_NUMBER || !s->is_u32)
-		return asm_fail(s, DIAG_ASM_SYNTAX, "%s belongs here, a number without sign or fraction", what);
-	*out = s->u32;
+		asm_fail(s, DIAG_ASM_SYNTAX, "%s belongs here, a number without sign or fraction",
+			what);
+	else
+		*out = s->u32;
 	asm_next(s);
-	return true;
 }
 
-bool asm_want_number(struct asm_scanner *s, const char *what, double *out)
+void asm_want_number(struct asm_scanner *s, const char *what, double *out)
 {
 	if (s->kind != ASM_NUMBER)
-		return asm_fail(s, DIAG_ASM_SYNTAX, "%s belongs here, a number", what);
-	*out = s->number;
+		asm_fail(s, DIAG_ASM_SYNTAX, "%s belongs here, a number", what);
+	else
+		*out = s->number;
 	asm_next(s);
-	return true;
 }
 
-bool asm_want_place(struct asm_scanner *s, const char *what, uint32_t n)
+void asm_want_place(struct asm_scanner *s, const char *what, uint32_t n)
 {
 	if (s->kind == ASM_NUMBER && s->is_u32 && s->u32 != n)
-		return asm_fail(s, DIAG_ASM_PLACE, "%s %u where %s %u belongs", what, s->u32, what, n);
+		asm_fail(s, DIAG_ASM_PLACE, "%s %u where %s %u belongs", what, s->u32, what, n);
 	uint32_t ignored;
-	return asm_want_u32(s, what, &ignored);
+	asm_want_u32(s, what, &ignored);
 }
 
 bool asm_split_word(const char *word, char prefix, uint32_t *number)

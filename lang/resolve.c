@@ -100,10 +100,8 @@ static void wire_sizes(struct resolver *r, struct node *n)
 	for (uint32_t i = 0; i < n->list.n; i++) {
 		struct node *f = n->list.v[i];
 
-		if (f->op != AST_TYPE_QUBIT || !f->a)
-			continue;
-		kinds_expr(r, f->a);
-		kinds_require(r, f->a, KIND_BIT(KIND_INT), "the number of qubits", "an int");
+		if (f->op == AST_TYPE_QUBIT)
+			kinds_check_int(r, f->a, "the number of qubits");
 	}
 }
 
@@ -119,6 +117,7 @@ static void formals(struct resolver *r, struct node *n)
 	}
 }
 
+/* The numbers of a matrix are seen by no call, as those of a body. */
 static void do_define(struct resolver *r, struct node *n)
 {
 	struct node *outer = r->def;
@@ -127,26 +126,13 @@ static void do_define(struct resolver *r, struct node *n)
 	scope_enter(r);
 	r->def = n;
 	r->def_scope = r->scope;
-	wire_sizes(r, n);
+	if (n->kind != NODE_MATRIX_DEF)
+		wire_sizes(r, n);
 	formals(r, n);
-	inside(r, n->c, n->kind == NODE_GATE_DEF ? IN_GATE : IN_BLOCK);
-	r->def = outer;
-	r->def_scope = outer_scope;
-	scope_leave(r);
-	scope_declare(r, SPACE_CALL, n);
-}
-
-/* Its numbers are seen by no call, as those of a body. */
-static void do_matrix(struct resolver *r, struct node *n)
-{
-	struct node *outer = r->def;
-	unsigned outer_scope = r->def_scope;
-
-	scope_enter(r);
-	r->def = n;
-	r->def_scope = r->scope;
-	formals(r, n);
-	decl_matrix(r, n);
+	if (n->kind == NODE_MATRIX_DEF)
+		decl_matrix(r, n);
+	else
+		inside(r, n->c, n->kind == NODE_GATE_DEF ? IN_GATE : IN_BLOCK);
 	r->def = outer;
 	r->def_scope = outer_scope;
 	scope_leave(r);
@@ -299,7 +285,7 @@ static const struct statement_row statements[NODE_COUNT] = {
 	[NODE_GATE_DEF] = { "a gate definition", IN_TOP | IN_CIRCUIT, true,
 		"files and circuits, outside of any other { }", do_define },
 	[NODE_MATRIX_DEF] = { "a gate definition", IN_TOP | IN_CIRCUIT, true,
-		"files and circuits, outside of any other { }", do_matrix },
+		"files and circuits, outside of any other { }", do_define },
 	[NODE_BLOCK_DEF] = { "a block definition", IN_TOP | IN_CIRCUIT, true,
 		"files and circuits, outside of any other { }", do_define },
 	[NODE_CALL] = { "a call", IN_BODY | IN_GATE | IN_MEASURED, false,

@@ -33,16 +33,10 @@ static int check_wires(struct walk *w, const uint32_t *wire, uint32_t n)
 	return 0;
 }
 
-static void set_wires(struct walk *w, const struct apply *a, uint32_t from, enum wire_state s)
+/* The targets are neither measured nor, if on_zero is asked for, used. */
+static int check_unmeasured(struct walk *w, const struct apply *a, bool on_zero)
 {
-	for (uint32_t i = from; i < a->nwire; i++)
-		w->state[a->wire[i]] = (uint8_t)s;
-}
-
-/* The wires from number `from` on are neither measured nor, if on_zero is asked for, used. */
-static int check_unmeasured(struct walk *w, const struct apply *a, uint32_t from, bool on_zero)
-{
-	for (uint32_t i = from; i < a->nwire; i++) {
+	for (uint32_t i = a->ncontrol; i < a->nwire; i++) {
 		if (w->state[a->wire[i]] == WIRE_MEASURED)
 			return verify_fail(w->v, "wire %u was measured before", a->wire[i]);
 		if (on_zero && w->state[a->wire[i]] != WIRE_UNUSED)
@@ -63,19 +57,13 @@ static int check_unitary(struct walk *w, const struct apply *a)
 	if (a->nwire != a->ncontrol + p->matrix[a->matrix].ntarget)
 		return verify_fail(w->v, "%u controls and %u wires, matrix %u has %u targets", a->ncontrol,
 			a->nwire, a->matrix, p->matrix[a->matrix].ntarget);
-	int rc = check_unmeasured(w, a, a->ncontrol, false);
-	for (uint32_t i = 0; !rc && i < a->nwire; i++)
-		if (w->state[a->wire[i]] == WIRE_UNUSED)
-			w->state[a->wire[i]] = WIRE_USED;
-	return rc;
+	return check_unmeasured(w, a, false);
 }
 
 static int check_swap(struct walk *w, const struct apply *a)
 {
-	int rc = a->nwire == 2 ? 0 : verify_fail(w->v, "%u wires, a swap has 2", a->nwire);
-	if (!rc && !(rc = check_unmeasured(w, a, 0, false)))
-		set_wires(w, a, 0, WIRE_USED);
-	return rc;
+	return a->nwire == 2 ? check_unmeasured(w, a, false)
+			     : verify_fail(w->v, "%u wires, a swap has 2", a->nwire);
 }
 
 static int check_amplitudes(struct walk *w, const struct apply *a)
@@ -87,10 +75,7 @@ static int check_amplitudes(struct walk *w, const struct apply *a)
 	for (uint32_t i = 0; i < a->nexpr; i++)
 		if (a->expr[i] >= w->v->p->nexpr)
 			return verify_fail(w->v, "entry %u: expression %u of %u", i, a->expr[i], w->v->p->nexpr);
-	int rc = check_unmeasured(w, a, 0, true);
-	if (!rc)
-		set_wires(w, a, 0, WIRE_USED);
-	return rc;
+	return check_unmeasured(w, a, true);
 }
 
 static int check_state(struct walk *w, const struct apply *a)
@@ -101,32 +86,26 @@ static int check_state(struct walk *w, const struct apply *a)
 	if (a->nwire > AMPLITUDE_WIRES_MAX || p->input_group[a->matrix].dim[0] != 1u << a->nwire)
 		return verify_fail(w->v, "%u wires for a state of %u amplitudes", a->nwire,
 			p->input_group[a->matrix].dim[0]);
-	int rc = check_unmeasured(w, a, 0, true);
-	if (!rc)
-		set_wires(w, a, 0, WIRE_USED);
-	return rc;
+	return check_unmeasured(w, a, true);
 }
 
-static int check_discard(struct walk *w, const struct apply *a)
+static int check_mark(struct walk *w, const struct apply *a)
 {
-	set_wires(w, a, 0, WIRE_DISCARDED);
+	(void)w;
+	(void)a;
 	return 0;
 }
 
-static int check_measure(struct walk *w, const struct apply *a)
-{
-	set_wires(w, a, 0, WIRE_MEASURED);
-	return 0;
-}
-
-static const struct { int (*check)(struct walk *, const struct apply *); bool controls; } kinds[APPLY_COUNT] = {
-	[APPLY_UNITARY] = { check_unitary, true },
-	[APPLY_SWAP] = { check_swap, false },
-	[APPLY_AMPLITUDES] = { check_amplitudes, false },
-	[APPLY_STATE] = { check_state, false },
-	[APPLY_DISCARD] = { check_discard, false },
-	[APPLY_MEASURE] = { check_measure, false }
-};
+/* after: the state of its wires then; controls keep a measured one. */
+static const struct {
+	int (*check)(struct walk *, const struct apply *);
+	enum wire_state after;
+} kinds[APPLY_COUNT] = { [APPLY_UNITARY] = { check_unitary, WIRE_USED },
+	[APPLY_SWAP] = { check_swap, WIRE_USED },
+	[APPLY_AMPLITUDES] = { check_amplitudes, WIRE_USED },
+	[APPLY_STATE] = { check_state, WIRE_USED },
+	[APPLY_DISCARD] = { check_mark, WIRE_DISCARDED },
+	[APPLY_MEASURE] = { check_mark, WIRE_MEASURED } };
 
 static int check_apply(struct walk *w, const struct apply *a)
 {
@@ -139,10 +118,15 @@ static int check_apply(struct walk *w, const struct apply *a)
 		return verify_fail(w->v, "layer %u of %u", a->layer, p->nlayer);
 	if (a->span != INDEX_NONE && a->span >= p->nspan)
 		return verify_fail(w->v, "span %u of %u", a->span, p->nspan);
-	if (!kinds[a->op].controls && (a->adjoint || a->ncontrol || a->control_ones))
+	if (a->op != APPLY_UNITARY && (a->adjoint || a->ncontrol || a->control_ones))
 		return verify_fail(w->v, "only a unitary has controls or an adjoint");
 	int rc = check_wires(w, a->wire, a->nwire);
-	return rc ? rc : kinds[a->op].check(w, a);
+	if (!rc)
+		rc = kinds[a->op].check(w, a);
+	for (uint32_t i = 0; !rc && i < a->nwire; i++)
+		if (w->state[a->wire[i]] < kinds[a->op].after)
+			w->state[a->wire[i]] = (uint8_t)kinds[a->op].after;
+	return rc;
 }
 
 /* ---- readouts ---- */

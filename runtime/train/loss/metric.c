@@ -208,29 +208,15 @@ static double mean_over_classes(const struct metric_set *s, double (*of)(const s
 	return share(sum, n);
 }
 
-static double precision_of(const struct tally *t) { return share(t->right, t->answered); }
-
-static double recall_of(const struct tally *t) { return share(t->right, t->labelled); }
-
-static double f1_of(const struct tally *t)
-{
-	return share(2 * t->right, t->answered + t->labelled);
-}
-
-static void metric_precision(const struct metric_set *s, double *out)
-{
-	*out = mean_over_classes(s, precision_of);
-}
-
-static void metric_recall(const struct metric_set *s, double *out)
-{
-	*out = mean_over_classes(s, recall_of);
-}
-
-static void metric_f1(const struct metric_set *s, double *out)
-{
-	*out = mean_over_classes(s, f1_of);
-}
+#define SHARE_BY_CLASS(name, count, total) \
+	static double name##_of(const struct tally *t) { return share(count, total); } \
+	static void metric_##name(const struct metric_set *s, double *out) \
+	{ \
+		*out = mean_over_classes(s, name##_of); \
+	}
+SHARE_BY_CLASS(precision, t->right, t->answered)
+SHARE_BY_CLASS(recall, t->right, t->labelled)
+SHARE_BY_CLASS(f1, 2 * t->right, t->answered + t->labelled)
 
 static unsigned classes(uint32_t n) { return n > 1 ? n : 2; }
 

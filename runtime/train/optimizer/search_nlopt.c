@@ -324,25 +324,15 @@ static int search(const struct update *u, struct probe *p, nlopt_algorithm algor
 	return code;
 }
 
-int search_cobyla(const struct update *u, struct probe *p, struct err *e)
-{
-	return search(u, p, NLOPT_LN_COBYLA, e);
-}
-
-int search_bobyqa(const struct update *u, struct probe *p, struct err *e)
-{
-	return search(u, p, NLOPT_LN_BOBYQA, e);
-}
-
-int search_nelder_mead(const struct update *u, struct probe *p, struct err *e)
-{
-	return search(u, p, NLOPT_LN_NELDERMEAD, e);
-}
-
-int search_lbfgs(const struct update *u, struct probe *p, struct err *e)
-{
-	return search(u, p, NLOPT_LD_LBFGS, e);
-}
+#define SEARCH_BY(name, algorithm) \
+	int search_##name(const struct update *u, struct probe *p, struct err *e) \
+	{ \
+		return search(u, p, algorithm, e); \
+	}
+SEARCH_BY(cobyla, NLOPT_LN_COBYLA)
+SEARCH_BY(bobyqa, NLOPT_LN_BOBYQA)
+SEARCH_BY(nelder_mead, NLOPT_LN_NELDERMEAD)
+SEARCH_BY(lbfgs, NLOPT_LD_LBFGS)
 
 int check_nlopt(const struct program *p, struct err *e)
 {

@@ -252,7 +252,7 @@ static bool foldable(const struct design *d, const struct calls *c, uint32_t *wi
 	return *nunitary > 1 && *nwire > 0;
 }
 
-void calls_fold(struct design *d, struct calls *c, const char *name, uint32_t layer, uint32_t place)
+void calls_fold(struct design *d, struct calls *c, const char *name)
 {
 	uint32_t wire[MATRIX_TARGETS_MAX], nunitary, n = 0, kept = 0;
 	unsigned nwire;
@@ -270,7 +270,9 @@ void calls_fold(struct design *d, struct calls *c, const char *name, uint32_t la
 			item[n++] = item_of(d, p, local);
 		}
 	}
-	struct apply all = { .op = APPLY_UNITARY, .nwire = (uint16_t)nwire, .layer = layer, .span = place };
+	struct apply all = {
+		.op = APPLY_UNITARY, .nwire = (uint16_t)nwire, .layer = INDEX_NONE, .span = INDEX_NONE
+	};
 	all.matrix = design_matrix(d, name, nwire, item, n);
 	all.wire = arena_copy(d->arena, wire, nwire, sizeof *wire);
 	for (uint32_t i = 0; i < c->n; i++)

@@ -104,4 +104,4 @@ static inline bool has_own_wire(const struct apply *p)
 
 /* At most MATRIX_TARGETS_MAX wires touched and nothing but unitaries and discards, no noise channel:
  * replace the unitaries by one apply of one matrix. */
-void calls_fold(struct design *d, struct calls *c, const char *name, uint32_t layer, uint32_t place);
+void calls_fold(struct design *d, struct calls *c, const char *name);

@@ -142,7 +142,7 @@ static void run_block(struct elab *e, const struct node *call, const struct node
 	e->cap_condition = cap;
 	e->ncondition = ncondition;
 	e->in_angle = in_angle;
-	calls_fold(&e->design, out, def->name, INDEX_NONE, INDEX_NONE);
+	calls_fold(&e->design, out, def->name);
 }
 
 /* A block that became one matrix: of how many gates? */

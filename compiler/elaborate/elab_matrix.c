@@ -175,6 +175,6 @@ bool elab_matrix(struct elab *e, const struct node *def, uint64_t power, struct 
 	unitary_build(&e->design, out, u, n);
 	if (out->n == 1 && n <= MATRIX_TARGETS_MAX && out->v[0].nwire)
 		name_single(&e->design, out, name, n);
-	calls_fold(&e->design, out, name, INDEX_NONE, INDEX_NONE);
+	calls_fold(&e->design, out, name);
 	return true;
 }

@@ -30,9 +30,9 @@ struct cli {
 	struct buf out;              /* written to stdout when the command ends well */
 };
 
-struct command {
-	enum command_bit bit;
-	const char *name, *summary;
+/* What a command's file says of it. */
+struct command_about {
+	const char *summary;
 	const char *operands;        /* as in the synopsis */
 	unsigned min_operands, max_operands;
 	const char *text;            /* a paragraph for --help */
@@ -41,10 +41,16 @@ struct command {
 	int (*run)(struct cli *c);   /* the exit status */
 };
 
-#define COMMAND(ID, name) extern const struct command command_##name;
+struct command {
+	enum command_bit bit;
+	const char *name;
+	const struct command_about *about;
+};
+
+#define COMMAND(ID, name) extern const struct command_about command_##name;
 #include "cli/commands.def"
 #undef COMMAND
-extern const struct command *const commands[];       /* NULL at the end */
+extern const struct command commands[]; /* the last one has no name */
 const struct command *command_find(const char *name);
 
 /* Text of `qcnn --help` and `qcnn CMD --help`. */

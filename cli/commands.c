@@ -4,17 +4,17 @@
 
 #include <string.h>
 
-const struct command *const commands[] = {
-#define COMMAND(ID, name) &command_##name,
+const struct command commands[] = {
+#define COMMAND(ID, name) { COMMAND_##ID, #name, &command_##name },
 #include "cli/commands.def"
 #undef COMMAND
-	NULL,
+	{ 0 },
 };
 
 const struct command *command_find(const char *name)
 {
-	for (const struct command *const *c = commands; *c; c++)
-		if (!strcmp((*c)->name, name))
-			return *c;
+	for (const struct command *c = commands; c->name; c++)
+		if (!strcmp(c->name, name))
+			return c;
 	return NULL;
 }

@@ -80,19 +80,20 @@ void help_top(struct buf *out)
 {
 	buf_str(out, "Usage: qcnn [options] COMMAND ...\n\n"
 		"Compiles, trains and runs quantum convolutional neural networks.\n\nCommands:\n");
-	for (const struct command *const *c = commands; *c; c++)
-		buf_printf(out, "  %-12s %s\n", (*c)->name, (*c)->summary);
+	for (const struct command *c = commands; c->name; c++)
+		buf_printf(out, "  %-12s %s\n", c->name, c->about->summary);
 	options_of(out, COMMAND_TOP);
 	buf_str(out, "\nFor more information, use `qcnn COMMAND --help`, or read qcnn(1).\n");
 }
 
 void help_command(const struct command *c, struct buf *out)
 {
-	buf_printf(out, "Usage: qcnn %s [options]%s%s\n\n", c->name, *c->operands ? " " : "", c->operands);
-	wrap(out, c->text, 0, 0);
+	buf_printf(out, "Usage: qcnn %s [options]%s%s\n\n", c->name, *c->about->operands ? " " : "",
+		c->about->operands);
+	wrap(out, c->about->text, 0, 0);
 	options_of(out, c->bit);
 	buf_str(out, "\nExamples:\n");
-	for (const char *const *p = c->example; *p; p++)
+	for (const char *const *p = c->about->example; *p; p++)
 		buf_printf(out, "  %s\n", *p);
 	buf_printf(out, "\nThe exit status is 0 on success; qcnn-%s(1) lists the others.\n", c->name);
 }

@@ -85,7 +85,7 @@ static const char *half_of_change(const struct options *o)
 
 static int operands_fit(const struct cli *c)
 {
-	const struct command *k = c->command;
+	const struct command_about *k = c->command->about;
 	const char *half = c->options.noperand > k->max_operands ? half_of_change(&c->options) : NULL;
 
 	if (half)
@@ -112,7 +112,7 @@ static int run_command(struct cli *c, int narg, char *const *arg)
 		return 0;
 	}
 	int status = operands_fit(c);
-	return status ? status : c->command->run(c);
+	return status ? status : c->command->about->run(c);
 }
 
 /* Commands of other programs. */
@@ -168,8 +168,8 @@ static int unknown_command(struct cli *c, const char *name)
 
 	if (here)
 		return cli_usage(c, "unknown command `%s`: %s", name, here);
-	for (const struct command *const *k = commands; *k; k++)
-		names[n++] = (*k)->name;
+	for (const struct command *k = commands; k->name; k++)
+		names[n++] = k->name;
 	near = diag_nearest(name, names, n);
 	return near ? cli_usage(c, "unknown command `%s`: did you mean `%s`?", name, near)
 		: cli_usage(c, "unknown command `%s`", name);
@@ -208,8 +208,8 @@ static int dispatch(void *ctx)
 	if (at >= c->argc) {
 		buf_auto names = BUF_INIT;
 
-		for (const struct command *const *k = commands; *k; k++)
-			buf_printf(&names, "%s%s", k == commands ? "" : ", ", (*k)->name);
+		for (const struct command *k = commands; k->name; k++)
+			buf_printf(&names, "%s%s", k == commands ? "" : ", ", k->name);
 		return cli_usage(c, "missing command: one of %s", names.data);
 	}
 	if (!strcmp(c->argv[at], "help"))

@@ -164,11 +164,11 @@ static void print_suggestion(const struct meanings *m, const char *word, const c
 	size_t nth = position(m, near ? near : "");
 
 	/* The commands that have this option, as `qcnn run`, with commas between. */
-	for (const struct command *const *c = commands; *c; c++)
+	for (const struct command *c = commands; c->name; c++)
 		for (int i = 0; i < OPT_IDS; i++)
-			if ((option_rows()[i].commands & (*c)->bit)
+			if ((option_rows()[i].commands & c->bit)
 				&& !strcmp(option_rows()[i].name, word))
-				buf_printf(&others, "%s`qcnn %s`", others.len ? ", " : "", (*c)->name);
+				buf_printf(&others, "%s`qcnn %s`", others.len ? ", " : "", c->name);
 	if (near && !strcmp(near, word)) {
 		print_keys(m, word, value, next, out);
 		buf_clear(&others);

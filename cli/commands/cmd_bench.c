@@ -411,9 +411,7 @@ static int bench(struct cli *c)
 	return status;
 }
 
-const struct command command_bench = {
-	.bit = COMMAND_BENCH,
-	.name = "bench",
+const struct command_about command_bench = {
 	.summary = "measure circuits and gradients, and their share of the machine's limits",
 	.operands = "",
 	.text = "Measures the time of circuits, named ones or files, for outputs only or with the gradient, and compares it with "

@@ -255,9 +255,7 @@ static int check(struct cli *c)
 	return path_is_config(path) ? check_job(c, path) : check_model(c, path);
 }
 
-const struct command command_check = {
-	.bit = COMMAND_CHECK,
-	.name = "check",
+const struct command_about command_check = {
 	.summary = "check a model or a configuration and print its size",
 	.operands = "MODEL|CONFIG|RUN",
 	.min_operands = 1,

@@ -229,9 +229,7 @@ static int compile(struct cli *c)
 	return status ? status : emit_program(c, &m.model);
 }
 
-const struct command command_compile = {
-	.bit = COMMAND_COMPILE,
-	.name = "compile",
+const struct command_about command_compile = {
 	.summary = "compile a model and print its program or plan",
 	.operands = "MODEL|CONFIG|RUN",
 	.min_operands = 1,

@@ -46,7 +46,7 @@ static void words_of(const char *values, struct buf *out)
 /* The words that a command's operands begin with: "show RUN | list" has show and list. */
 static void verbs_of(const struct command *c, struct buf *out)
 {
-	for (const char *p = c->operands; *p; p += strcspn(p, "|"), p += *p == '|') {
+	for (const char *p = c->about->operands; *p; p += strcspn(p, "|"), p += *p == '|') {
 		p += strspn(p, " ");
 		size_t n = strcspn(p, " |");
 		if (islower((unsigned char)*p))
@@ -115,9 +115,9 @@ static const char codes[] = "(qcnn explain 2>/dev/null | sed 's/ .*//')";
 /* The command that prints what a command's operands may be; NULL: none. */
 static const char *printed_by(const struct command *c)
 {
-	const char *operands = c->operands;
+	const char *operands = c->about->operands;
 
-	return strstr(operands, "RUN") || strstr(operands, "WEIGHTS") || c == &command_weights
+	return strstr(operands, "RUN") || strstr(operands, "WEIGHTS") || c->bit == COMMAND_WEIGHTS
 		? run_names
 		: strstr(operands, "CODE") ? codes
 					   : NULL;
@@ -126,7 +126,7 @@ static const char *printed_by(const struct command *c)
 /* May operands of this command be files, too? */
 static bool takes_files(const struct command *c)
 {
-	return c != &command_runs && printed_by(c) != codes;
+	return c->bit != COMMAND_RUNS && printed_by(c) != codes;
 }
 
 static bool is_run(const struct option_row *r)
@@ -195,17 +195,17 @@ static void bash_keys(struct buf *out)
 /* Behind a command: its verbs, then what a command prints, and files. */
 static void bash_operands(struct buf *out)
 {
-	for (const struct command *const *c = commands; *c; c++) {
+	for (const struct command *c = commands; c->name; c++) {
 		buf_auto b = BUF_INIT;
 
-		verbs_of(*c, &b);
+		verbs_of(c, &b);
 		if (b.len)
-			buf_printf(out, "    %s:1) words='%s' ;;\n", (*c)->name, b.data);
+			buf_printf(out, "    %s:1) words='%s' ;;\n", c->name, b.data);
 	}
-	for (const struct command *const *c = commands; *c; c++)
-		if (printed_by(*c))
-			buf_printf(out, "    %s:*) %s=$%s ;;\n", (*c)->name,
-				takes_files(*c) ? "more" : "words", printed_by(*c));
+	for (const struct command *c = commands; c->name; c++)
+		if (printed_by(c))
+			buf_printf(out, "    %s:*) %s=$%s ;;\n", c->name,
+				takes_files(c) ? "more" : "words", printed_by(c));
 }
 
 static void bash(struct buf *out)
@@ -222,8 +222,8 @@ static void bash(struct buf *out)
 		"  case $cmd:$name in\n");
 	bash_keys(out);
 	bash_choices("", COMMAND_TOP, out);
-	for (const struct command *const *c = commands; *c; c++)
-		bash_choices((*c)->name, (*c)->bit, out);
+	for (const struct command *c = commands; c->name; c++)
+		bash_choices(c->name, c->bit, out);
 	buf_str(out, "    *) [[ $sign ]] && { COMPREPLY=($(compgen -f -- \"$cur\")); return; } ;;\n  esac\n"
 		"  if [[ $words ]]; then\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
 		"    [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace\n    return\n  fi\n"
@@ -231,16 +231,16 @@ static void bash(struct buf *out)
 	bash_operands(out);
 	buf_str(out, "  esac\n  if [[ $words && $cur != -* ]]; then\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n    return\n  fi\n"
 		"  case $cmd in\n    '') words='help ");
-	for (const struct command *const *c = commands; *c; c++)
-		buf_printf(out, "%s ", (*c)->name);
+	for (const struct command *c = commands; c->name; c++)
+		buf_printf(out, "%s ", c->name);
 	bash_options(COMMAND_TOP, out);
 	buf_str(out, "' ;;\n    help) words='");
-	for (const struct command *const *c = commands; *c; c++)
-		buf_printf(out, "%s ", (*c)->name);
+	for (const struct command *c = commands; c->name; c++)
+		buf_printf(out, "%s ", c->name);
 	buf_str(out, "' ;;\n");
-	for (const struct command *const *c = commands; *c; c++) {
-		buf_printf(out, "    %s) words='", (*c)->name);
-		bash_options((*c)->bit, out);
+	for (const struct command *c = commands; c->name; c++) {
+		buf_printf(out, "    %s) words='", c->name);
+		bash_options(c->bit, out);
 		buf_str(out, "' ;;\n");
 	}
 	buf_str(out,
@@ -332,10 +332,10 @@ static void zsh(struct buf *out)
 		"_qcnn_files() { _qcnn_runs; _files }\n",
 		run_names);
 	buf_str(out, "_qcnn() {\n  local state\n  local -a commands=(");
-	for (const struct command *const *c = commands; *c; c++) {
+	for (const struct command *c = commands; c->name; c++) {
 		buf_auto b = BUF_INIT;
 
-		buf_printf(&b, "%s:%s", (*c)->name, (*c)->summary);
+		buf_printf(&b, "%s:%s", c->name, c->about->summary);
 		buf_str(out, "\n    ");
 		quoted(b.data, false, out);
 	}
@@ -347,10 +347,10 @@ static void zsh(struct buf *out)
 		" \\\n        '1:command:->command' '*::argument:->argument'\n  case $state in\n"
 		"  command) _describe command commands ;;\n  argument)\n    case $words[1] in\n"
 		"    help) _describe command commands ;;\n");
-	for (const struct command *const *c = commands; *c; c++) {
-		buf_printf(out, "    %s) _arguments", (*c)->name);
-		zsh_options((*c)->bit, out);
-		zsh_operands(*c, out);
+	for (const struct command *c = commands; c->name; c++) {
+		buf_printf(out, "    %s) _arguments", c->name);
+		zsh_options(c->bit, out);
+		zsh_operands(c, out);
 	}
 	buf_str(out,
 		"    esac ;;\n  esac\n}\nif [ \"$funcstack[1]\" = _qcnn ]; then _qcnn \"$@\"\n"
@@ -413,20 +413,20 @@ static void fish(struct buf *out)
 		deep.data);
 	keys(out);
 	buf_str(out, "'\n  end\nend\n");
-	for (const struct command *const *c = commands; *c; c++) {
-		buf_printf(out, "complete -c qcnn -f -n __fish_use_subcommand -a %s -d ", (*c)->name);
-		quoted((*c)->summary, true, out);
+	for (const struct command *c = commands; c->name; c++) {
+		buf_printf(out, "complete -c qcnn -f -n __fish_use_subcommand -a %s -d ", c->name);
+		quoted(c->about->summary, true, out);
 		buf_char(out, '\n');
 	}
 	for (int i = 0; i < OPT_IDS; i++)
 		if (option_rows()[i].commands & COMMAND_TOP)
 			fish_option(&option_rows()[i], NULL, out);
-	for (const struct command *const *c = commands; *c; c++)
+	for (const struct command *c = commands; c->name; c++)
 		for (int i = 0; i < OPT_IDS; i++)
-			if (option_rows()[i].commands & (*c)->bit)
-				fish_option(&option_rows()[i], (*c)->name, out);
-	for (const struct command *const *c = commands; *c; c++)
-		fish_operands(*c, out);
+			if (option_rows()[i].commands & c->bit)
+				fish_option(&option_rows()[i], c->name, out);
+	for (const struct command *c = commands; c->name; c++)
+		fish_operands(c, out);
 }
 
 static int completions(struct cli *c)
@@ -443,9 +443,7 @@ static int completions(struct cli *c)
 	return cli_usage(c, "`%s` is neither bash, zsh nor fish", c->options.operand[0]);
 }
 
-const struct command command_completions = {
-	.bit = COMMAND_COMPLETIONS,
-	.name = "completions",
+const struct command_about command_completions = {
 	.summary = "print completions for a shell",
 	.operands = "bash | zsh | fish",
 	.min_operands = 1,

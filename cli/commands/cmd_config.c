@@ -23,9 +23,7 @@ static int print_config(struct cli *c)
 	return status;
 }
 
-const struct command command_config = {
-	.bit = COMMAND_CONFIG,
-	.name = "config",
+const struct command_about command_config = {
 	.summary = "print a configuration with all defaults filled in",
 	.operands = "CONFIG",
 	.min_operands = 1,

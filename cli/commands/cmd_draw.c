@@ -52,9 +52,7 @@ static int draw(struct cli *c)
 	return status ? status : draw_program(c, m.model.program);
 }
 
-const struct command command_draw = {
-	.bit = COMMAND_DRAW,
-	.name = "draw",
+const struct command_about command_draw = {
 	.summary = "draw a model's circuits as text or SVG",
 	.operands = "MODEL|CONFIG|RUN",
 	.min_operands = 1,

@@ -60,9 +60,7 @@ static int explain(struct cli *c)
 	return 0;
 }
 
-const struct command command_explain = {
-	.bit = COMMAND_EXPLAIN,
-	.name = "explain",
+const struct command_about command_explain = {
 	.summary = "explain a diagnostic and how to fix it",
 	.operands = "[CODE]",
 	.max_operands = 1,

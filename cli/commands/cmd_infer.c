@@ -799,9 +799,7 @@ static int infer(struct cli *c)
 	return status;
 }
 
-const struct command command_infer = {
-	.bit = COMMAND_INFER,
-	.name = "infer",
+const struct command_about command_infer = {
 	.summary = "evaluate trained weights on data",
 	.operands = "WEIGHTS|RUN",
 	.min_operands = 1,

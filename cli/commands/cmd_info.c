@@ -231,9 +231,7 @@ static int info(struct cli *c)
 	return 0;
 }
 
-const struct command command_info = {
-	.bit = COMMAND_INFO,
-	.name = "info",
+const struct command_about command_info = {
 	.summary = "describe this machine and this build",
 	.operands = "",
 	.text = "Prints the processor, caches, instruction sets, memory, the largest number of qubits that fits into memory, and "

@@ -159,12 +159,9 @@ static int init(struct cli *c)
 	return status;
 }
 
-const struct command command_init = {
-	.bit = COMMAND_INIT,
-	.name = "init",
+const struct command_about command_init = {
 	.summary = "write a starter model and configuration",
 	.operands = "[FOLDER]",
-	.min_operands = 0,
 	.max_operands = 1,
 	.text = "Writes model.qcnn and config.yaml to the folder, by default the current one, and creates the folder if it does "
 		"not exist: a small quantum convolutional network with generated data that trains within a second. Comments "

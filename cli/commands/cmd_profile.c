@@ -239,9 +239,7 @@ static int profile(struct cli *c)
 	return status;
 }
 
-const struct command command_profile = {
-	.bit = COMMAND_PROFILE,
-	.name = "profile",
+const struct command_about command_profile = {
 	.summary = "show where the time of a training goes, and what would make it faster",
 	.operands = "[CONFIG|MODEL|WEIGHTS]",
 	.max_operands = 1,

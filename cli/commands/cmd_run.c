@@ -413,9 +413,7 @@ static int run(struct cli *c)
 	return status;
 }
 
-const struct command command_run = {
-	.bit = COMMAND_RUN,
-	.name = "run",
+const struct command_about command_run = {
 	.summary = "evaluate a model: outputs, derivatives, states, shots",
 	.operands = "MODEL|RUN",
 	.min_operands = 1,

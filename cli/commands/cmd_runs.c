@@ -363,12 +363,9 @@ static int runs(struct cli *c)
 	return status;
 }
 
-const struct command command_runs = {
-	.bit = COMMAND_RUNS,
-	.name = "runs",
+const struct command_about command_runs = {
 	.summary = "list, show, compare, summarise or remove training runs",
 	.operands = "show RUN | compare RUN RUN... | summary [RUN...] | remove RUN... | list",
-	.min_operands = 0,
 	.max_operands = OPTIONS_OPERANDS_MAX,
 	.text = "Lists the runs of a folder, the newest first; shows the record of one run; prints the results of several runs "
 		"side by side, with the configuration keys that differ, or plots their curves together; prints means and standard "

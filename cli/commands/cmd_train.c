@@ -153,9 +153,7 @@ static int train(struct cli *c)
 	return status;
 }
 
-const struct command command_train = {
-	.bit = COMMAND_TRAIN,
-	.name = "train",
+const struct command_about command_train = {
 	.summary = "train the model of a configuration",
 	.operands = "[CONFIG]",
 	.max_operands = 1,

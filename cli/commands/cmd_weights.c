@@ -118,9 +118,7 @@ static int weights(struct cli *c)
 	return status;
 }
 
-const struct command command_weights = {
-	.bit = COMMAND_WEIGHTS,
-	.name = "weights",
+const struct command_about command_weights = {
 	.summary = "show, convert or compare files of weights",
 	.operands = "show FILE | convert FILE TARGET | diff FILE FILE",
 	.min_operands = 1,

@@ -34,9 +34,7 @@ static int worker(struct cli *c)
 	return begun ? err_exit_status(e.code) : cli_fail(c, &e);
 }
 
-const struct command command_worker = {
-	.bit = COMMAND_WORKER,
-	.name = "worker",
+const struct command_about command_worker = {
 	.summary = "compute for a training on another host",
 	.operands = "",
 	.text = "Computes for a `qcnn train` or `qcnn infer` with --hosts, which starts it and sends the address and key on "

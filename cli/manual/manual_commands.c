@@ -87,25 +87,25 @@ void section_synopsis(struct buf *out, const char *name)
 			option_argument(out, row);
 		buf_char(out, '\n');
 	}
-	if (*c->operands) {
+	if (*c->about->operands) {
 		buf_str(out, ".Ar ");
-		mdoc_argument(out, c->operands);
+		mdoc_argument(out, c->about->operands);
 		buf_char(out, '\n');
 	}
 }
 
 void section_commands(struct buf *out)
 {
-	for (const struct command *const *c = commands; *c; c++) {
-		buf_printf(out, ".It Cm %s\n", (*c)->name);
-		mdoc_sentence(out, (*c)->summary);
-		buf_printf(out, "See\n.Xr qcnn-%s 1 .\n", (*c)->name);
+	for (const struct command *c = commands; c->name; c++) {
+		buf_printf(out, ".It Cm %s\n", c->name);
+		mdoc_sentence(out, c->about->summary);
+		buf_printf(out, "See\n.Xr qcnn-%s 1 .\n", c->name);
 	}
 }
 
 void section_examples(struct buf *out, const char *name)
 {
-	for (const char *const *p = command_of(name)->example; *p; p++)
+	for (const char *const *p = command_of(name)->about->example; *p; p++)
 		buf_printf(out, ".Dl $ %s\n", *p);
 }
 
@@ -125,7 +125,7 @@ void section_exit(struct buf *out, const char *name)
 	buf_str(out, "Test the exit status in a script:\n.Bl -tag -width Ds\n.It 0\nAll went well.\n");
 	for (int status = 1; status < 256; status++)
 		for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-			const char *text = c && status == 1 ? c->exit_1 : rows[i].text;
+			const char *text = c && status == 1 ? c->about->exit_1 : rows[i].text;
 
 			if (rows[i].status != status || !text)
 				continue;

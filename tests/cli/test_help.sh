@@ -2,7 +2,7 @@
 # --help, --version, unknown words; every row of the option table has help and manual text.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
-commands=$(sed -n 's/^	\.name = "\(.*\)",$/\1/p' "$top_srcdir"/cli/commands/cmd_*.c | sort)
+commands=$(sed -n 's/^COMMAND([A-Z]*, \(.*\))$/\1/p' "$top_srcdir"/cli/commands.def | sort)
 tap_is "$(echo $commands)" "bench check compile completions config draw explain infer info init profile run runs train weights worker" "the commands"
 
 tap_exit 0 "--version" "$QCNN" --version

@@ -58,20 +58,17 @@ static void option_line(struct buf *out, const struct option_row *row)
 
 static void options_of(struct buf *out, enum command_bit bit)
 {
-	const struct option_row *rows = option_rows();
-
 	bool first = true;
 
-	for (int i = 0; i < OPT_IDS; i++) {
-		const char *heading = rows[i].commands & bit ? option_heading(bit, i) : NULL;
-
-		if (!(rows[i].commands & bit))
+	for (const struct option_row *row = option_rows; row < option_rows + OPT_IDS; row++) {
+		if (!(row->commands & bit))
 			continue;
+		const char *heading = option_heading(bit, row->id);
 		if (heading)
 			buf_printf(out, "\n%s:\n", heading);
 		else if (first)
 			buf_str(out, "\nOptions:\n");
-		option_line(out, &rows[i]);
+		option_line(out, row);
 		first = false;
 	}
 }

@@ -23,7 +23,7 @@ enum {
 #undef COMMAND
 };
 
-static const struct option_row rows[OPT_IDS] = {
+const struct option_row option_rows[OPT_IDS] = {
 #define GROUP(id, heading)
 #define OPTION(id, commands, name, letter, argument, kind, values, preset, text) \
 	[OPT_##id] = { OPT_##id, commands, name, letter, argument, OPTION_##kind, values, preset, text },
@@ -40,8 +40,6 @@ static const struct { int first; const char *heading; } groups[] = {
 #undef GROUP
 };
 
-const struct option_row *option_rows(void) { return rows; }
-
 static int group_of(int i)
 {
 	int k = sizeof groups / sizeof *groups - 1;
@@ -56,8 +54,8 @@ const char *option_heading(enum command_bit command, int i)
 	int n = 0, before = i - 1;
 
 	for (int k = 0; k < OPT_IDS; k++)
-		n += (rows[k].commands & command) != 0;
-	while (before >= 0 && !(rows[before].commands & command))
+		n += (option_rows[k].commands & command) != 0;
+	while (before >= 0 && !(option_rows[before].commands & command))
 		before--;
 	return n < OPTION_GROUPED_FROM || (before >= 0 && group_of(before) == group_of(i)) ? NULL : groups[group_of(i)].heading;
 }
@@ -73,18 +71,19 @@ struct reader {
 
 static const struct option_row *find_long(enum command_bit command, const char *name, size_t len)
 {
-	for (int i = 0; i < OPT_IDS; i++)
-		if ((rows[i].commands & command) && strlen(rows[i].name) == len && !strncmp(rows[i].name, name, len))
-			return &rows[i];
+	for (const struct option_row *row = option_rows; row < option_rows + OPT_IDS; row++)
+		if ((row->commands & command) && strlen(row->name) == len
+			&& !strncmp(row->name, name, len))
+			return row;
 	name = former_now(FORMER_OPTION, name, len);
 	return name ? find_long(command, name, strlen(name)) : NULL;
 }
 
 static const struct option_row *find_letter(enum command_bit command, char letter)
 {
-	for (int i = 0; i < OPT_IDS; i++)
-		if ((rows[i].commands & command) && rows[i].letter == letter)
-			return &rows[i];
+	for (const struct option_row *row = option_rows; row < option_rows + OPT_IDS; row++)
+		if ((row->commands & command) && row->letter == letter)
+			return row;
 	return NULL;
 }
 
@@ -236,7 +235,7 @@ int options_parse(enum command_bit command, int narg, char *const *arg, bool sto
 
 	memset(o, 0, sizeof *o);
 	for (int i = 0; i < OPT_IDS; i++)
-		o->value[i] = rows[i].preset;
+		o->value[i] = option_rows[i].preset;
 	while (!code && r.at < narg) {
 		const char *word = arg[r.at];
 
@@ -281,7 +280,7 @@ unsigned options_choice(const struct options *o, enum option_id id)
 {
 	unsigned nth = 0;
 
-	if (!o->value[id] || !among(rows[id].values, o->value[id], &nth))
-		BUG("option --%s has no value", rows[id].name);
+	if (!o->value[id] || !among(option_rows[id].values, o->value[id], &nth))
+		BUG("option --%s has no value", option_rows[id].name);
 	return nth;
 }

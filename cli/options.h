@@ -60,7 +60,7 @@ struct options {
 	unsigned noperand;
 };
 
-const struct option_row *option_rows(void);          /* OPT_IDS of them */
+extern const struct option_row option_rows[OPT_IDS];
 
 enum { OPTION_GROUPED_FROM = 11 };   /* with fewer options a command's are one list */
 /* The heading before option i of a command; NULL if the previous option has the same group, or if there are no groups. */

@@ -75,18 +75,13 @@ static bool can_set(enum option_id set, const struct schema_row *key)
 
 static void add_keys(struct meanings *m, enum option_id set, bool paths)
 {
-	for (int k = 0; k < KEY_COUNT; k++) {
-		const struct schema_row *key = schema_row((enum key_id)k);
-
+	for (const struct schema_row *key = schema_rows; key < schema_rows + KEY_COUNT; key++)
 		if (can_set(set, key))
-			add(m, paths ? key->path : strchr(key->path, '.') + 1, (struct meaning){ .key = key });
-	}
-	for (int k = 0; k < KEY_COUNT; k++) {
-		const struct schema_row *key = schema_row((enum key_id)k);
-
+			add(m, paths ? key->path : strchr(key->path, '.') + 1,
+				(struct meaning){ .key = key });
+	for (const struct schema_row *key = schema_rows; key < schema_rows + KEY_COUNT; key++)
 		if (can_set(set, key) && (schema_has_rows(key->type) || key->type == TYPE_CALLBACKS))
 			add_rows(m, key);
-	}
 }
 
 /* paths: keys are written with their sections. */
@@ -94,9 +89,7 @@ static void find_meanings(struct meanings *m, enum command_bit command, bool pat
 {
 	const struct option_row *set = NULL;
 
-	for (int i = 0; i < OPT_IDS; i++) {
-		const struct option_row *row = &option_rows()[i];
-
+	for (const struct option_row *row = option_rows; row < option_rows + OPT_IDS; row++) {
 		if (!(row->commands & command))
 			continue;
 		add(m, row->name, (struct meaning){ .key = NULL });
@@ -165,9 +158,8 @@ static void print_suggestion(const struct meanings *m, const char *word, const c
 
 	/* The commands that have this option, as `qcnn run`, with commas between. */
 	for (const struct command *c = commands; c->name; c++)
-		for (int i = 0; i < OPT_IDS; i++)
-			if ((option_rows()[i].commands & c->bit)
-				&& !strcmp(option_rows()[i].name, word))
+		for (const struct option_row *row = option_rows; row < option_rows + OPT_IDS; row++)
+			if ((row->commands & c->bit) && !strcmp(row->name, word))
 				buf_printf(&others, "%s`qcnn %s`", others.len ? ", " : "", c->name);
 	if (near && !strcmp(near, word)) {
 		print_keys(m, word, value, next, out);

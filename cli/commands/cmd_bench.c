@@ -33,7 +33,7 @@ static int read_list(struct bench_job *j, enum option_id id, uint64_t high, stru
 	const char *text = j->cli->options.value[id];
 	struct err e;
 
-	if (text && bench_list_read(option_rows()[id].name, text, 1, high, out, &e))
+	if (text && bench_list_read(option_rows[id].name, text, 1, high, out, &e))
 		return cli_usage(j->cli, "%s", e.text);
 	return 0;
 }

@@ -57,15 +57,14 @@ static void verbs_of(const struct command *c, struct buf *out)
 /* What --set takes, up to its value. */
 static void keys(struct buf *out)
 {
-	for (int i = 0; i < KEY_COUNT; i++)
-		buf_printf(out, "%s%s=", i ? " " : "", schema_row((enum key_id)i)->path);
+	for (const struct schema_row *row = schema_rows; row < schema_rows + KEY_COUNT; row++)
+		buf_printf(out, "%s%s=", row > schema_rows ? " " : "", row->path);
 }
 
 /* The options of the rows that keys choose from, as --set takes them. */
 static void key_options(struct buf *out)
 {
-	for (int i = 0; i < KEY_COUNT; i++) {
-		const struct schema_row *key = schema_row((enum key_id)i);
+	for (const struct schema_row *key = schema_rows; key < schema_rows + KEY_COUNT; key++) {
 		const char *name[SCHEMA_NAMES_MAX];
 		size_t n = schema_has_rows(key->type) || key->type == TYPE_CALLBACKS
 			? schema_names(key, name)
@@ -99,11 +98,11 @@ static size_t key_words(const struct schema_row *key, const char *before, struct
 /* Keys with their words, for shells that do not split at `=`. */
 static void key_values(struct buf *out)
 {
-	for (int i = 0; i < KEY_COUNT; i++) {
+	for (const struct schema_row *row = schema_rows; row < schema_rows + KEY_COUNT; row++) {
 		buf_auto before = BUF_INIT, words = BUF_INIT;
 
-		buf_printf(&before, "%s=", schema_row((enum key_id)i)->path);
-		if (key_words(schema_row((enum key_id)i), before.data, &words))
+		buf_printf(&before, "%s=", row->path);
+		if (key_words(row, before.data, &words))
 			buf_printf(out, " %s", words.data);
 	}
 }
@@ -133,10 +132,7 @@ static bool is_run(const struct option_row *r)
 {
 	return r->argument && !strcmp(r->argument, "RUN");
 }
-static bool sets(const struct option_row *r)
-{
-	return r == &option_rows()[OPT_SET] || r == &option_rows()[OPT_SET_INFER];
-}
+static bool sets(const struct option_row *r) { return r->id == OPT_SET || r->id == OPT_SET_INFER; }
 static bool is_file(const struct option_row *r)
 {
 	return r->argument && (strstr(r->argument, "FILE") || strstr(r->argument, "FOLDER"));
@@ -150,28 +146,23 @@ static bool has_words(const struct option_row *r)
 
 static void bash_options(unsigned bit, struct buf *out)
 {
-	const struct option_row *rows = option_rows();
-
-	for (int i = 0; i < OPT_IDS; i++)
-		if (rows[i].commands & bit)
-			buf_printf(out, "--%s%s ", rows[i].name, rows[i].argument ? "=" : "");
+	for (const struct option_row *row = option_rows; row < option_rows + OPT_IDS; row++)
+		if (row->commands & bit)
+			buf_printf(out, "--%s%s ", row->name, row->argument ? "=" : "");
 }
 
 /* Words for `--name=` and behind `--name`, where they are known. */
 static void bash_choices(const char *command, unsigned bit, struct buf *out)
 {
-	const struct option_row *rows = option_rows();
-
-	for (int i = 0; i < OPT_IDS; i++)
-		if ((rows[i].commands & bit) && has_words(&rows[i])) {
+	for (const struct option_row *row = option_rows; row < option_rows + OPT_IDS; row++)
+		if ((row->commands & bit) && has_words(row)) {
 			/* An optional argument is there only behind `=`. */
-			buf_printf(out, "    %s:--%s) %swords='", command, rows[i].name,
-				rows[i].kind == OPTION_OPTIONAL ? "[[ $sign ]] && " : "");
-			words_of(rows[i].values, out);
+			buf_printf(out, "    %s:--%s) %swords='", command, row->name,
+				row->kind == OPTION_OPTIONAL ? "[[ $sign ]] && " : "");
+			words_of(row->values, out);
 			buf_str(out, "' ;;\n");
-		} else if ((rows[i].commands & bit) && is_run(&rows[i])) {
-			buf_printf(out, "    %s:--%s) words=$%s ;;\n", command, rows[i].name,
-				run_names);
+		} else if ((row->commands & bit) && is_run(row)) {
+			buf_printf(out, "    %s:--%s) words=$%s ;;\n", command, row->name, run_names);
 		}
 }
 
@@ -183,12 +174,11 @@ static void bash_keys(struct buf *out)
 	buf_auto deep = BUF_INIT;
 	key_options(&deep);
 	buf_printf(out, "%s' ;;\n", deep.data);
-	for (int i = 0; i < KEY_COUNT; i++) {
+	for (const struct schema_row *row = schema_rows; row < schema_rows + KEY_COUNT; row++) {
 		buf_auto words = BUF_INIT;
 
-		if (key_words(schema_row((enum key_id)i), "", &words))
-			buf_printf(out, "    *:%s) words='%s' ;;\n",
-				schema_row((enum key_id)i)->path, words.data);
+		if (key_words(row, "", &words))
+			buf_printf(out, "    *:%s) words='%s' ;;\n", row->path, words.data);
 	}
 }
 
@@ -299,9 +289,9 @@ static void zsh_option(const struct option_row *r, struct buf *out)
 
 static void zsh_options(unsigned bit, struct buf *out)
 {
-	for (int i = 0; i < OPT_IDS; i++)
-		if (option_rows()[i].commands & bit)
-			zsh_option(&option_rows()[i], out);
+	for (const struct option_row *row = option_rows; row < option_rows + OPT_IDS; row++)
+		if (row->commands & bit)
+			zsh_option(row, out);
 }
 
 static void zsh_operands(const struct command *c, struct buf *out)
@@ -384,6 +374,13 @@ static void fish_option(const struct option_row *r, const char *command, struct 
 	buf_char(out, '\n');
 }
 
+static void fish_options(unsigned bit, const char *command, struct buf *out)
+{
+	for (const struct option_row *row = option_rows; row < option_rows + OPT_IDS; row++)
+		if (row->commands & bit)
+			fish_option(row, command, out);
+}
+
 static void fish_operands(const struct command *c, struct buf *out)
 {
 	buf_auto b = BUF_INIT;
@@ -418,13 +415,9 @@ static void fish(struct buf *out)
 		quoted(c->about->summary, true, out);
 		buf_char(out, '\n');
 	}
-	for (int i = 0; i < OPT_IDS; i++)
-		if (option_rows()[i].commands & COMMAND_TOP)
-			fish_option(&option_rows()[i], NULL, out);
+	fish_options(COMMAND_TOP, NULL, out);
 	for (const struct command *c = commands; c->name; c++)
-		for (int i = 0; i < OPT_IDS; i++)
-			if (option_rows()[i].commands & c->bit)
-				fish_option(&option_rows()[i], c->name, out);
+		fish_options(c->bit, c->name, out);
 	for (const struct command *c = commands; c->name; c++)
 		fish_operands(c, out);
 }

@@ -113,7 +113,7 @@ static int check_options(struct cli *c)
 		if (!model && o->given[keys[k].option] && !(weights && keys[k].weights))
 			return cli_usage(c,
 				"--%s is for a model (.qcnn, .qasm); a configuration has the key %s, which --set changes",
-				option_rows()[keys[k].option].name, keys[k].key);
+				option_rows[keys[k].option].name, keys[k].key);
 	if (model && o->given[OPT_SET])
 		return cli_usage(c,
 			"--set is for a configuration; a model has --const, --batch and --threads");

@@ -69,8 +69,7 @@ static struct ynode *descend(struct config *c, struct ynode *node, const char *k
 /* Does path[0..n), with a dot at its end, name a key below which only one name can stand? */
 static bool below_a_table(const char *path, size_t n)
 {
-	for (int i = 0; i < KEY_COUNT; i++) {
-		const struct schema_row *row = schema_row((enum key_id)i);
+	for (const struct schema_row *row = schema_rows; row < schema_rows + KEY_COUNT; row++) {
 		size_t len = strlen(row->path);
 
 		if (schema_has_rows(row->type) && n == len + 1 && !strncmp(path, row->path, len))
@@ -134,14 +133,14 @@ static const char *key_alias(const char *word)
 	const char *last[KEY_COUNT], *found;
 
 	for (int i = 0; i < KEY_COUNT; i++) {
-		last[i] = strchr(schema_row((enum key_id)i)->path, '.') + 1;
+		last[i] = strchr(schema_rows[i].path, '.') + 1;
 		if (!strcmp(last[i], word))
-			return schema_row((enum key_id)i)->path;
+			return schema_rows[i].path;
 	}
 	found = alias_find(word, last, KEY_COUNT);
 	for (int i = 0; found && i < KEY_COUNT; i++)
 		if (last[i] == found)
-			return schema_row((enum key_id)i)->path;
+			return schema_rows[i].path;
 	return NULL;
 }
 
@@ -164,9 +163,8 @@ static const char *find_option(enum key_type t, const char *name, const char *wo
 /* A key that is an option of a value of the section, such as the learning rate: that of the chosen value first. */
 static bool help_option(struct config *c, struct diag *g, const char *prefix, const char *word)
 {
-	for (int i = 0; i < KEY_COUNT; i++) {
-		const struct schema_row *key = schema_row((enum key_id)i);
-		const struct ynode *v = c->value[i];
+	for (const struct schema_row *key = schema_rows; key < schema_rows + KEY_COUNT; key++) {
+		const struct ynode *v = c->value[key->id];
 		const char *name[SCHEMA_NAMES_MAX], *chosen = key->preset, *option;
 
 		if (strncmp(key->path, prefix, strlen(prefix)) || !schema_has_rows(key->type))
@@ -188,8 +186,7 @@ static bool help_option(struct config *c, struct diag *g, const char *prefix, co
 /* A key that is a value of another key, such as a callback. */
 static bool help_value(struct diag *g, const char *prefix, const char *word)
 {
-	for (int i = 0; i < KEY_COUNT; i++) {
-		const struct schema_row *key = schema_row((enum key_id)i);
+	for (const struct schema_row *key = schema_rows; key < schema_rows + KEY_COUNT; key++) {
 		const char *name[SCHEMA_NAMES_MAX], *value;
 
 		if (strncmp(key->path, prefix, strlen(prefix))
@@ -255,8 +252,8 @@ static void unknown_key(struct config *c, const char *prefix, const struct yentr
 	size_t n = 0, len = strlen(prefix);
 	struct diag *g = diag_at(c->d, DIAG_CONFIG_UNKNOWN, entry->key_at, "unknown key `%s%s`", prefix, entry->key);
 
-	for (int i = 0; i < KEY_COUNT; i++) {
-		const char *path = schema_row((enum key_id)i)->path;
+	for (const struct schema_row *row = schema_rows; row < schema_rows + KEY_COUNT; row++) {
+		const char *path = row->path;
 
 		if (!len)
 			path = arena_strndup(&c->arena, path, strcspn(path, "."));
@@ -294,12 +291,9 @@ static void section_is_faulty(struct config *c, const char *section)
 {
 	size_t n = strlen(section);
 
-	for (int i = 0; i < KEY_COUNT; i++) {
-		const char *path = schema_row((enum key_id)i)->path;
-
-		if (!strncmp(path, section, n) && path[n] == '.')
-			c->faulty[i] = true;
-	}
+	for (const struct schema_row *row = schema_rows; row < schema_rows + KEY_COUNT; row++)
+		if (!strncmp(row->path, section, n) && row->path[n] == '.')
+			c->faulty[row->id] = true;
 }
 
 /* One word or map in the place of a list is a list of one. Of callbacks a map may have several. */
@@ -362,12 +356,10 @@ static void walk(struct config *c)
 
 static void fill_defaults(struct config *c)
 {
-	for (int i = 0; i < KEY_COUNT; i++) {
-		const struct schema_row *row = schema_row((enum key_id)i);
-
-		if (c->value[i])
+	for (const struct schema_row *row = schema_rows; row < schema_rows + KEY_COUNT; row++) {
+		if (c->value[row->id])
 			continue;
-		if (!row->preset && !c->faulty[i]) {
+		if (!row->preset && !c->faulty[row->id]) {
 			struct span start = { c->file, 0, 0 };
 			struct diag *g = diag_at(c->d, DIAG_CONFIG_MISSING, start, "`%s` is missing", row->path);
 
@@ -375,7 +367,8 @@ static void fill_defaults(struct config *c)
 			continue;
 		}
 		if (row->preset)
-			c->value[i] = yaml_read(NULL, 0, 0, row->preset, strlen(row->preset), &c->arena);
+			c->value[row->id] =
+				yaml_read(NULL, 0, 0, row->preset, strlen(row->preset), &c->arena);
 	}
 }
 
@@ -387,10 +380,10 @@ static struct diag *conflict(struct config *c, enum key_id k, enum key_id with, 
 	if (!config_has(c, k) || !config_has(c, with))
 		return NULL;
 	struct diag *g = diag_at(c->d, DIAG_CONFIG_CONFLICT, c->value[k]->at,
-		"`%s` and `%s` contradict each other", schema_row(k)->path, schema_row(with)->path);
+		"`%s` and `%s` contradict each other", schema_rows[k].path, schema_rows[with].path);
 	diag_label(g, "%s", why);
 	if (c->value[with]->at.file)
-		diag_second(g, c->value[with]->at, "`%s` is given here", schema_row(with)->path);
+		diag_second(g, c->value[with]->at, "`%s` is given here", schema_rows[with].path);
 	return g;
 }
 
@@ -513,7 +506,7 @@ int64_t config_int(const struct config *c, enum key_id k)
 {
 	if (!config_has(c, k))
 		return 0;
-	if (schema_row(k)->type == TYPE_FREQUENCY && !strcmp(c->value[k]->text, "batch"))
+	if (schema_rows[k].type == TYPE_FREQUENCY && !strcmp(c->value[k]->text, "batch"))
 		return 1;
 	return c->value[k]->kind == YNODE_INT ? c->value[k]->i : 0;
 }
@@ -538,11 +531,11 @@ void config_blame(const struct config *c, enum key_id k, struct err *e)
 	struct span at = config_span(c, k);
 
 	if (!at.file || !e) {
-		err_prefix(e, "%s", schema_row(k)->path);
+		err_prefix(e, "%s", schema_rows[k].path);
 		return;
 	}
 	struct place p = source_place(diags_sources(c->d), at);
-	err_prefix(e, "%s:%u:%u: %s", p.name, p.line, p.column, schema_row(k)->path);
+	err_prefix(e, "%s:%u:%u: %s", p.name, p.line, p.column, schema_rows[k].path);
 }
 
 const char *config_folder(const struct config *c) { return c->folder ? c->folder : "."; }

@@ -262,8 +262,7 @@ void config_print(const struct config *c, struct buf *out)
 {
 	const char *section = "";
 
-	for (int i = 0; i < KEY_COUNT; i++) {
-		const struct schema_row *row = schema_row((enum key_id)i);
+	for (const struct schema_row *row = schema_rows; row < schema_rows + KEY_COUNT; row++) {
 		size_t len = strcspn(row->path, ".");
 
 		if (strncmp(section, row->path, len + 1)) {
@@ -361,8 +360,7 @@ json_t *config_json(const struct config *c, enum key_scope scope, const struct c
 {
 	json_t *all = json_object();
 
-	for (int i = 0; i < KEY_COUNT; i++) {
-		const struct schema_row *row = schema_row((enum key_id)i);
+	for (const struct schema_row *row = schema_rows; row < schema_rows + KEY_COUNT; row++) {
 		const char *path =
 			scope == SCOPE_RESULT ? former_name(FORMER_KEY, row->path) : row->path;
 		const char *name = strchr(path, '.') + 1;

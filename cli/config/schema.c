@@ -96,20 +96,18 @@ static size_t names_of_isas(const char **name)
 
 /* ---- rows ---- */
 
-static const struct schema_row rows[KEY_COUNT] = {
+const struct schema_row schema_rows[KEY_COUNT] = {
 #define KEY(id, path, type, low, high, choices, preset, scope, unit, example, text) \
 	[KEY_##id] = { KEY_##id, path, TYPE_##type, low, high, choices, preset, SCOPE_##scope, unit, example, text },
 #include "cli/config/schema.def"
 #undef KEY
 };
 
-const struct schema_row *schema_row(enum key_id id) { return &rows[id]; }
-
 const struct schema_row *schema_find(const char *path)
 {
-	for (int i = 0; i < KEY_COUNT; i++)
-		if (!strcmp(rows[i].path, path))
-			return &rows[i];
+	for (const struct schema_row *row = schema_rows; row < schema_rows + KEY_COUNT; row++)
+		if (!strcmp(row->path, path))
+			return row;
 	path = former_now(FORMER_KEY, path, strlen(path));
 	return path ? schema_find(path) : NULL;
 }
@@ -118,8 +116,8 @@ bool schema_is_section(const char *section)
 {
 	size_t len = strlen(section);
 
-	for (int i = 0; i < KEY_COUNT; i++)
-		if (!strncmp(rows[i].path, section, len) && rows[i].path[len] == '.')
+	for (const struct schema_row *row = schema_rows; row < schema_rows + KEY_COUNT; row++)
+		if (!strncmp(row->path, section, len) && row->path[len] == '.')
 			return true;
 	return false;
 }

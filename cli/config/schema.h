@@ -68,7 +68,7 @@ struct schema_row {
 	const char *text;
 };
 
-const struct schema_row *schema_row(enum key_id id);
+extern const struct schema_row schema_rows[KEY_COUNT];
 const struct schema_row *schema_find(const char *path);      /* NULL if unknown */
 /* Up to SCHEMA_NAMES_MAX words that a value may be or name, into name[]; how many. */
 size_t schema_names(const struct schema_row *row, const char **name);

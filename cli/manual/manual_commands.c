@@ -57,16 +57,15 @@ void section_options(struct buf *out, const char *name)
 
 	bool open = false;
 
-	for (int i = 0; i < OPT_IDS; i++) {
-		const char *heading = option_rows()[i].commands & bit ? option_heading(bit, i) : NULL;
-
-		if (!(option_rows()[i].commands & bit))
+	for (const struct option_row *row = option_rows; row < option_rows + OPT_IDS; row++) {
+		if (!(row->commands & bit))
 			continue;
+		const char *heading = option_heading(bit, row->id);
 		if (heading)
 			buf_printf(out, "%s.Ss %s\n", open ? ".El\n" : "", heading);
 		if (heading || !open)
 			buf_str(out, ".Bl -tag -width Ds\n");
-		option_item(out, &option_rows()[i]);
+		option_item(out, row);
 		open = true;
 	}
 	buf_str(out, ".El\n");
@@ -77,9 +76,7 @@ void section_synopsis(struct buf *out, const char *name)
 	const struct command *c = command_of(name);
 
 	buf_printf(out, ".Nm qcnn %s\n", name);
-	for (int i = 0; i < OPT_IDS; i++) {
-		const struct option_row *row = &option_rows()[i];
-
+	for (const struct option_row *row = option_rows; row < option_rows + OPT_IDS; row++) {
 		if (!(row->commands & c->bit) || (row->commands & COMMAND_TOP))
 			continue;
 		buf_printf(out, ".Op Fl Fl %s", row->name);

@@ -15,8 +15,7 @@ void section_keys(struct buf *out, const char *section)
 	size_t len = strlen(section);
 
 	buf_str(out, ".Bl -tag -width Ds\n");
-	for (int i = 0; i < KEY_COUNT; i++) {
-		const struct schema_row *row = schema_row((enum key_id)i);
+	for (const struct schema_row *row = schema_rows; row < schema_rows + KEY_COUNT; row++) {
 		buf_auto b = BUF_INIT;
 
 		if (strncmp(row->path, section, len) || row->path[len] != '.')
@@ -76,7 +75,7 @@ void section_optimizers(struct buf *out, const char *name)
 /* The rows that a key chooses from, but losses among metrics, which have been described. */
 static void table_items(struct buf *out, enum key_id id)
 {
-	const struct schema_row *key = schema_row(id);
+	const struct schema_row *key = &schema_rows[id];
 	const char *name[SCHEMA_NAMES_MAX];
 	size_t n = schema_names(key, name);
 

@@ -132,14 +132,11 @@ static const char *key_alias(const char *word)
 {
 	const char *last[KEY_COUNT], *found;
 
-	for (int i = 0; i < KEY_COUNT; i++) {
+	for (int i = 0; i < KEY_COUNT; i++)
 		last[i] = strchr(schema_rows[i].path, '.') + 1;
-		if (!strcmp(last[i], word))
-			return schema_rows[i].path;
-	}
-	found = alias_find(word, last, KEY_COUNT);
+	found = text_among(word, last, KEY_COUNT) ? word : alias_find(word, last, KEY_COUNT);
 	for (int i = 0; found && i < KEY_COUNT; i++)
-		if (last[i] == found)
+		if (!strcmp(last[i], found))
 			return schema_rows[i].path;
 	return NULL;
 }
@@ -152,12 +149,9 @@ static const char *find_option(enum key_type t, const char *name, const char *wo
 
 	if (!schema_table_row(t, name, &row))
 		return NULL;
-	for (unsigned i = 0; i < row.noption; i++) {
+	for (unsigned i = 0; i < row.noption; i++)
 		option[i] = row.option[i].name;
-		if (!strcmp(option[i], word))
-			return option[i];
-	}
-	return alias_find(word, option, row.noption);
+	return text_among(word, option, row.noption) ? word : alias_find(word, option, row.noption);
 }
 
 /* A key that is an option of a value of the section, such as the learning rate: that of the chosen value first. */
@@ -193,10 +187,8 @@ static bool help_value(struct diag *g, const char *prefix, const char *word)
 			|| (!schema_has_rows(key->type) && !schema_is_list(key->type)
 				&& key->type != TYPE_CALLBACKS))
 			continue;
-		size_t n = schema_names(key, name), k = 0;
-		while (k < n && strcmp(name[k], word))
-			k++;
-		value = k < n ? name[k] : alias_find(word, name, n);
+		size_t n = schema_names(key, name);
+		value = text_among(word, name, n) ? word : alias_find(word, name, n);
 		if (!value)
 			continue;
 		diag_help(g, "it is a value of `%s`: `%s: {%s: {...}}`", key->path, key->path, value);
@@ -224,26 +216,20 @@ static bool help_folds(struct diag *g, const struct yentry *entry)
 		"n_splits", "cv", "cross_validation" };
 	double n = entry->value->kind == YNODE_INT && entry->value->f >= 2 ? entry->value->f : 5;
 
-	for (size_t i = 0; i < sizeof word / sizeof *word; i++)
-		if (!strcmp(entry->key, word[i])) {
-			diag_help(g,
-				"write `data.split: {folds: %.0f, fold: 1}`, and train once for each fold",
-				n);
-			return true;
-		}
-	return false;
+	if (!text_among(entry->key, word, sizeof word / sizeof *word))
+		return false;
+	diag_help(g, "write `data.split: {folds: %.0f, fold: 1}`, and train once for each fold", n);
+	return true;
 }
 
 static bool help_data_file(struct diag *g, const char *prefix, const struct yentry *entry)
 {
 	static const char *const word[] = { "file", "path", "csv", "filename", "dataset" };
 
-	for (size_t i = 0; !strcmp(prefix, "data.") && i < sizeof word / sizeof *word; i++)
-		if (!strcmp(entry->key, word[i])) {
-			diag_help(g, "the file of samples is `data.train`");
-			return true;
-		}
-	return false;
+	if (strcmp(prefix, "data.") || !text_among(entry->key, word, sizeof word / sizeof *word))
+		return false;
+	diag_help(g, "the file of samples is `data.train`");
+	return true;
 }
 
 static void unknown_key(struct config *c, const char *prefix, const struct yentry *entry)

@@ -407,77 +407,71 @@ bool check_callbacks(const struct check *c, const struct ynode *v)
 	return well;
 }
 
-/* ---- regularisers ---- */
+/* ---- regularisers and constraints ---- */
 
-/* {l1: factor, l2: factor, weights: pattern}, of which the last may be left out. */
-static bool check_regularizer(const struct check *c, const struct ynode *v, uint32_t *count)
+/* Names, each of which `check_name` sees as a map of its own, and weights, a pattern of paths that may be left out. */
+static bool check_names(const struct check *c, const struct ynode *v, const char *form,
+	bool (*check_name)(const struct check *c, const struct ynode *v), uint32_t *count)
 {
+	const struct check pattern = { c->d, c->row, "weights", NULL };
 	bool well = true, some = false;
 
-	if (v->kind != YNODE_MAP)
-		return check_wrong_kind(c, v, "a map such as {l2: 0.01, weights: head.*}");
 	for (uint32_t i = 0; i < v->n; i++) {
-		const struct yentry *entry = &v->entry[i];
-		struct check inner = { c->d, c->row, entry->key, NULL };
+		const struct ynode one = {
+			.kind = YNODE_MAP, .at = v->at, .n = 1, .entry = &v->entry[i]
+		};
 
-		if (!strcmp(entry->key, "weights")) {
-			well &= check_text(&inner, entry->value);
+		if (!strcmp(v->entry[i].key, pattern.what)) {
+			well &= check_text(&pattern, v->entry[i].value);
 			continue;
 		}
-		well &= check_one_of(c, v, entry->key_at, entry->key) && check_number(&inner, entry->value, 0, 1e300);
+		well &= check_name(c, &one);
 		some = true;
 		++*count;
 	}
-	return well && (some || check_wrong_kind(c, v, "a map such as {l2: 0.01, weights: head.*}"));
+	return well && (some || check_wrong_kind(c, v, form));
 }
 
+static bool check_factor(const struct check *c, const struct ynode *v)
+{
+	const struct check inner = { c->d, c->row, v->entry->key, NULL };
+
+	return check_one_of(c, v, v->entry->key_at, v->entry->key)
+		&& check_number(&inner, v->entry->value, 0, 1e300);
+}
+
+/* Maps {l1: factor, l2: factor, weights: pattern}. */
 bool check_regularizers(const struct check *c, const struct ynode *v)
 {
+	static const char form[] = "a map such as {l2: 0.01, weights: head.*}";
 	uint32_t count = 0;
 	bool well = true;
 
 	if (v->kind != YNODE_LIST)
 		return check_wrong_kind(c, v, "a list of maps");
 	for (uint32_t i = 0; i < v->n && count <= PENALTIES_MAX; i++)
-		well &= check_regularizer(c, v->entry[i].value, &count);
+		well &= v->entry[i].value->kind == YNODE_MAP
+			? check_names(c, v->entry[i].value, form, check_factor, &count)
+			: check_wrong_kind(c, v->entry[i].value, form);
 	return check_count(c, v, count, PENALTIES_MAX, "regularisers") && well;
 }
 
-/* ---- constraints ---- */
-
-/* NAME, or {NAME: {option: value}, weights: pattern}, of which the last may be left out. */
-static bool check_constraint(const struct check *c, const struct ynode *v, uint32_t *count)
-{
-	struct check inner = { c->d, c->row, "weights", NULL };
-	struct ynode one = *v;
-	bool well = true, some = false;
-
-	if (v->kind != YNODE_MAP) {
-		++*count;
-		return check_row(c, v);
-	}
-	one.n = 1;
-	for (uint32_t i = 0; i < v->n; i++) {
-		one.entry = &v->entry[i];
-		if (!strcmp(v->entry[i].key, "weights")) {
-			well &= check_text(&inner, v->entry[i].value);
-			continue;
-		}
-		well &= check_row(c, &one);
-		some = true;
-		++*count;
-	}
-	return well && (some || check_wrong_kind(c, v, "a name, or a map such as {max_norm: {max_value: 3}, weights: head.*}"));
-}
-
+/* NAME, or {NAME: {option: value}, weights: pattern}. */
 bool check_constraints(const struct check *c, const struct ynode *v)
 {
+	static const char form[] =
+		"a name, or a map such as {max_norm: {max_value: 3}, weights: head.*}";
 	uint32_t count = 0;
 	bool well = true;
 
 	if (v->kind != YNODE_LIST)
 		return check_wrong_kind(c, v, "a list of constraints");
 	for (uint32_t i = 0; i < v->n && count <= CONSTRAINTS_MAX; i++)
-		well &= check_constraint(c, v->entry[i].value, &count);
+		if (v->entry[i].value->kind == YNODE_MAP) {
+			well &= check_names(c, v->entry[i].value, form, check_row, &count);
+		} else {
+			count++;
+			well &= check_row(c, v->entry[i].value);
+		}
 	return check_count(c, v, count, CONSTRAINTS_MAX, "constraints") && well;
 }

@@ -14,6 +14,7 @@
 #include "cli/job/run_metrics.h"
 #include "cli/output/table.h"
 #include "runtime/base/arena.h"
+#include "runtime/base/order.h"
 #include "runtime/base/visible.h"
 
 /* ---- list ---- */
@@ -41,7 +42,7 @@ static void note_cut_off(const struct run_folder *r, json_t *record)
 /* best: which runs have the best value of each metric, or NULL; taken over. */
 static void list_json(const struct run_list *l, json_t *best, struct buf *out)
 {
-	json_t *all = json_object(), *runs = json_array();
+	json_t *runs = json_array();
 
 	for (size_t i = 0; i < l->n; i++) {
 		json_t *one = json_deep_copy(l->run[i].record);
@@ -51,13 +52,11 @@ static void list_json(const struct run_list *l, json_t *best, struct buf *out)
 		note_cut_off(&l->run[i], one);
 		json_array_append_new(runs, one);
 	}
-	json_object_set_new(all, "schema", json_integer(1));
-	json_object_set_new(all, "runs", runs);
+	json_auto_t *all = json_pack("{s:i, s:o}", "schema", 1, "runs", runs);
 	if (best)
 		json_object_set_new(all, "best", best);
 	json_print(all, out);
 	buf_char(out, '\n');
-	json_decref(all);
 }
 
 /* What --set and --const of the run's command changed. */
@@ -119,12 +118,11 @@ struct ranked {
 static int by_value(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
-	int none = isnan(x->value) - isnan(y->value);
+	int order = isnan(x->value) - isnan(y->value);
 
-	if (none || isnan(x->value))
-		return none ? none : (x->at > y->at) - (x->at < y->at);
-	return x->value != y->value ? (x->value > y->value) - (x->value < y->value)
-				    : (x->at > y->at) - (x->at < y->at);
+	if (!order)
+		order = ORDER(x->value, y->value);
+	return order ? order : ORDER(x->at, y->at);
 }
 
 /* The best value of a metric first, runs without one last.  0, or the exit status. */
@@ -246,14 +244,6 @@ static int compare(struct cli *c, struct run_list *l)
 	return runs_compare_text(c, l);
 }
 
-/* ---- summary ---- */
-
-static int summary(struct cli *c, struct run_list *l)
-{
-	complete(l);
-	return runs_summary(c, l);
-}
-
 /* ---- remove ---- */
 
 static int remove_runs(struct cli *c, struct run_list *l)
@@ -283,46 +273,44 @@ static const struct {
 	{ "show", 1, 1, "show RUN", show },
 	{ "compare", 2, RUNS_COMPARED_MAX,
 		"compare RUN RUN ... (up to 8; summary takes any number)", compare },
-	{ "summary", 0, OPTIONS_OPERANDS_MAX, "summary [RUN ...]", summary },
+	{ "summary", 0, OPTIONS_OPERANDS_MAX, "summary [RUN ...]", runs_summary },
 	{ "remove", 1, OPTIONS_OPERANDS_MAX, "remove RUN ...", remove_runs },
 };
 
 enum { ACTIONS = sizeof actions / sizeof *actions };
 
-static int by_folder(const void *x, const void *y)
-{
-	const struct stat *a = x, *b = y;
+/* The folder of a run, which may have several paths. */
+struct place_of_run {
+	dev_t device;
+	ino_t inode;
+	size_t at; /* in the list */
+};
 
-	if (a->st_dev != b->st_dev)
-		return a->st_dev < b->st_dev ? -1 : 1;
-	return a->st_ino != b->st_ino ? (a->st_ino < b->st_ino ? -1 : 1) : 0;
+static int by_place(const void *x, const void *y)
+{
+	const struct place_of_run *a = x, *b = y;
+	int order = ORDER(a->device, b->device);
+
+	if (!order)
+		order = ORDER(a->inode, b->inode);
+	return order ? order : ORDER(a->at, b->at);
 }
 
-/* Is a folder named twice? */
-static bool has_twice(const struct run_list *l)
-{
-	mem_auto struct stat *folder = mem_alloc(l->n + 1, sizeof *folder);
-	size_t n = 0;
-	bool twice = false;
-
-	for (size_t i = 0; i < l->n; i++)
-		n += !stat(l->run[i].path, &folder[n]);
-	qsort(folder, n, sizeof *folder, by_folder);
-	for (size_t i = 1; i < n; i++)
-		twice |= !by_folder(&folder[i - 1], &folder[i]);
-	return twice;
-}
-
-/* The word that names a run again. */
+/* The first word that names a run again. */
 static const char *named_again(const struct options *o, const struct run_list *l)
 {
-	bool twice = has_twice(l);
+	mem_auto struct place_of_run *p = mem_alloc(l->n + 1, sizeof *p);
+	size_t n = 0, again = l->n;
+	struct stat st;
 
-	for (size_t i = 1; twice && i < l->n; i++)
-		for (size_t k = 0; k < i; k++)
-			if (run_is_same(&l->run[k], &l->run[i]))
-				return o->operand[i + 1];
-	return NULL;
+	for (size_t i = 0; i < l->n; i++)
+		if (!stat(l->run[i].path, &st))
+			p[n++] = (struct place_of_run){ st.st_dev, st.st_ino, i };
+	qsort(p, n, sizeof *p, by_place);
+	for (size_t i = 1; i < n; i++)
+		if (p[i].device == p[i - 1].device && p[i].inode == p[i - 1].inode && p[i].at < again)
+			again = p[i].at;
+	return again < l->n ? o->operand[again + 1] : NULL;
 }
 
 static int read_runs(struct cli *c, struct run_list *l)
@@ -354,7 +342,7 @@ static int runs(struct cli *c)
 		return cli_usage(c, "`%s` is neither list, show, compare, summary nor remove", word);
 	if (n < actions[i].min || n > actions[i].max)
 		return cli_usage(c, "usage: qcnn runs %s", actions[i].operands);
-	if (o->given[OPT_RUNS_OVER] && !(actions[i].run == summary && o->given[OPT_SVG]))
+	if (o->given[OPT_RUNS_OVER] && !(actions[i].run == runs_summary && o->given[OPT_SVG]))
 		return cli_usage(c, "--over needs summary --svg=FILE");
 	status = read_runs(c, &l);
 	if (!status)

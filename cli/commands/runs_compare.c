@@ -14,39 +14,36 @@
 #include "runtime/base/source.h"
 #include "runtime/base/system/folder.h"
 
-/* The flat trees of all runs: flat[i] for run i. Returns the keys of all of them, in the order of their first appearance. */
-static json_t *flatten_all(json_t *const *tree, size_t n, json_t **flat)
+/* The tree of one more run, flat, to the array `flat`; keys: of all of them, in the order of their first appearance. */
+static void add_flat(const json_t *tree, json_t *flat, json_t *keys)
 {
-	json_t *keys = json_object();
+	json_t *one = json_object();
 
-	for (size_t i = 0; i < n; i++) {
-		flat[i] = json_object();
-		json_flatten(tree[i], "", flat[i]);
-		json_object_update_missing(keys, flat[i]);
-	}
-	return keys;
+	json_flatten(tree, "", one);
+	json_object_update_missing(keys, one);
+	json_array_append_new(flat, one);
 }
 
-static void value_text(const json_t *v, struct buf *out)
+/* Of the value, or in the arena. */
+static const char *value_text(const json_t *v, struct arena *a)
 {
-	buf_clear(out);
-	if (json_is_string(v))
-		buf_str(out, json_string_value(v));
-	else if (v)
-		json_write(v, out);
-	else
-		buf_str(out, "-");
+	buf_auto text = BUF_INIT;
+
+	if (!v || json_is_string(v))
+		return v ? json_string_value(v) : "-";
+	json_write(v, &text);
+	return arena_strdup(a, text.data);
 }
 
 /* A row, if the values differ. */
-static void add_different(struct table *t, const char *key, const struct buf *text, size_t n)
+static void add_different(struct table *t, const char *key, const char *const *text, size_t n)
 {
 	bool differ = false;
 
 	for (size_t i = 1; i < n; i++)
-		differ |= strcmp(text[i].data, text[0].data) != 0;
+		differ |= strcmp(text[i], text[0]) != 0;
 	for (size_t i = 0; differ && i <= n; i++)
-		table_add(t, i ? text[i - 1].data : key);
+		table_add(t, i ? text[i - 1] : key);
 }
 
 void runs_model_digest(const struct run_folder *r, char hex[SHA256_HEX + 1])
@@ -61,50 +58,41 @@ void runs_model_digest(const struct run_folder *r, char hex[SHA256_HEX + 1])
 	sha256_hex(digest, hex);
 }
 
-static void model_text(const struct run_folder *r, struct buf *out)
-{
-	char hex[SHA256_HEX + 1];
-
-	runs_model_digest(r, hex);
-	buf_clear(out);
-	buf_printf(out, "%.*s", MODEL_DIGEST_SHOWN, hex);
-}
-
 static void compare_models(const struct run_list *l, struct table *t)
 {
-	struct buf text[RUNS_COMPARED_MAX] = { BUF_INIT };
+	const char *text[RUNS_COMPARED_MAX];
+	char hex[SHA256_HEX + 1];
+	arena_auto a = { 0 };
 
-	for (size_t i = 0; i < l->n; i++)
-		model_text(&l->run[i], &text[i]);
+	for (size_t i = 0; i < l->n; i++) {
+		runs_model_digest(&l->run[i], hex);
+		text[i] = arena_printf(&a, "%.*s", MODEL_DIGEST_SHOWN, hex);
+	}
 	add_different(t, "model", text, l->n);
 	for (size_t i = 0; i < l->n; i++)
-		value_text(json_object_get(l->run[i].record, "weights"), &text[i]);
+		text[i] = value_text(json_object_get(l->run[i].record, "weights"), &a);
 	add_different(t, "weights", text, l->n);
-	for (size_t i = 0; i < l->n; i++)
-		buf_release(&text[i]);
 }
 
 /* A row for each key whose values differ. */
 static void compare_configs(const struct run_list *l, struct table *t)
 {
-	json_t *config[RUNS_COMPARED_MAX], *flat[RUNS_COMPARED_MAX], *keys, *first;
-	struct buf text[RUNS_COMPARED_MAX] = { BUF_INIT };
-	const char *key;
+	json_auto_t *flat = json_array();
+	json_auto_t *keys = json_object();
+	const char *text[RUNS_COMPARED_MAX], *key;
+	arena_auto a = { 0 };
+	json_t *first;
 
-	for (size_t i = 0; i < l->n; i++)
-		config[i] = run_config(&l->run[i], &(struct config_resolved){ NULL });
-	keys = flatten_all(config, l->n, flat);
+	for (size_t i = 0; i < l->n; i++) {
+		json_auto_t *config = run_config(&l->run[i], &(struct config_resolved){ NULL });
+
+		add_flat(config, flat, keys);
+	}
 	json_object_foreach(keys, key, first) {
 		for (size_t i = 0; i < l->n; i++)
-			value_text(json_object_get(flat[i], key), &text[i]);
+			text[i] = value_text(json_object_get(json_array_get(flat, i), key), &a);
 		add_different(t, key, text, l->n);
 	}
-	for (size_t i = 0; i < l->n; i++) {
-		json_decref(config[i]);
-		json_decref(flat[i]);
-		buf_release(&text[i]);
-	}
-	json_decref(keys);
 }
 
 /* ---- results ---- */
@@ -130,18 +118,19 @@ static void find_best(struct row *r, size_t n)
 /* Call f for each number that the metrics of any of the runs have. */
 static void each_row(const struct run_list *l, void (*f)(void *ctx, const struct run_list *l, const struct row *r), void *ctx)
 {
-	json_t *metrics[RUNS_COMPARED_MAX], *flat[RUNS_COMPARED_MAX], *keys, *first;
+	json_auto_t *flat = json_array();
+	json_auto_t *keys = json_object();
 	const char *key;
+	json_t *first;
 
 	for (size_t i = 0; i < l->n; i++)
-		metrics[i] = json_object_get(l->run[i].record, "metrics");
-	keys = flatten_all(metrics, l->n, flat);
+		add_flat(json_object_get(l->run[i].record, "metrics"), flat, keys);
 	json_object_foreach(keys, key, first) {
 		struct row r = { .key = key };
 		bool any = false;
 
 		for (size_t i = 0; i < l->n; i++) {
-			const json_t *number = json_object_get(flat[i], key);
+			const json_t *number = json_object_get(json_array_get(flat, i), key);
 
 			any |= json_is_number(number);
 			r.v[i] = json_is_number(number) ? json_number_value(number) : NAN;
@@ -150,9 +139,6 @@ static void each_row(const struct run_list *l, void (*f)(void *ctx, const struct
 		if (any)
 			f(ctx, l, &r);
 	}
-	for (size_t i = 0; i < l->n; i++)
-		json_decref(flat[i]);
-	json_decref(keys);
 }
 
 struct compared { struct table table; bool marked; };

@@ -17,6 +17,7 @@
 
 struct summary {
 	const struct run_list *list;
+	struct arena arena; /* of names */
 	json_t *groups; /* from the text of a configuration and model to its group, the newest first */
 	json_t *seen;     /* texts with seed and fold: a repeated training counts once */
 	json_t *metrics;  /* names, in the order of their first appearance */
@@ -233,23 +234,10 @@ static void group_name(const json_t *keys, const json_t *group, struct buf *out)
 	}
 }
 
-static void free_groups(struct summary_group *g, size_t n)
+/* In the arena. over: a key that their names go without, or NULL. */
+static struct summary_group *groups_of(struct summary *s, json_t *groups, const char *over)
 {
-	for (size_t i = 0; i < n; i++) {
-		free((char *)g[i].name);
-		free((char *)g[i].over);
-		free(g[i].run);
-	}
-	free(g);
-}
-
-/* The text of a buffer, to be freed. */
-static const char *text_taken(struct buf *b) { return b->data ? buf_take(b) : mem_strdup(""); }
-
-/* over: a key that their names go without, or NULL. */
-static struct summary_group *groups_of(const struct summary *s, json_t *groups, const char *over)
-{
-	struct summary_group *all = mem_alloc(json_array_size(groups) + 1, sizeof *all);
+	struct summary_group *all = arena_alloc(&s->arena, json_array_size(groups), sizeof *all);
 	json_auto_t *keys = different_keys(groups);
 	json_t *group, *at;
 	size_t i, k;
@@ -258,16 +246,16 @@ static struct summary_group *groups_of(const struct summary *s, json_t *groups, 
 		json_object_del(keys, over);
 	json_array_foreach(groups, i, group) {
 		const json_t *numbers = json_object_get(group, "at");
-		struct buf name = BUF_INIT, value = BUF_INIT;
+		buf_auto name = BUF_INIT, value = BUF_INIT;
 
 		group_name(keys, group, &name);
 		if (over)
 			add_key_value(group, over, &value);
-		all[i] = (struct summary_group){ .name = text_taken(&name),
-			.over = over ? text_taken(&value) : NULL,
+		all[i] = (struct summary_group){ .name = arena_strndup(&s->arena, name.data, name.len),
+			.over = over ? arena_strndup(&s->arena, value.data, value.len) : NULL,
 			.config = json_object_get(group, "config"),
 			.n = json_array_size(numbers) };
-		all[i].run = mem_alloc(all[i].n + 1, sizeof *all[i].run);
+		all[i].run = arena_alloc(&s->arena, all[i].n, sizeof *all[i].run);
 		json_array_foreach(numbers, k, at)
 			all[i].run[k] = &s->list->run[json_integer_value(at)];
 	}
@@ -421,7 +409,7 @@ static int check_words(struct cli *c, const struct summary *s)
 		: cli_usage(c, "none of the runs has `%s`", c->options.value[OPT_RUNS_METRIC]);
 }
 
-static int print(struct cli *c, const struct summary *s, json_t *groups)
+static int print(struct cli *c, struct summary *s, json_t *groups)
 {
 	const char *over = c->options.value[OPT_RUNS_OVER],
 		   *metric = c->options.value[OPT_RUNS_METRIC];
@@ -442,19 +430,24 @@ static int print(struct cli *c, const struct summary *s, json_t *groups)
 	} else {
 		cli_note(c, "no run has finished");
 	}
-	free_groups(g, n);
 	return status;
 }
 
-int runs_summary(struct cli *c, const struct run_list *l)
+int runs_summary(struct cli *c, struct run_list *l)
 {
-	struct summary s = { l, json_object(), json_object(), json_object(), json_object(), 0 };
+	struct summary s = { .list = l,
+		.groups = json_object(),
+		.seen = json_object(),
+		.metrics = json_object(),
+		.matrices = json_object() };
 	json_t *groups = NULL;
 	int status = 0;
 
 	for (size_t i = 0; i < l->n; i++)
-		if (!strcmp(run_state(&l->run[i]), "finished"))
+		if (!strcmp(run_state(&l->run[i]), "finished")) {
+			run_metrics_complete(&l->run[i]);
 			add_run(&s, &l->run[i]);
+		}
 	if (s.nrun)
 		status = check_words(c, &s);
 	if (!status) {
@@ -468,5 +461,6 @@ int runs_summary(struct cli *c, const struct run_list *l)
 	json_decref(s.seen);
 	json_decref(s.metrics);
 	json_decref(s.matrices);
+	arena_release(&s.arena);
 	return status;
 }

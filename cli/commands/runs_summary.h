@@ -6,5 +6,5 @@
 #include "cli/job/run_folder.h"
 
 /* Print a row, or with --json an object, for each configuration of finished runs, behind c->out; --sort orders them.
- * 0, or the exit status. */
-int runs_summary(struct cli *c, const struct run_list *l);
+ * Completes the records of these (run_metrics.h).  0, or the exit status. */
+int runs_summary(struct cli *c, struct run_list *l);

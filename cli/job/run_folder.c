@@ -159,7 +159,7 @@ static bool same_owner(const char *a, const char *b)
 static char *beside_latest(const char *path)
 {
 	buf_auto dir = BUF_INIT;
-	struct run_list all;
+	run_list_auto all = { NULL, 0, 0 };
 	char *real = NULL;
 
 	if (strcmp(path_base(path), "latest") || !latest_is(path) || (real = latest_run(path))) {
@@ -172,7 +172,6 @@ static char *beside_latest(const char *path)
 	for (size_t i = 0; !real && i < all.n; i++)
 		if (!strcmp(run_state(&all.run[i]), "finished") && same_owner(path, all.run[i].path))
 			real = realpath(all.run[i].path, NULL);
-	run_list_release(&all);
 	return real;
 }
 
@@ -227,7 +226,7 @@ const char *run_state(const struct run_folder *r)
 
 bool run_newest_unfinished(const char *dir, const struct run_folder *r, struct buf *path)
 {
-	struct run_list all;
+	run_list_auto all;
 	bool found = false;
 
 	if (run_list_read(dir, true, &all, NULL))
@@ -240,7 +239,6 @@ bool run_newest_unfinished(const char *dir, const struct run_folder *r, struct b
 		if (found)
 			buf_str(path, all.run[i].path);
 	}
-	run_list_release(&all);
 	return found;
 }
 
@@ -265,13 +263,6 @@ int run_command_words(const struct run_folder *r, char **word)
 		after |= s && i > 0 && !strcmp(s, "train");
 	}
 	return n;
-}
-
-bool run_is_same(const struct run_folder *a, const struct run_folder *b)
-{
-	struct stat sa, sb;
-
-	return !stat(a->path, &sa) && !stat(b->path, &sb) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
 }
 
 /* ---- removing ---- */

@@ -34,8 +34,6 @@ const char *run_state(const struct run_folder *r);
 double run_number(const struct run_folder *r, const char *section, const char *key);
 /* The words of its command behind `train`, which belong to the record, to word[RUN_COMMAND_WORDS_MAX]; returns how many. */
 int run_command_words(const struct run_folder *r, char **word);
-/* Whether two paths refer to the same folder. */
-bool run_is_same(const struct run_folder *a, const struct run_folder *b);
 /* Delete the folder and all in it; `latest` in the folder that contained it then leads to the newest remaining run.
  * -ERR_USAGE for a run that was named by a link to another folder. */
 int run_remove(const struct run_folder *r, struct err *e);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/base/order.h"
 #include "runtime/exec/tensor/tensor_summary.h"
 
 static bool joins(const struct apply *a, uint32_t layer)
@@ -32,10 +33,11 @@ static bool is_second(const struct apply *a, uint32_t *partner)
 	return false;
 }
 
-/* Circuit c without them, its gates in apply; their number. */
-static uint32_t thin(struct circuit_code *c, uint32_t layer, struct apply *apply)
+/* Circuit c without them, its gates in the arena; their number. */
+static uint32_t thin(struct arena *a, struct circuit_code *c, uint32_t layer)
 {
 	mem_auto uint32_t *partner = mem_alloc((size_t)c->nwire + 1, sizeof *partner);
+	struct apply *apply = arena_alloc(a, c->napply, sizeof *apply);
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < c->napply; i++)
@@ -47,42 +49,21 @@ static uint32_t thin(struct circuit_code *c, uint32_t layer, struct apply *apply
 	return without;
 }
 
-static size_t count_applies(const struct program *p)
-{
-	size_t n = 0;
-
-	for (uint32_t i = 0; i < p->ncircuit; i++)
-		n += p->circuit[i].napply;
-	return n;
-}
-
 /* *out: without them. False: the layer has none, or its tensors are too large. */
 static bool thin_summary(const struct program *p, uint32_t layer, struct tensor_summary *out)
 {
 	const struct evaluator_options o = { .gradient = p->nweight_circuit ? GRADIENT_ADJOINT
 									    : GRADIENT_NONE,
 		.method = METHOD_TENSOR };
-	mem_auto struct circuit_code *circuit = mem_alloc(p->ncircuit, sizeof *circuit);
-	mem_auto struct apply *apply = mem_alloc(count_applies(p) + 1, sizeof *apply);
 	struct program thinned = *p;
 	struct engine_problem problem = { .program = &thinned, .options = &o };
-	struct apply *next = apply;
+	arena_auto a = { 0 };
 	uint32_t without = 0;
 
-	for (uint32_t i = 0; i < p->ncircuit; i++) {
-		circuit[i] = p->circuit[i];
-		without += thin(&circuit[i], layer, next);
-		next += circuit[i].napply;
-	}
-	thinned.circuit = circuit;
+	thinned.circuit = arena_copy(&a, p->circuit, p->ncircuit, sizeof *p->circuit);
+	for (uint32_t i = 0; i < p->ncircuit; i++)
+		without += thin(&a, &thinned.circuit[i], layer);
 	return without && tensor_summary(&problem, out);
-}
-
-static int by_flops(const void *a, const void *b)
-{
-	const struct costly_layer *x = a, *y = b;
-
-	return (x->flops > y->flops) - (x->flops < y->flops);
 }
 
 void costly_layers_find(const struct program *p, double forward_flops, struct costly_layers *out)
@@ -96,5 +77,5 @@ void costly_layers_find(const struct program *p, double forward_flops, struct co
 				.flops = s.forward_flops,
 				.thread_bytes = s.thread_bytes };
 	}
-	qsort(out->layer, out->n, sizeof *out->layer, by_flops);
+	qsort(out->layer, out->n, sizeof *out->layer, order_doubles);
 }

@@ -9,9 +9,9 @@ enum { COSTLY_LAYERS_MAX = 8 };
 struct costly_layers {
 	unsigned n;
 	struct costly_layer {
-		const char *path;
 		/* Of the outputs of a sample, without the layer's gates on qubits that another one of its gates joins. */
 		double flops;
+		const char *path;
 		double thread_bytes; /* memory of the same; for gradients, if there are weights */
 	} layer[COSTLY_LAYERS_MAX];  /* the fewest operations first */
 };

@@ -9,7 +9,6 @@
 #include "cli/job/run_config.h"
 #include "cli/job/run_folder.h"
 #include "cli/config/configuration.h"
-#include "runtime/base/arena.h"
 #include "runtime/base/system/folder.h"
 
 /* ---- its folder ---- */
@@ -43,12 +42,12 @@ static int check_owner(struct cli *c, const char *path)
 }
 
 /* A path with a slash and the run's name: `.` has none. */
-static void name_run(const char *path, struct buf *out)
+static const char *name_run(struct arena *a, const char *path)
 {
 	const char *base = path_base(path);
 	mem_auto char *real = !strcmp(base, ".") || !strcmp(base, "..") ? realpath(path, NULL) : NULL;
 
-	buf_str(out, real ? real : path);
+	return arena_strdup(a, real ? real : path);
 }
 
 /* ---- where its paths lead ---- */
@@ -69,7 +68,7 @@ static void find_base(struct cli *c, struct own_config *o, const struct run_fold
 		   *model = config_text(config, KEY_MODEL_FILE);
 	bool here = !noted || (!has_model(noted, model) && has_model(".", model));
 
-	o->base = mem_strdup(here ? "." : noted);
+	o->base = arena_strdup(&o->arena, here ? "." : noted);
 	if (here && noted)
 		cli_note(c,
 			"%s, where %s was begun, has no %s: the paths of its configuration begin at this folder",
@@ -79,28 +78,21 @@ static void find_base(struct cli *c, struct own_config *o, const struct run_fold
 /* Only where it is another one: the configuration may have it as a default. */
 static void set_log_dir(struct cli *c, struct own_config *o, const struct config *config)
 {
-	buf_auto folder = BUF_INIT;
+	buf_auto folder = BUF_INIT, change = BUF_INIT;
 
-	path_folder(o->run.data, &folder);
+	path_folder(o->run, &folder);
 	if (!strcmp(folder.data, config_text(config, KEY_LOG_DIR)))
 		return;
-	buf_str(&o->log_dir, "log.dir=");
-	buf_json_str(&o->log_dir, folder.data);
+	buf_json(&change, "log.dir=%s", folder.data);
 	c->options.list[c->options.nlist].id = OPT_SET;
-	c->options.list[c->options.nlist++].value = o->log_dir.data;
+	c->options.list[c->options.nlist++].value = arena_strdup(&o->arena, change.data);
 }
 
 /* ---- the command ---- */
 
-struct words {
-	char **word;
-	size_t n, cap;
-};
-
-static void add(struct words *w, const char *word)
+static void add(struct own_config *o, const char *word)
 {
-	mem_reserve(w->word, w->n, w->cap);
-	w->word[w->n++] = word ? mem_strdup(word) : NULL;
+	*arena_push(&o->arena, o->word, o->nword) = word ? arena_strdup(&o->arena, word) : NULL;
 }
 
 /* Is the key of `path=value` changed here, too? */
@@ -116,7 +108,7 @@ static bool changes_key(const struct options *o, enum option_id id, const char *
 }
 
 /* Those that change the result: its hosts and files are of its own time. */
-static void add_former(struct words *w, const struct options *former, const struct options *now)
+static void add_former(struct own_config *o, const struct options *former, const struct options *now)
 {
 	static const char *const name[] = { "--set", "--const" };
 
@@ -125,17 +117,17 @@ static void add_former(struct words *w, const struct options *former, const stru
 
 		if ((id != OPT_SET && id != OPT_CONST) || changes_key(now, id, former->list[i].value))
 			continue;
-		add(w, name[id == OPT_CONST]);
-		add(w, former->list[i].value);
+		add(o, name[id == OPT_CONST]);
+		add(o, former->list[i].value);
 	}
 	if (former->given[OPT_TRAIN_DEVICE] && !now->given[OPT_TRAIN_DEVICE]) {
-		add(w, "--device");
-		add(w, former->value[OPT_TRAIN_DEVICE]);
+		add(o, "--device");
+		add(o, former->value[OPT_TRAIN_DEVICE]);
 	}
 }
 
 /* All but --resume. */
-static void add_these(struct words *w, const struct cli *c)
+static void add_these(struct own_config *o, const struct cli *c)
 {
 	bool after = false;
 
@@ -145,7 +137,7 @@ static void add_these(struct words *w, const struct cli *c)
 		if (!strcmp(word, "--resume"))
 			i++;
 		else if (after && strncmp(word, "--resume=", strlen("--resume=")))
-			add(w, word);
+			add(o, word);
 		after |= !strcmp(word, c->command->name);
 	}
 }
@@ -156,21 +148,19 @@ static void make_command(const struct cli *c, struct own_config *o, const struct
 	char *former[RUN_COMMAND_WORDS_MAX];
 	int n = run_command_words(f, former);
 	const char *folder = json_string_value(json_object_get(f->record, "folder"));
-	struct words w = { NULL, 0, 0 };
 	struct options before;
 	struct err e;
 
 	bool known = n && folder && !options_parse(COMMAND_TRAIN, n, former, false, &before, NULL, &e)
 		&& before.noperand == 1;
-	add(&w, c->argv[0]);
-	add(&w, c->command->name);
+	add(o, c->argv[0]);
+	add(o, c->command->name);
 	if (known)
-		add_former(&w, &before, &c->options);
-	add_these(&w, c);
-	add(&w, known ? before.operand[0] : o->path.data);
-	add(&w, NULL);
-	o->word = w.word;
-	o->folder = mem_strdup(known && o->base && strcmp(o->base, ".") ? folder : ".");
+		add_former(o, &before, &c->options);
+	add_these(o, c);
+	add(o, known ? before.operand[0] : o->path);
+	add(o, NULL);
+	o->folder = arena_strdup(&o->arena, known && o->base && strcmp(o->base, ".") ? folder : ".");
 }
 
 /* ---- all of it ---- */
@@ -179,7 +169,7 @@ static void make_command(const struct cli *c, struct own_config *o, const struct
 static void complete(struct cli *c, struct own_config *o, const struct run_folder *f)
 {
 	struct diags *d = diags_new(source_set_new());
-	struct config *config = config_open(o->path.data, NULL, 0, d, NULL);
+	struct config *config = config_open(o->path, NULL, 0, d, NULL);
 
 	if (config && !diags_errors(d)) {
 		find_base(c, o, f, config);
@@ -188,8 +178,8 @@ static void complete(struct cli *c, struct own_config *o, const struct run_folde
 	config_free(config);
 	diags_free_all(d);
 	make_command(c, o, f);
-	c->options.value[OPT_RESUME] = o->run.data;
-	c->options.operand[c->options.noperand++] = o->path.data;
+	c->options.value[OPT_RESUME] = o->run;
+	c->options.operand[c->options.noperand++] = o->path;
 	c->config_folder = o->base;
 }
 
@@ -210,7 +200,7 @@ static int not_found(struct cli *c, const struct err *e)
 int own_config_find(struct cli *c, struct own_config *o)
 {
 	const struct options *given = &c->options;
-	struct run_list l = { NULL, 0, 0 };
+	run_list_auto l = { NULL, 0, 0 };
 	struct err e;
 
 	memset(o, 0, sizeof *o);
@@ -224,11 +214,10 @@ int own_config_find(struct cli *c, struct own_config *o)
 		? not_found(c, &e)
 		: check_owner(c, l.run[0].path);
 	if (!status) {
-		name_run(l.run[0].path, &o->run);
-		buf_printf(&o->path, "%s/config.yaml", o->run.data);
+		o->run = name_run(&o->arena, l.run[0].path);
+		o->path = arena_printf(&o->arena, "%s/config.yaml", o->run);
 		complete(c, o, &l.run[0]);
 	}
-	run_list_release(&l);
 	return status;
 }
 
@@ -238,17 +227,7 @@ void own_config_explain(const struct cli *c, const struct own_config *o)
 		cli_note(c,
 			"the paths in %s begin at %s; where the files are elsewhere, run the command in the folder that has them all, "
 			"or name a configuration there: qcnn train --resume=%s CONFIG",
-			o->path.data, o->base, o->run.data);
+			o->path, o->base, o->run);
 }
 
-void own_config_release(struct own_config *o)
-{
-	for (char **w = o->word; w && *w; w++)
-		free(*w);
-	free(o->word);
-	free(o->folder);
-	free(o->base);
-	buf_release(&o->run);
-	buf_release(&o->path);
-	buf_release(&o->log_dir);
-}
+void own_config_release(struct own_config *o) { arena_release(&o->arena); }

@@ -3,13 +3,17 @@
 #pragma once
 
 #include "cli/command.h"
+#include "runtime/base/arena.h"
 
 struct own_config {
 	/* NULL: the command line names a configuration.  Else the words that train the run from the beginning, and the folder
 	 * in which they do. */
-	char **word, *folder;
-	struct buf run, path, log_dir; /* that the command line borrows */
-	char *base;                    /* of the configuration's paths */
+	char **word;
+	const char *folder;
+	const char *run, *path; /* of the run, and of its configuration */
+	const char *base;       /* of the configuration's paths */
+	size_t nword;
+	struct arena arena; /* of all of these, which the command line borrows */
 };
 
 /* Completes the command line: CONFIG, log.dir, and the folder to which paths are relative.  0, or said and the exit status;

@@ -380,7 +380,7 @@ static int try_run(struct search *s, const struct run_folder *f, bool *usable)
 
 static int named_run(struct search *s, const char *word)
 {
-	struct run_list l = { NULL, 0, 0 };
+	run_list_auto l = { NULL, 0, 0 };
 	struct err e;
 	bool usable = true;
 	int status = 0;
@@ -398,7 +398,6 @@ static int named_run(struct search *s, const char *word)
 			"%s has no checkpoint: it ended before the "
 			"first one; begin a new run with --fresh",
 			l.run[0].path);
-	run_list_release(&l);
 	return status;
 }
 
@@ -418,7 +417,7 @@ static bool is_ours(const struct run_folder *f, const char *digest)
 
 static int newest_run(struct search *s)
 {
-	struct run_list l = { NULL, 0, 0 };
+	run_list_auto l = { NULL, 0, 0 };
 	char digest[SHA256_HEX + 1];
 	bool usable = false;
 	int status = 0;
@@ -433,7 +432,6 @@ static int newest_run(struct search *s)
 		if (!status && !usable)
 			leave(s);
 	}
-	run_list_release(&l);
 	return status;
 }
 

@@ -238,7 +238,7 @@ int resume_target(struct cli *c, struct job *j, bool *taken)
 	const bool any = !strcmp(word, "auto"),
 		   given = strcmp(config_text(j->config, KEY_RUN_ISA), "auto") != 0
 		|| strcmp(config_text(j->config, KEY_RUN_DEVICE), "auto") != 0;
-	struct run_list l = { NULL, 0, 0 };
+	run_list_auto l = { NULL, 0, 0 };
 	struct means means = { NULL, METHOD_AUTO };
 	int status = 0;
 
@@ -258,6 +258,5 @@ int resume_target(struct cli *c, struct job *j, bool *taken)
 	/* A run that is named keeps its method on another device, too. */
 	if (f && means.target && !status && (!any || j->train.exec.target == means.target))
 		status = take_method(c, j, f, means.method);
-	run_list_release(&l);
 	return status;
 }

@@ -4,7 +4,6 @@
 #include "cli/training/train_log.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/log/tfevents.h"
@@ -216,27 +215,22 @@ static void add_head(struct grapher *g, const char *const *circuit)
 
 void train_graph(const struct program *p, struct buf *graph)
 {
-	struct grapher g = { .p = p, .out = graph };
+	mem_auto uint32_t *stamp = mem_try((size_t)p->nexpr + 1, sizeof *stamp);
+	struct grapher g = { .p = p, .out = graph, .stamp = stamp };
 	const char **circuit;
 	uint64_t napply = 0;
 
 	for (uint32_t i = 0; i < p->ncircuit; i++)
 		napply += p->circuit[i].napply;
-	g.stamp = mem_try((size_t)p->nexpr + 1, sizeof *g.stamp);
-	if (!g.stamp)
+	if (!stamp)
 		return;
-	g.at = mem_alloc(program_nwire(p) + 1, sizeof *g.at);
-	g.weight = mem_alloc(p->nweight_group + 1, sizeof *g.weight);
-	g.input = mem_alloc(p->ninput_group + 1, sizeof *g.input);
-	circuit = mem_alloc(p->ncircuit, sizeof *circuit);
+	g.at = arena_alloc(&g.arena, program_nwire(p), sizeof *g.at);
+	g.weight = arena_alloc(&g.arena, p->nweight_group, sizeof *g.weight);
+	g.input = arena_alloc(&g.arena, p->ninput_group, sizeof *g.input);
+	circuit = arena_alloc(&g.arena, p->ncircuit, sizeof *circuit);
 	add_groups(&g);
 	for (uint32_t i = 0; i < p->ncircuit; i++)
 		circuit[i] = add_circuit(&g, &p->circuit[i], napply > GRAPH_APPLIES_MAX);
 	add_head(&g, circuit);
-	free(circuit);
-	free(g.at);
-	free(g.stamp);
-	free(g.weight);
-	free(g.input);
 	arena_release(&g.arena);
 }

@@ -9,6 +9,7 @@
 
 #include "cli/training/train_preview_parts.h"
 #include "runtime/base/arena.h"
+#include "runtime/base/order.h"
 #include "runtime/base/system/clock.h"
 #include "runtime/net/scheduler/pool_threads.h"
 #include "runtime/train/concurrent_restarts.h"
@@ -24,17 +25,10 @@ static void add_time(struct times *t, double seconds)
 		t->seconds[t->n++] = seconds;
 }
 
-static int by_length(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /* 0 where there are none. */
 static double middle(struct times *t)
 {
-	qsort(t->seconds, t->n, sizeof *t->seconds, by_length);
+	qsort(t->seconds, t->n, sizeof *t->seconds, order_doubles);
 	return t->n ? t->seconds[t->n / 2] : 0;
 }
 
@@ -134,7 +128,8 @@ static uint32_t validation_rows(const struct preview *p)
 static int evaluate_rows(struct preview *p, struct evaluator *ev, struct pool *pool, struct part *part, struct err *e)
 {
 	const struct train_job *j = &p->job->train;
-	double *weight = mem_try((size_t)j->program->nweight + 1, sizeof *weight), metric[TRAIN_VALUES_MAX], loss, begin;
+	double metric[TRAIN_VALUES_MAX], loss, begin;
+	mem_auto double *weight = mem_try((size_t)j->program->nweight + 1, sizeof *weight);
 	mem_auto double *output =
 		mem_try((size_t)part->nrow + 1, j->program->noutput * sizeof *output);
 	int code = weight && output ? 0 : err_set(e, -ERR_CONFIG, "no memory for evaluating %u samples", part->nrow);
@@ -153,8 +148,8 @@ static int evaluate_rows(struct preview *p, struct evaluator *ev, struct pool *p
 			until = now + trial_seconds / 3;
 	}
 	/* Concurrent restarts share what the threads do together. */
-	p->validation_seconds = middle(&p->validations) * j->validation.nrow / part->nrow * p->nconcurrent;
-	free(weight);
+	p->validation_seconds =
+		middle(&p->validations) * j->validation.nrow / part->nrow * p->nconcurrent;
 	return code;
 }
 

@@ -25,11 +25,6 @@ static double all_seconds(const struct preview *p)
 	return ceil((double)j->restarts / p->nconcurrent) * epochs * p->epoch_seconds;
 }
 
-static const struct dataset *set_of(const struct preview *p, enum sample_part k)
-{
-	return p->job->samples.part[k].data;
-}
-
 static json_t *data_json(const struct preview *p)
 {
 	json_t *all = json_array();
@@ -38,9 +33,12 @@ static json_t *data_json(const struct preview *p)
 		const struct part *part = &p->job->samples.part[k];
 
 		if (part->nrow)
-			json_array_append_new(all, json_pack("{s:s, s:s, s:i, s:i, s:i, s:b}", "part", sample_part_name((enum sample_part)k),
-				"source", set_of(p, (enum sample_part)k)->source, "rows", (int)part->nrow, "inputs", (int)part->data->nx,
-				"labels", (int)part->data->ny, "streamed", part->data->rows != NULL));
+			json_array_append_new(all,
+				json_pack("{s:s, s:s, s:i, s:i, s:i, s:b}", "part",
+					sample_part_name((enum sample_part)k), "source",
+					part->data->source, "rows", (int)part->nrow, "inputs",
+					(int)part->data->nx, "labels", (int)part->data->ny,
+					"streamed", part->data->rows != NULL));
 	}
 	return all;
 }

@@ -198,16 +198,21 @@ static const char *live_metric(const struct cli *c)
 
 static int check_live(const struct training *t)
 {
+	const struct train_job *j = &t->job->train;
 	const char *metric = live_metric(t->cli);
 	buf_auto names = BUF_INIT;
 
-	for (unsigned k = 0; metric && k < t->words.nnumber; k++)
-		if (!strcmp(metric, t->words.number[k]))
-			return 0;
 	if (!metric)
 		return 0;
-	for (unsigned k = 0; k < t->words.nnumber; k++)
-		buf_printf(&names, ", %s", t->words.number[k]);
+	for (unsigned k = 0; k < j->measures.nmetric; k++) {
+		const struct metric_row *row = j->measures.metric[k].row;
+
+		if (metric_side(row, j->program->noutput))
+			continue;
+		if (!strcmp(metric, row->name))
+			return 0;
+		buf_printf(&names, ", %s", row->name);
+	}
 	return cli_usage(t->cli, "--live=%s: the training does not compute it; available: loss%s",
 		metric, names.data ? names.data : "");
 }
@@ -511,20 +516,6 @@ static void run_name(const struct config *c, struct buf *name)
 	buf_add(name, base, dot ? (size_t)(dot - base) : strlen(base));
 }
 
-static void list_metrics(struct training *t)
-{
-	const struct train_job *j = &t->job->train;
-
-	for (unsigned k = 0; k < j->measures.nmetric; k++) {
-		const struct metric_row *row = j->measures.metric[k].row;
-
-		if (metric_side(row, j->program->noutput))
-			continue;
-		t->words.at[t->words.nnumber] = measures_at(&j->measures, k, j->program->noutput);
-		t->words.number[t->words.nnumber++] = row->name;
-	}
-}
-
 int train_run_job(struct cli *c, struct job *j)
 {
 	struct training t = { .cli = c, .job = j, .begin = clock_seconds(), .write_errors = { .cli = c } };
@@ -533,7 +524,6 @@ int train_run_job(struct cli *c, struct job *j)
 
 	t.words.shows_progress =
 		!c->quiet && !c->options.given[OPT_NO_PROGRESS] && c->error_format != DIAG_JSON;
-	list_metrics(&t);
 	if (check_live(&t))
 		return err_exit_status(-ERR_USAGE);
 	stop_catch();                /* from here on there are files to leave whole */

@@ -5,12 +5,18 @@
 #include "cli/job/train_callbacks.h"
 #include "runtime/exec/statevector/split/split.h"
 
-static void say_numbers(struct buf *b, const struct train_words *w, const char *what, int digits,
-	double loss, const double *metric)
+/* Matrices are not shown. */
+static void say_numbers(struct buf *b, const struct train_job *j, const char *what, double loss,
+	const double *metric)
 {
-	buf_printf(b, "%s: loss %.*g", what, digits, loss);
-	for (unsigned k = 0; k < w->nnumber; k++)
-		buf_printf(b, ", %s %.6g", w->number[k], metric[w->at[k]]);
+	const struct measures *m = &j->measures;
+	uint32_t noutput = j->program->noutput;
+
+	buf_printf(b, "%s: loss %.*g", what, loss_digits(m->loss.row), loss);
+	for (unsigned k = 0; k < m->nmetric; k++)
+		if (!metric_side(m->metric[k].row, noutput))
+			buf_printf(b, ", %s %.6g", m->metric[k].row->name,
+				metric[measures_at(m, k, noutput)]);
 }
 
 /* Before any other reason. */
@@ -34,16 +40,15 @@ void train_summary(const struct cli *c, const struct job *j, const struct train_
 {
 	buf_auto b = BUF_INIT;
 	const char *weights = c->options.value[OPT_WEIGHTS_OUT];
-	int digits = loss_digits(j->train.measures.loss.row);
 
-	say_numbers(&b, w, "training", digits, r->last.loss, r->last.metric);
+	say_numbers(&b, &j->train, "training", r->last.loss, r->last.metric);
 	if (r->last.has_validation) {
 		buf_str(&b, "; ");
-		say_numbers(&b, w, "validation", digits, r->last.val_loss, r->last.val_metric);
+		say_numbers(&b, &j->train, "validation", r->last.val_loss, r->last.val_metric);
 	}
 	if (j->test.done) {
 		buf_str(&b, "; ");
-		say_numbers(&b, w, "test", digits, j->test.loss, j->test.metric);
+		say_numbers(&b, &j->train, "test", j->test.loss, j->test.metric);
 	}
 	cli_note(c, "%s", b.data);
 	buf_clear(&b);

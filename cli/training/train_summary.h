@@ -5,9 +5,6 @@
 #include "cli/job/job.h"
 
 struct train_words {
-	const char *number[TRAIN_METRICS_MAX]; /* names of the metrics that are numbers */
-	unsigned at[TRAIN_METRICS_MAX];        /* where in a result each is */
-	unsigned nnumber;
 	bool shows_progress;         /* which names the best restart itself */
 	const char *folder;          /* of the run */
 	bool reported;               /* there is a report.html in it */

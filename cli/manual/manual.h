@@ -2,7 +2,8 @@
  * The helper that writes manual pages: sections from the program's tables, and the mdoc they are made of.
  *
  * A section appends to `out`; its argument is what the template's line says behind the name, "" where nothing:
- * the command of `options`, `synopsis` and `examples` ("": the program itself), the section of `keys`. A list
+ * the command of `options`, `synopsis` and `examples` ("": the program itself), the section of `keys`, the key that
+ * chooses from `rows`. A list
  * appends its items, between the macros that begin it as said here and end it. */
 #pragma once
 
@@ -18,14 +19,8 @@
 	LIST(diagnostics, "-tag -width Q0000") \
 	SECTION(keys) \
 	SECTION(optimizers) \
-	LIST(losses, "-tag -width Ds") \
-	LIST(metrics, "-tag -width Ds") \
-	LIST(schedules, "-tag -width Ds") \
-	LIST(callbacks, "-tag -width Ds") \
+	SECTION(rows) \
 	LIST(regularizers, "-tag -width Ds") \
-	LIST(constraints, "-tag -width Ds") \
-	LIST(generators, "-tag -width Ds") \
-	LIST(transforms, "-tag -width Ds") \
 	LIST(gates, "-tag -width Ds") \
 	LIST(channels, "-tag -width Ds") \
 	LIST(channel_aliases, "-column -compact asymmetric_depolarize asymmetric_depolarize") \

@@ -72,31 +72,25 @@ void section_optimizers(struct buf *out, const char *name)
 	table_options(out, last->option + last->nown, SHARED_COUNT);
 }
 
-/* The rows that a key chooses from, but losses among metrics, which have been described. */
-static void table_items(struct buf *out, enum key_id id)
+/* But losses among metrics, which have been described. */
+void section_rows(struct buf *out, const char *path)
 {
-	const struct schema_row *key = &schema_rows[id];
+	const struct schema_row *key = schema_find(path);
 	const char *name[SCHEMA_NAMES_MAX];
 	size_t n = schema_names(key, name);
 
+	buf_str(out, ".Bl -tag -width Ds\n");
 	for (size_t i = 0; i < n; i++) {
 		struct table_row row;
 
-		if (id == KEY_TRAIN_METRICS && loss_find(name[i]))
+		if (key->id == KEY_TRAIN_METRICS && loss_find(name[i]))
 			continue;
 		schema_table_row(key->type, name[i], &row);
 		mdoc_item(out, row.name, row.doc);
 		table_options(out, row.option, row.noption);
 	}
+	buf_str(out, ".El\n");
 }
-
-void section_losses(struct buf *out) { table_items(out, KEY_TRAIN_LOSS); }
-void section_schedules(struct buf *out) { table_items(out, KEY_TRAIN_SCHEDULE); }
-void section_callbacks(struct buf *out) { table_items(out, KEY_TRAIN_CALLBACKS); }
-void section_constraints(struct buf *out) { table_items(out, KEY_TRAIN_CONSTRAINTS); }
-void section_metrics(struct buf *out) { table_items(out, KEY_TRAIN_METRICS); }
-void section_transforms(struct buf *out) { table_items(out, KEY_DATA_TRANSFORM); }
-void section_generators(struct buf *out) { table_items(out, KEY_DATA_GENERATE); }
 
 void section_regularizers(struct buf *out)
 {

@@ -134,13 +134,12 @@ static int none_alike(const struct bench_report *r, const json_t *results, struc
 		mine.data, json_array_size(results) ? theirs.data : "none");
 }
 
-/* Results of a file of --json, borrowed from *root, or NULL. */
+/* Results of a file of --json, borrowed from *root, which was NULL; or NULL. */
 static const json_t *open_results(const char *path, json_t **root, struct err *e)
 {
 	buf_auto text = BUF_INIT;
 	const json_t *results = NULL;
 
-	*root = NULL;
 	if (buf_read_file(&text, path, JSON_BYTES_MAX, e))
 		return NULL;
 	*root = json_read(text.data, text.len, e);
@@ -156,25 +155,21 @@ static const json_t *open_results(const char *path, json_t **root, struct err *e
 
 int bench_compare_check(const char *path, struct err *e)
 {
-	json_t *root;
-	int code = open_results(path, &root, e) ? 0 : e->code;
+	json_auto_t *root = NULL;
 
-	json_decref(root);
-	return code;
+	return open_results(path, &root, e) ? 0 : e->code;
 }
 
 int bench_compare(const struct bench_report *r, const char *path, struct buf *out, unsigned *slower, struct err *e)
 {
-	json_t *root;
+	json_auto_t *root = NULL;
 	unsigned matched = 0;
 	int code = 0;
 
 	*slower = 0;
 	const json_t *results = open_results(path, &root, e);
-	if (!results) {
-		json_decref(root);
+	if (!results)
 		return e->code;
-	}
 	/* Times of other processors say nothing about this program. */
 	const char *processor = text_of(json_object_get(root, "machine"), "processor");
 
@@ -196,6 +191,5 @@ int bench_compare(const struct bench_report *r, const char *path, struct buf *ou
 		code = none_alike(r, results, e);
 	if (code)
 		err_prefix(e, "%s", path);
-	json_decref(root);
 	return code;
 }

@@ -114,7 +114,8 @@ static int nothing_is_lost(struct cli *c, const char *folder)
 /* The name of the folder as the value of a key in YAML; nothing for the root folder and for names that are not UTF-8. */
 static void add_name(const char *folder, struct buf *text)
 {
-	char *real = realpath(folder, NULL), *name = real ? strrchr(real, '/') + 1 : NULL;
+	mem_auto char *real = realpath(folder, NULL);
+	const char *name = real ? strrchr(real, '/') + 1 : NULL;
 	struct ynode value = { .kind = YNODE_NONE };
 	buf_auto shown = BUF_INIT;
 	bool plain = name && isalpha((unsigned char)*name);
@@ -131,7 +132,6 @@ static void add_name(const char *folder, struct buf *text)
 	if (utf8)
 		buf_printf(text, name_text, shown.data, shown.len < 24 ? (int)(25 - shown.len) : 1,
 			"");
-	free(real);
 }
 
 static int init(struct cli *c)

@@ -174,7 +174,8 @@ static json_t *sorted(const struct summary *s, const char *metric)
 /* The keys whose values differ between groups, with the flat configurations: each group's gets its model, too. */
 static json_t *different_keys(const json_t *groups)
 {
-	json_t *keys = json_object(), *differ = json_object(), *group, *v;
+	json_auto_t *keys = json_object();
+	json_t *differ = json_object(), *group, *v;
 	const char *key;
 	size_t i;
 
@@ -190,7 +191,6 @@ static json_t *different_keys(const json_t *groups)
 		json_array_foreach(groups, i, group)
 			if (!json_equal(v, json_object_get(json_object_get(group, "flat"), key)))
 				json_object_set_new(differ, key, json_true());
-	json_decref(keys);
 	return differ;
 }
 

@@ -213,18 +213,17 @@ static int by_number(const void *a, const void *b)
 	return (v > w) - (v < w);
 }
 
-/* The values of the key, each once, in order: value[n], to be freed. */
-static size_t values_over(const struct summary_group *g, size_t n, const char ***value)
+/* The values of the key to value[n], each once, in order; how many. */
+static size_t values_over(const struct summary_group *g, size_t n, const char **value)
 {
 	size_t m = 0;
 
-	*value = mem_alloc(n + 1, sizeof **value);
 	for (size_t i = 0; i < n; i++)
-		(*value)[i] = g[i].over;
-	qsort(*value, n, sizeof **value, by_number);
+		value[i] = g[i].over;
+	qsort(value, n, sizeof *value, by_number);
 	for (size_t i = 0; i < n; i++)
-		if (!m || strcmp((*value)[m - 1], (*value)[i]) != 0)
-			(*value)[m++] = (*value)[i];
+		if (!m || strcmp(value[m - 1], value[i]) != 0)
+			value[m++] = value[i];
 	return m;
 }
 
@@ -245,9 +244,10 @@ int summary_svg_over(struct cli *c, const struct summary_group *g, size_t n, con
 {
 	struct band b[GROUPS_DRAWN][2] = { 0 };
 	struct svg_series s[2 * GROUPS_DRAWN];
-	const char *title[GROUPS_DRAWN], **value;
+	const char *title[GROUPS_DRAWN];
 	unsigned drawn = 0, nseries = 0, k;
-	size_t nvalue = values_over(g, n, &value);
+	mem_auto const char **value = mem_alloc(n + 1, sizeof *value);
+	size_t nvalue = values_over(g, n, value);
 	mem_auto double *tick = mem_alloc(nvalue + 1, sizeof *tick);
 
 	for (size_t i = 0; i < nvalue; i++)
@@ -277,7 +277,6 @@ int summary_svg_over(struct cli *c, const struct summary_group *g, size_t n, con
 		band_release(&b[k][0]);
 		band_release(&b[k][1]);
 	}
-	free(value);
 	return status;
 }
 

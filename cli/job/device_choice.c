@@ -44,12 +44,11 @@ int device_crossover_store(double operations, unsigned nthread, struct buf *path
 			"HOME and XDG_CACHE_HOME name no folder for %s: the crossover is not stored",
 			crossover_file);
 	buf_printf(path, "/%s", crossover_file);
-	json_t *v = json_pack("{s:i, s:s, s:i}", "schema", 1, "gpu", about.name, "threads",
+	json_auto_t *v = json_pack("{s:i, s:s, s:i}", "schema", 1, "gpu", about.name, "threads",
 		(int)nthread);
 	json_object_set_new(v, "operations",
 		isfinite(operations) ? json_real(operations) : json_null());
 	json_print(v, &text);
-	json_decref(v);
 	buf_char(&text, '\n');
 	int code = run_make_parents(path->data, e);
 	return code ? code : buf_write_file(&text, path->data, 1, e);

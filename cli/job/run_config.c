@@ -64,7 +64,7 @@ void run_config_digest(const struct run_folder *f, char hex[SHA256_HEX + 1])
 
 void run_config_complete(const char *text, struct buf *out)
 {
-	json_t *stored = json_read(text, strlen(text), NULL);
+	json_auto_t *stored = json_read(text, strlen(text), NULL);
 	const struct config_resolved r = resolved_of(json_object_get(stored, "run"));
 	json_auto_t *v = read_text(text, strlen(text), &r);
 
@@ -72,7 +72,6 @@ void run_config_complete(const char *text, struct buf *out)
 		json_write(v, out);
 	else
 		buf_str(out, text);
-	json_decref(stored);
 }
 
 int numerical_version_of(const char *text)

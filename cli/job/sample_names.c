@@ -24,12 +24,11 @@ void sample_names_format(const struct dataset *d, struct buf *out)
 {
 	if (!d->ncolumn || twice((const char *const *)d->column, d->ncolumn))
 		return;
-	json_t *list = json_array();
+	json_auto_t *list = json_array();
 	for (uint32_t i = 0; i < d->ncolumn; i++)
 		json_array_append_new(list, json_string(d->column[i]));
 	if (json_array_size(list) == d->ncolumn)         /* what is no UTF-8 is no text of JSON */
 		json_write(list, out);
-	json_decref(list);
 	if (out->len > SAMPLE_NAMES_BYTES_MAX)
 		buf_clear(out);
 }

@@ -3,7 +3,6 @@
 #include "cli/output/run_values.h"
 
 #include <complex.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/exec/shots.h"
@@ -31,7 +30,6 @@ static int emit_readouts(struct run_values *r, bool head, struct err *e)
 	struct batch b = { .nsample = r->nsample, .input = row_of(r, 0) };
 	uint64_t dim[2] = { r->nsample, p->nreadout };
 	struct values *readout = result(r, head ? "outputs" : "readouts", 2, dim, false, e), *output;
-	double *memory;
 
 	if (!readout)
 		return e->code;
@@ -44,13 +42,12 @@ static int emit_readouts(struct run_values *r, bool head, struct err *e)
 		return code;
 	dim[1] = p->noutput;
 	output = result(r, "outputs", 2, dim, false, e);
-	memory = mem_try(model_memory(p) + 1, sizeof *memory);
+	mem_auto double *memory = mem_try(model_memory(p) + 1, sizeof *memory);
 	if (!output || !memory)
 		code = output ? err_set(e, -ERR_CONFIG, "no memory for the head") : e->code;
 	for (uint32_t s = 0; !code && s < r->nsample; s++)
 		model_head(p, r->weight, readout->array.value + (size_t)s * p->nreadout,
 			output->array.value + (size_t)s * p->noutput, memory);
-	free(memory);
 	if (!code) {
 		output->index[0] = "sample";
 		output->column = "output";

@@ -153,7 +153,8 @@ static double pace(const struct profile_process *q)
 static void slow_host(struct advisor *a)
 {
 	const struct profile *p = a->p;
-	double *sorted = mem_alloc(p->nprocess + 1, sizeof *sorted), units = 0, others = 0, median;
+	mem_auto double *sorted = mem_alloc(p->nprocess + 1, sizeof *sorted);
+	double units = 0, others = 0, median;
 	const struct profile_process *slow = NULL;
 	uint32_t n = 0;
 
@@ -166,7 +167,6 @@ static void slow_host(struct advisor *a)
 		}
 	qsort(sorted, n, sizeof *sorted, order_doubles);
 	median = n ? sorted[n / 2] : 0;
-	free(sorted);
 	if (n < 2 || pace(slow) >= SLOW * median)
 		return;
 	for (uint32_t k = 1; k < p->nprocess; k++)

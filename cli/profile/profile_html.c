@@ -3,7 +3,6 @@
 #include "cli/profile/profile_page.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/profile/profile_advice.h"
@@ -94,7 +93,7 @@ static const struct {
 static void row_html(const struct profile *p, const struct profile_thread *t, unsigned row,
 	struct buf *out)
 {
-	double(*share)[PHASE_COUNT] = mem_alloc(SLOTS, sizeof *share);
+	mem_auto double(*share)[PHASE_COUNT] = mem_alloc(SLOTS, sizeof *share);
 	double slot = (double)(p->ns > 0 ? p->ns : 1) / SLOTS;
 
 	for (uint32_t i = 0; i < t->nevent; i++) {
@@ -122,7 +121,6 @@ static void row_html(const struct profile *p, const struct profile_thread *t, un
 		}
 		last = most;
 	}
-	free(share);
 }
 
 static void timeline(const struct profile *p, struct buf *out)

@@ -2,8 +2,6 @@
  * A plan as the rows of a profile, in the order of plan_profile_item. */
 #include "cli/profile/profile_plan.h"
 
-#include <stdlib.h>
-
 #include "runtime/base/system/cpus.h"
 #include "runtime/exec/engine.h"
 #include "runtime/exec/statevector/plan/plan_work.h"
@@ -84,7 +82,8 @@ static void add_circuit(struct profile *p, const struct plan *pl, uint32_t numbe
 	const struct plan_limits *l, struct profile_item *item, struct profile_stage *stage)
 {
 	const struct plan_circuit *c = &pl->circuit[number];
-	struct plan_seconds *expected = mem_alloc(c->nstage + (size_t)1, sizeof *expected), all;
+	mem_auto struct plan_seconds *expected = mem_alloc(c->nstage + (size_t)1, sizeof *expected);
+	struct plan_seconds all;
 
 	if (target_can(pl->target, TARGET_STAGES))
 		plan_seconds(pl, c, l, expected, &all);
@@ -119,7 +118,6 @@ static void add_circuit(struct profile *p, const struct plan *pl, uint32_t numbe
 			transfer->bytes[back] = stage[k].bytes[back];
 		}
 	}
-	free(expected);
 }
 
 static void add_plan(struct profile *p, const struct plan *pl, const struct plan_limits *l)

@@ -3,7 +3,6 @@
 #include "cli/report/report.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "cli/job/run_metrics.h"
 #include "runtime/log/svg.h"
@@ -208,7 +207,8 @@ void figure_outputs(const struct train_report *p, const struct report_part *part
 {
 	const bool apart = p->nclass && p->nclass <= SERIES_TOLD_APART;
 	unsigned n = apart ? p->nclass : 1;
-	double *count = mem_alloc((size_t)n * BINS, sizeof *count), low, high;
+	mem_auto double *count = mem_alloc((size_t)n * BINS, sizeof *count);
+	double low, high;
 	char label[REPORT_CLASSES_MAX][32], title[96];
 	const char *name[REPORT_CLASSES_MAX];
 	bool several = p->job->model.program->noutput > 1;
@@ -225,14 +225,16 @@ void figure_outputs(const struct train_report *p, const struct report_part *part
 		name[k] = label[k];
 	}
 	snprintf(title, sizeof title, "Outputs%s, %s", several && p->nclass ? " of the true class" : several ? " (the first)" : "", part->name);
-	svg_bars(&(struct svg_bars){ title, "output", "samples", low, high, BINS, n, apart ? name : NULL, count }, &p->size, out);
-	free(count);
+	svg_bars(&(struct svg_bars){ title, "output", "samples", low, high, BINS, n,
+			 apart ? name : NULL, count },
+		&p->size, out);
 }
 
 void figure_labels(const struct train_report *p, struct buf *out)
 {
 	const char *name[REPORT_CLASSES_MAX];
 	struct svg_series s[PART_COUNT];
+	arena_auto a = { 0 };
 	double gap = INFINITY;
 	unsigned n = 0;
 
@@ -245,7 +247,8 @@ void figure_labels(const struct train_report *p, struct buf *out)
 		gap = p->class_value[k + 1] - p->class_value[k] < gap ? p->class_value[k + 1] - p->class_value[k] : gap;
 	for (unsigned k = 0; k < p->npart; k++) {
 		const struct report_part *part = &p->part[k];
-		double *x = mem_alloc(part->nrow + 1, sizeof *x), *y = mem_alloc(part->nrow + 1, sizeof *y);
+		double *x = arena_alloc(&a, part->nrow, sizeof *x),
+		       *y = arena_alloc(&a, part->nrow, sizeof *y);
 
 		/* Classes stand apart, their samples spread over a third of the distance. */
 		for (uint32_t i = 0; i < part->nrow; i++) {
@@ -257,11 +260,14 @@ void figure_labels(const struct train_report *p, struct buf *out)
 		s[n++] = (struct svg_series){ .name = part->name, .x = x, .y = y, .n = part->nrow, .colour = k, .points = true };
 	}
 	if (n)
-		svg_plot(&(struct svg_plot){ .title = "Output against label", .x_label = "label", .y_label = "output", .series = s,
-			.nseries = n, .x_tick = p->nclass ? p->class_value : NULL, .nx_tick = p->nclass,
-			.x_name = name, .hover = true }, &p->size, out);
-	for (unsigned k = 0; k < n; k++) {
-		free((double *)s[k].x);
-		free((double *)s[k].y);
-	}
+		svg_plot(&(struct svg_plot){ .title = "Output against label",
+				 .x_label = "label",
+				 .y_label = "output",
+				 .series = s,
+				 .nseries = n,
+				 .x_tick = p->nclass ? p->class_value : NULL,
+				 .nx_tick = p->nclass,
+				 .x_name = name,
+				 .hover = true },
+			&p->size, out);
 }

@@ -17,29 +17,22 @@ struct train_workers {
 	unsigned n;
 	struct done last, epoch;     /* when the last epoch began; this one */
 	struct metrics_worker *now;  /* (n) */
+	struct arena arena;
 };
-
-static unsigned count(struct coordinator *c)
-{
-	struct coordinator_worker one;
-	unsigned n = 0;
-
-	while (coordinator_worker(c, n, &one))
-		n++;
-	return n;
-}
 
 struct train_workers *train_workers_new(struct coordinator *c)
 {
 	struct train_workers *w = c ? mem_alloc(1, sizeof *w) : NULL;
+	struct coordinator_worker one;
 
 	if (!w)
 		return NULL;
 	w->c = c;
-	w->n = count(c);
-	w->last.nsample = mem_alloc(w->n + 1, sizeof *w->last.nsample);
-	w->epoch.nsample = mem_alloc(w->n + 1, sizeof *w->epoch.nsample);
-	w->now = mem_alloc(w->n + 1, sizeof *w->now);
+	while (coordinator_worker(c, w->n, &one))
+		w->n++;
+	w->last.nsample = arena_alloc(&w->arena, w->n, sizeof *w->last.nsample);
+	w->epoch.nsample = arena_alloc(&w->arena, w->n, sizeof *w->epoch.nsample);
+	w->now = arena_alloc(&w->arena, w->n, sizeof *w->now);
 	train_workers_epoch(w, NULL);
 	train_workers_epoch(w, NULL);
 	return w;
@@ -150,8 +143,6 @@ void train_workers_free(struct train_workers *w)
 {
 	if (!w)
 		return;
-	free(w->last.nsample);
-	free(w->epoch.nsample);
-	free(w->now);
+	arena_release(&w->arena);
 	free(w);
 }

@@ -578,50 +578,36 @@ unsigned config_transforms(const struct config *c, uint32_t ninput, struct trans
 	return v ? v->n : 0;
 }
 
-bool config_split_counts(const struct config *c, uint32_t number[3])
-{
-	const struct ynode *v = config_node(c, KEY_DATA_SPLIT);
-	double wanted[3], sum = 0;
-
-	config_split(c, wanted);
-	for (int i = 0; i < 3; i++) {
-		sum += wanted[i];
-		number[i] = (uint32_t)wanted[i];
-	}
-	if (v && v->kind != YNODE_MAP)
-		number[1] = SPLIT_REST;
-	return v && sum > 1.5;
-}
-
-void config_split(const struct config *c, double fraction[3])
+struct config_split config_split(const struct config *c)
 {
 	static const char *const part[] = { "train", "validation", "test" };
 	const struct ynode *v = config_node(c, KEY_DATA_SPLIT);
-	unsigned fold;
-
-	fraction[0] = 1;
-	fraction[1] = fraction[2] = 0;
-	if (v && v->kind != YNODE_MAP) {
-		fraction[0] = v->f;
-		fraction[1] = v->f != 1 ? fabs(1 - v->f) : 0;
-	}
-	for (int i = 0; v && v->kind == YNODE_MAP && i < 3; i++) {
-		const struct yentry *entry = ynode_find(v, part[i]);
-
-		fraction[i] = entry ? entry->value->f : 0;
-	}
-	if (config_folds(c, &fold)) {
-		fraction[1] = 1.0 / config_folds(c, &fold);
-		fraction[0] = 1 - fraction[1];
-	}
-}
-
-unsigned config_folds(const struct config *c, unsigned *fold)
-{
-	const struct ynode *v = config_node(c, KEY_DATA_SPLIT);
 	const struct yentry *folds = v && v->kind == YNODE_MAP ? ynode_find(v, "folds") : NULL,
-			    *entry = folds ? ynode_find(v, "fold") : NULL;
+			    *fold = folds ? ynode_find(v, "fold") : NULL;
+	struct config_split s = { .fraction = { 1 } };
+	double sum = 0;
 
-	*fold = entry ? (unsigned)entry->value->f - 1 : 0;
-	return folds ? (unsigned)folds->value->f : 0;
+	if (folds) {
+		s.nfold = (unsigned)folds->value->f;
+		s.fold = fold ? (unsigned)fold->value->f - 1 : 0;
+		s.fraction[1] = 1.0 / s.nfold;
+		s.fraction[0] = 1 - s.fraction[1];
+	} else if (v && v->kind == YNODE_MAP) {
+		for (int i = 0; i < 3; i++) {
+			const struct yentry *entry = ynode_find(v, part[i]);
+
+			s.fraction[i] = entry ? entry->value->f : 0;
+		}
+	} else if (v) {
+		s.fraction[0] = v->f;
+		s.fraction[1] = v->f != 1 ? fabs(1 - v->f) : 0;
+	}
+	for (int i = 0; i < 3; i++) {
+		sum += s.fraction[i];
+		s.number[i] = (uint32_t)s.fraction[i];
+	}
+	if (v && v->kind != YNODE_MAP)
+		s.number[1] = SPLIT_REST;
+	s.counts = sum > 1.5;
+	return s;
 }

@@ -57,12 +57,15 @@ unsigned config_transforms(const struct config *c, uint32_t ninput, struct trans
 bool config_range(const struct config *c, enum key_id id, uint64_t *first, uint64_t *last);
 /* The epochs of train.validation_freq, in c's arena; 0 and nothing where it is a number. */
 unsigned config_validation_epochs(const struct config *c, const uint32_t **epoch);
-/* Fractions in order of train, validation, test. */
-void config_split(const struct config *c, double fraction[3]);
-/* True when the split counts samples: number[] (SPLIT_REST for what is left). */
-bool config_split_counts(const struct config *c, uint32_t number[3]);
-/* Parts of a cross-validation, and the one for validation, from 0; 0: data.split makes other parts. */
-unsigned config_folds(const struct config *c, unsigned *fold);
+/* Parts of the samples, in order of train, validation, test. */
+struct config_split {
+	double fraction[3];
+	bool counts; /* data.split counts samples, so that the numbers count, not the fractions */
+	uint32_t number[3]; /* SPLIT_REST for what is left */
+	unsigned nfold,
+		fold; /* of a cross-validation, and the one for validation, from 0; nfold 0: other parts */
+};
+struct config_split config_split(const struct config *c);
 
 /* Everything resolved, as YAML that reads back, with where each value came from as comments. */
 void config_print(const struct config *c, struct buf *out);

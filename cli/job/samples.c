@@ -225,25 +225,22 @@ static int divide(const struct config *c, uint32_t n, uint32_t *order, uint32_t 
 {
 	const bool shuffle = config_bool(c, KEY_DATA_SPLIT_SHUFFLE);
 	const uint64_t seed = (uint64_t)config_int(c, KEY_RUN_SEED);
+	const struct config_split s = config_split(c);
 	uint32_t number[SPLIT_PARTS_MAX];
-	double fraction[PART_COUNT];
-	unsigned fold, nfold = config_folds(c, &fold);
 
-	if (nfold > n)
-		return err_set(e, -ERR_CONFIG, "%u folds need as many rows, there are %u", nfold, n);
-	if (nfold) {
-		*npart = nfold;
-		split_folds(n, nfold, number);
-		return split_numbers(n, number, nfold, shuffle, seed, order, count, e);
+	if (s.nfold > n)
+		return err_set(e, -ERR_CONFIG, "%u folds need as many rows, there are %u", s.nfold, n);
+	if (s.nfold) {
+		*npart = s.nfold;
+		split_folds(n, s.nfold, number);
+		return split_numbers(n, number, s.nfold, shuffle, seed, order, count, e);
 	}
-	config_split(c, fraction);
 	/* The last part takes what rounding leaves, so it must be a part that is requested. */
 	*npart = PART_COUNT;
-	while (fraction[*npart - 1] == 0)
+	while (s.fraction[*npart - 1] == 0)
 		--*npart;
-	if (config_split_counts(c, number))
-		return split_numbers(n, number, *npart, shuffle, seed, order, count, e);
-	return split_rows(n, fraction, *npart, shuffle, seed, order, count, e);
+	return s.counts ? split_numbers(n, s.number, *npart, shuffle, seed, order, count, e)
+			: split_rows(n, s.fraction, *npart, shuffle, seed, order, count, e);
 }
 
 static void reverse(uint32_t *row, uint32_t n)
@@ -273,7 +270,8 @@ static void choose_fold(unsigned fold, uint32_t *count, unsigned nfold, uint32_t
 static int split(const struct samples_wish *w, struct samples *s, struct err *e)
 {
 	uint32_t count[SPLIT_PARTS_MAX] = { 0 }, at = 0, n;
-	unsigned npart = 0, fold, nfold = config_folds(w->config, &fold);
+	const struct config_split wish = config_split(w->config);
+	unsigned npart = 0;
 	struct part all = { .nrow = 0 };
 	int code;
 
@@ -290,8 +288,8 @@ static int split(const struct samples_wish *w, struct samples *s, struct err *e)
 		s->order[i] = part_row(&all, s->order[i]);
 	if (!code && config_bool(w->config, KEY_DATA_SPLIT_STRATIFY))
 		code = split_stratify(s->set[0], n, count, npart, s->order, e);
-	if (!code && nfold) {
-		choose_fold(fold, count, nfold, s->order);
+	if (!code && wish.nfold) {
+		choose_fold(wish.fold, count, wish.nfold, s->order);
 		npart = PART_VALIDATION + 1;
 	}
 	for (unsigned k = 0; !code && k < npart; k++) {
@@ -354,14 +352,13 @@ static int transform(const struct transform_wish *wish, unsigned n, struct sampl
 /* Is set k needed for the parts that are wished? */
 static bool needed(const struct samples_wish *w, enum sample_part k)
 {
-	double fraction[PART_COUNT];
+	const struct config_split s = config_split(w->config);
 	unsigned parts = 0;
 
 	if (k != PART_TRAIN)
 		return config_has(w->config, file_key[k]) && (w->parts & 1u << k);
-	config_split(w->config, fraction);
 	for (unsigned i = 0; i < PART_COUNT; i++)
-		if (fraction[i] > 0)
+		if (s.fraction[i] > 0)
 			parts |= 1u << i;
 	return w->parts & parts;
 }

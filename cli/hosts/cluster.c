@@ -85,7 +85,19 @@ static int wish_joined(struct cluster *k, const struct config *config, const cha
 		return status;
 	if (k->joined.rendezvous.len && run_make_parents(k->joined.rendezvous.data, &e))
 		return cli_fail(k->cli, &e);
-	joined_external(&k->joined, &k->external);
+	const struct joined *j = &k->joined;
+	bool meet_by_file = j->rendezvous.len > 0;
+
+	k->external = (struct external_workers){ .n = a.size - 1,
+		.share = a.local,
+		.on_this_host = a.local == a.size,
+		.host = j->join.host,
+		.port = a.port,
+		.key = j->key,
+		.job = meet_by_file ? NULL : j->job,
+		.words = j->words,
+		.rendezvous = meet_by_file ? j->rendezvous.data : NULL,
+		.seconds = j->seconds };
 	k->why = k->joined.join.why;
 	if (k->nrank && a.size > k->nrank) {
 		k->groups = (struct worker_groups){ .nrank = k->nrank, .n = a.size / k->nrank };

@@ -80,20 +80,6 @@ void joined_release(struct joined *a)
 	buf_release(&a->rendezvous);
 }
 
-void joined_external(const struct joined *a, struct external_workers *g)
-{
-	*g = (struct external_workers){ .n = a->join.size - 1,
-		.share = a->join.local,
-		.on_this_host = a->join.local == a->join.size,
-		.host = a->join.host,
-		.port = a->join.port,
-		.key = a->key,
-		.job = a->rendezvous.len ? NULL : a->job,
-		.words = a->words,
-		.rendezvous = a->rendezvous.len ? a->rendezvous.data : NULL,
-		.seconds = a->seconds };
-}
-
 bool joined_by_mpi(const struct options *o, const struct config *config)
 {
 	const char *word = wished_word(o, OPT_TRANSPORT, config, KEY_CLUSTER_TRANSPORT);

@@ -26,9 +26,6 @@ int joined_find(struct cli *c, struct join *out);
 int joined_open(struct cli *c, const struct join *a, const struct config *config, const char *folder, struct joined *out);
 void joined_release(struct joined *a);
 
-/* For rank 0: *g borrows from a. */
-void joined_external(const struct joined *a, struct external_workers *g);
-
 /* For the others, before they read anything: *status is that of the whole work of this process. False: this is rank 0,
  * or alone, and goes on.  config_path: of the configuration, or NULL; weights: whose folder is the rendezvous's then. */
 bool joined_work(struct cli *c, const char *config_path, const char *weights, int *status);

@@ -31,13 +31,8 @@ static int joined_places(struct cluster *k, struct rank_places *out, struct err 
 
 	if (code)
 		return code;
-	*out = (struct rank_places){ .encrypt = k->encrypt,
-		.link = k->link,
-		.iface = k->iface,
-		.say = cluster_say,
-		.ctx = k,
-		.joined = k->coordinator,
-		.mpi = k->mpi };
+	out->joined = k->coordinator;
+	out->mpi = k->mpi;
 	out->place[0] = (struct launch_place){ .launcher = LAUNCHER_LOCAL };
 	for (unsigned n = 1; n < k->nrank; n++) {
 		struct coordinator_rank r = coordinator_rank(k->coordinator, n - 1);
@@ -56,6 +51,12 @@ int rank_places_of(struct cluster *k, struct rank_places *out, struct err *e)
 	unsigned nslot = hosts_workers(&k->hosts), n = 1;
 	bool here = false;
 
+	*out = (struct rank_places){ .encrypt = k->encrypt,
+		.link = k->link,
+		.iface = k->iface,
+		.start_s = k->start_s,
+		.say = cluster_say,
+		.ctx = k };
 	if (k->external.n)
 		return joined_places(k, out, e);
 	if (nslot > k->nrank || k->nrank % nslot)
@@ -63,12 +64,6 @@ int rank_places_of(struct cluster *k, struct rank_places *out, struct err *e)
 			"%u ranks cannot be shared by the %u processes of %s equally: list as many as there are ranks, a "
 			"part of that, or several times as many for several groups",
 			k->nrank, nslot, k->why);
-	*out = (struct rank_places){ .encrypt = k->encrypt,
-		.link = k->link,
-		.iface = k->iface,
-		.start_s = k->start_s,
-		.say = cluster_say,
-		.ctx = (void *)k };
 	for (size_t i = 0; i < k->hosts.n; i++) {
 		const struct host *h = &k->hosts.host[i];
 		struct launch_place p = cluster_place(k, h);
@@ -93,7 +88,7 @@ int rank_places_of(struct cluster *k, struct rank_places *out, struct err *e)
 
 int ranks_of_cluster(struct cluster *k, struct evaluator_options *o, struct ranks **out)
 {
-	struct rank_places places = { .say = cluster_say, .ctx = (void *)k, .link = k->link };
+	struct rank_places places = { .say = cluster_say, .ctx = k, .link = k->link };
 	struct err e;
 	bool elsewhere = k->hosts.n || k->external.n;
 	int code = k->nrank && elsewhere ? rank_places_of(k, &places, &e) : 0;

@@ -274,14 +274,6 @@ static void describe_states(const struct bench *b, const struct plan *pl, struct
 	r->optimisations = r->optimisation_text;
 }
 
-static void describe(const struct bench *b, struct bench_result *r)
-{
-	const struct plan *pl = statevector_plan(b->ev);
-
-	describe_case(b, r);
-	pl ? describe_states(b, pl, r) : describe_tensors(b, r);
-}
-
 /* The least time that the machine allows: arithmetic, or streaming where the state is in no core's cache.  Limits are those
  * of the fastest loops, so it is the fastest call whose rates are compared with them. */
 static void rates(struct bench_result *r, const struct limits *l)
@@ -302,11 +294,10 @@ static void rates(struct bench_result *r, const struct limits *l)
 	r->share_of_limit = r->limit_seconds / r->min;
 }
 
-/* What the plan itself allows: its arithmetic and traffic visit by visit.  Batch rank does other work. */
-static void expect(const struct bench *b, const struct limits *l, struct bench_result *r)
+/* What the plan itself (NULL: none) allows: its arithmetic and traffic visit by visit.  Batch rank does other work. */
+static void expect(const struct bench *b, const struct plan *pl, const struct limits *l,
+	struct bench_result *r)
 {
-	const struct plan *pl = statevector_plan(b->ev);
-
 	r->floor_seconds = r->share_of_floor = NAN;
 	if (!pl)
 		return;
@@ -395,9 +386,12 @@ int bench_measure(const struct bench_case *bc, const struct bench_run *how, cons
 	if (!code) {
 		bench_statistics(b.seconds, b.nrun, out);
 		out->seed = how->seed;
-		describe(&b, out);
+		const struct plan *pl = statevector_plan(b.ev);
+
+		describe_case(&b, out);
+		pl ? describe_states(&b, pl, out) : describe_tensors(&b, out);
 		rates(out, l);
-		expect(&b, l, out);
+		expect(&b, pl, l, out);
 	}
 	release(&b);
 	return code;

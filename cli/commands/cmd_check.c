@@ -8,15 +8,6 @@
 #include "cli/job/record.h"
 #include "cli/output/values.h"
 
-static uint64_t count_applies(const struct program *p)
-{
-	uint64_t n = 0;
-
-	for (uint32_t c = 0; c < p->ncircuit; c++)
-		n += p->circuit[c].napply;
-	return n;
-}
-
 /* ---- JSON ---- */
 
 static void json_groups(const struct program *p, struct buf *out)
@@ -191,13 +182,16 @@ static void text_tensors(const struct model_work *w, struct buf *out)
 
 static void print_text(const struct program *p, const struct job *j, struct buf *out)
 {
+	unsigned long long napply = 0;
 	struct model_work w;
 
+	for (uint32_t c = 0; c < p->ncircuit; c++)
+		napply += p->circuit[c].napply;
 	model_work_find(p, &w);
 	text_circuits(p, out);
 	text_groups(p, out);
-	buf_printf(out, "weights   %u\noutputs   %u\nmatrices  %u, used %llu times\n", p->nweight, p->noutput, p->nmatrix,
-		(unsigned long long)count_applies(p));
+	buf_printf(out, "weights   %u\noutputs   %u\nmatrices  %u, used %llu times\n", p->nweight,
+		p->noutput, p->nmatrix, napply);
 	if (w.forward_flops == w.forward_flops)
 		buf_printf(out, "work      %.4g flops a %s, %.4g with its gradient (nominal)\n",
 			w.forward_flops, program_is_noisy(p) ? "trajectory" : "sample",

@@ -40,7 +40,7 @@ struct inference {
 	struct buf path;             /* of the weights, where a run is named */
 	bool other_model;            /* than that of the training: --model, --const */
 	bool more_noise;             /* than that of the training: --set run.noise */
-	char *run_folder;            /* config_folder of the run.json beside the weights, or NULL */
+	const char *run_folder;      /* config_folder of the run.json beside the weights, or NULL */
 	struct arena arena;
 	struct predictions p;
 	struct cluster cluster;
@@ -81,6 +81,17 @@ static bool sets(const char *change, const char *const *key)
 	while (*key && strncmp(change, *key, strlen(*key)))
 		key++;
 	return *key;
+}
+
+/* Is one of these keys set? */
+static bool any_set(const struct cli *c, const char *const *key)
+{
+	const char *text[OPTIONS_LIST_MAX];
+	unsigned n = options_list(&c->options, OPT_SET_INFER, text), i = 0;
+
+	while (i < n && !sets(text[i], key))
+		i++;
+	return i < n;
 }
 
 /* Whether a --set describes other data than those of the training, or than those of --data. */
@@ -169,20 +180,17 @@ static void path_in_run(const char *weights_path, const char *name, struct buf *
 	buf_str(path, name);
 }
 
-/* config_folder of the run.json of the weights; NULL without one. */
-static char *noted_folder(const char *weights_path)
+/* config_folder of the run.json of the weights, in the arena; NULL without one. */
+static const char *noted_folder(struct arena *a, const char *weights_path)
 {
 	buf_auto path = BUF_INIT, text = BUF_INIT;
 	json_auto_t *run = NULL;
-	char *copy = NULL;
 
 	path_in_run(weights_path, "run.json", &path);
 	if (!buf_read_file(&text, path.data, 1 << 20, NULL))
 		run = json_read(text.data, text.len, NULL);
 	const char *folder = json_string_value(json_object_get(run, "config_folder"));
-	if (folder)
-		copy = mem_strdup(folder);
-	return copy;
+	return folder ? arena_strdup(a, folder) : NULL;
 }
 
 /* Does the model have the noise of run.noise since its training? */
@@ -197,12 +205,7 @@ static bool trained_with_noise(const struct inference *f)
 /* What --set says of it. */
 static int add_noise(struct inference *f)
 {
-	const char *text[OPTIONS_LIST_MAX];
-	unsigned n = options_list(&f->cli->options, OPT_SET_INFER, text), k = 0;
-
-	while (k < n && !sets(text[k], noise_keys))
-		k++;
-	if (k == n)
+	if (!any_set(f->cli, noise_keys))
 		return 0;
 	if (trained_with_noise(f))
 		return cli_usage(f->cli,
@@ -328,7 +331,7 @@ static int open_weights(struct inference *f)
 		cli_detail(f->cli,
 			"the weights have numerical version %d, this program has %d: last digits may differ from those of the training",
 			version, NUMERICAL_VERSION);
-	f->run_folder = noted_folder(path);
+	f->run_folder = noted_folder(&f->arena, path);
 	int status = open_config(f);
 	if (!status)
 		status = other_model(f);
@@ -474,25 +477,15 @@ static int open_changed(struct inference *f)
 	return cli_usage(f->cli, "there are no %s data; data.split and --split say what they are", sample_part_name(k));
 }
 
-static bool label_is_set(const struct cli *c)
-{
-	static const char *const label_key[] = { "data.label=", NULL };
-	const char *text[OPTIONS_LIST_MAX];
-	unsigned n = options_list(&c->options, OPT_SET_INFER, text), i = 0;
-
-	while (i < n && !sets(text[i], label_key))
-		i++;
-	return i < n;
-}
-
 /* The samples of --data have no labels. */
 static void say_unlabelled(const struct inference *f)
 {
+	static const char *const label_key[] = { "data.label=", NULL };
 	const char *label = config_has(f->config, KEY_DATA_LABEL)
 		? config_text(f->config, KEY_DATA_LABEL)
 		: "label";
 
-	if (label_is_set(f->cli))
+	if (any_set(f->cli, label_key))
 		cli_note(f->cli, "no labels in %s, which has nothing named `%s`: no loss or metrics",
 			f->own->source, label);
 	else
@@ -529,9 +522,8 @@ static const char *trained_method(const struct inference *f)
 {
 	const char *text = weights_meta(f->weights, "config");
 	json_auto_t *config = text ? json_read(text, strlen(text), NULL) : NULL;
-	enum method m = method_find(run_config_method(json_object_get(config, "run")));
 
-	return method_name(m);
+	return method_name(method_find(run_config_method(json_object_get(config, "run"))));
 }
 
 /* Settle it; with what options change, that of the training may not be possible. */
@@ -790,7 +782,6 @@ static int infer(struct cli *c)
 	samples_release(&f.samples);
 	transform_release(&f.learnt);
 	free(f.want);
-	free(f.run_folder);
 	buf_release(&f.path);
 	config_free(f.config);
 	weights_free(f.weights);

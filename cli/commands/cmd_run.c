@@ -45,12 +45,6 @@ static uint32_t trajectories_given(const struct running *r)
 		: 0;
 }
 
-/* Where shots and trajectories come from: step 0 of the seed. */
-static uint64_t shots_key(const struct running *r)
-{
-	return rng_u64(options_count(&r->cli->options, OPT_SEED), RNG_SHOT_KEY, 0, 0);
-}
-
 static bool needs_gradient(enum emit what)
 {
 	return what == EMIT_JACOBIAN || what == EMIT_READOUT_JACOBIAN;
@@ -347,7 +341,8 @@ static int print_values(struct running *r, enum emit what)
 		.ev = r->ev,
 		.pool = r->pool,
 		.shots = shots_of(r),
-		.key = shots_key(r),
+		/* Where shots and trajectories come from: step 0 of the seed. */
+		.key = rng_u64(options_count(&r->cli->options, OPT_SEED), RNG_SHOT_KEY, 0, 0),
 		.trajectories = trajectories_of(r->program,
 			&(struct evaluator_options){
 				.shots = shots_of(r), .trajectories = trajectories_given(r) }),

@@ -427,19 +427,13 @@ struct config *config_read(uint32_t file, const struct config_change *change, un
 	return c;
 }
 
-static bool is_folder(const char *path)
-{
-	struct stat st;
-
-	return !stat(path, &st) && S_ISDIR(st.st_mode);
-}
-
 struct config *config_open(const char *path, const struct config_change *change, unsigned nchange,
 	struct diags *d, struct err *e)
 {
 	buf_auto folder = BUF_INIT;
+	struct stat st;
 
-	if (is_folder(path)) {
+	if (!stat(path, &st) && S_ISDIR(st.st_mode)) {
 		err_set(e, -ERR_NO_INPUT,
 			"%s is a folder; name the configuration in it, for example %s%sconfig.yaml",
 			path, path, path_ends(path, "/") ? "" : "/");

@@ -135,12 +135,6 @@ static void set_transport(struct cluster *k, const char *word)
 	k->link = any ? RANK_LINK_AUTO : nccl ? RANK_LINK_NCCL : RANK_LINK_HOST;
 }
 
-/* The option without a value means on. */
-static bool encrypts(const char *word)
-{
-	return !word || (strcmp(word, "off") && strcmp(word, "false"));
-}
-
 /* Would starting workers run what the configuration names?  Workers on this machine are this program itself. */
 static bool is_of_config(const struct cluster *k, const struct config *config)
 {
@@ -215,7 +209,8 @@ static unsigned least_of(const struct cli *c, const struct config *config)
 int cluster_wish(struct cli *c, const struct config *config, const char *folder, struct cluster *out)
 {
 	const struct options *o = &c->options;
-	const char *launcher = wished_word(o, OPT_LAUNCHER, config, KEY_CLUSTER_LAUNCHER), *agreement;
+	const char *launcher = wished_word(o, OPT_LAUNCHER, config, KEY_CLUSTER_LAUNCHER),
+		   *agreement, *encrypt;
 	struct err e;
 
 	*out = (struct cluster){ .cli = c };
@@ -247,7 +242,9 @@ int cluster_wish(struct cli *c, const struct config *config, const char *folder,
 		return cli_usage(c,
 			"--transport=nccl (cluster.transport: nccl) is for processes that hold each state together: give --ranks");
 	out->push = o->given[OPT_PUSH] || (config && config_bool(config, KEY_CLUSTER_PUSH));
-	out->encrypt = encrypts(wished_word(o, OPT_ENCRYPT, config, KEY_CLUSTER_ENCRYPT));
+	/* The option without a value means on. */
+	encrypt = wished_word(o, OPT_ENCRYPT, config, KEY_CLUSTER_ENCRYPT);
+	out->encrypt = !encrypt || (strcmp(encrypt, "off") && strcmp(encrypt, "false"));
 	if (config)
 		out->shard = shard_of(wished_word(o, OPT_SHARD, config, KEY_CLUSTER_SHARD));
 	agreement = wished_word(o, OPT_HOSTS_ISA, config, KEY_CLUSTER_ISA);

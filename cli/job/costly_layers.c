@@ -8,11 +8,6 @@
 #include "runtime/base/order.h"
 #include "runtime/exec/tensor/tensor_summary.h"
 
-static bool joins(const struct apply *a, uint32_t layer)
-{
-	return a->op == APPLY_UNITARY && a->layer == layer && a->nwire > 1;
-}
-
 /* Does another gate of the layer, that is kept, join one of its qubits with others? partner: of each qubit, the gate's first wire + 1. */
 static bool is_second(const struct apply *a, uint32_t *partner)
 {
@@ -40,9 +35,13 @@ static uint32_t thin(struct arena *a, struct circuit_code *c, uint32_t layer)
 	struct apply *apply = arena_alloc(a, c->napply, sizeof *apply);
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < c->napply; i++)
-		if (!joins(&c->apply[i], layer) || !is_second(&c->apply[i], partner))
-			apply[n++] = c->apply[i];
+	for (uint32_t i = 0; i < c->napply; i++) {
+		const struct apply *g = &c->apply[i];
+		bool joins = g->op == APPLY_UNITARY && g->layer == layer && g->nwire > 1;
+
+		if (!joins || !is_second(g, partner))
+			apply[n++] = *g;
+	}
 	uint32_t without = c->napply - n;
 	c->apply = apply;
 	c->napply = n;

@@ -23,14 +23,6 @@ void run_metrics_best(json_t *metrics, const struct history *h, double restart)
 
 /* ---- the last epoch ---- */
 
-/* Columns of metrics.jsonl that are no results. */
-static bool is_result(const char *column)
-{
-	static const char *const other[] = { "start", "epoch", "step", "learning_rate", "seconds", "samples_per_second" };
-
-	return !text_among(column, other, sizeof other / sizeof *other);
-}
-
 static void set_count(json_t *metrics, const char *key, const struct history *h, const char *column)
 {
 	const double *v = history_column(h, column);
@@ -42,12 +34,15 @@ static void set_count(json_t *metrics, const char *key, const struct history *h,
 /* h has at least one row. */
 static json_t *last_epoch(const struct history *h)
 {
+	/* Columns that are no results. */
+	static const char *const other[] = { "start", "epoch", "step", "learning_rate", "seconds",
+		"samples_per_second" };
 	json_t *all = json_object();
 
 	for (unsigned k = 0; k < h->ncolumn; k++) {
 		double v = h->value[k * h->nrow + h->nrow - 1];
 
-		if (is_result(h->column[k]) && isfinite(v))
+		if (!text_among(h->column[k], other, sizeof other / sizeof *other) && isfinite(v))
 			json_object_set_new(all, h->column[k], json_real(v));
 	}
 	set_count(all, "start", h, "start");

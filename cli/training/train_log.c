@@ -179,18 +179,12 @@ static void write_all_ended(struct train_log *l)
 		}
 }
 
-static bool has_lines(const struct run *run, const char *name)
-{
-	struct stat st;
-
-	return !folder_stat(run_folder(run), name, &st) && st.st_size > 0;
-}
-
 struct train_log *train_log_new(struct write_errors *t, const struct job *j, struct run *run, const json_t *resumed,
 	const struct weights *from)
 {
 	struct train_log *l = mem_alloc(1, sizeof *l);
 	buf_auto lines = BUF_INIT;
+	struct stat st;
 
 	*l = (struct train_log){ .write_errors = t,
 		.job = j,
@@ -204,7 +198,8 @@ struct train_log *train_log_new(struct write_errors *t, const struct job *j, str
 		.histograms = (uint32_t)config_int(j->config, KEY_LOG_HISTOGRAMS) };
 	l->kept = resumed ? json_deep_copy(json_object_get(resumed, "events")) : json_object();
 	/* A file that was cut to nothing has no header either. */
-	l->csv_begun = (resumed && has_lines(run, "history.csv"))
+	l->csv_begun =
+		(resumed && !folder_stat(run_folder(run), "history.csv", &st) && st.st_size > 0)
 		|| train_log_unpack(from, "lines/history.csv", &lines);
 	write_all_ended(l);
 	if (open_in(l, "", &l->own))
@@ -292,14 +287,6 @@ static void add_scalars(struct train_log *l, const struct epoch_record *r, const
 	}
 }
 
-static void add_worker(struct tfevents *f, const struct metrics_worker *w, uint32_t epoch)
-{
-	buf_auto tag = BUF_INIT;
-
-	buf_printf(&tag, "worker_samples_per_second/%s", w->name);
-	tfevents_scalar(f, tag.data, epoch - 1, w->samples_per_second);
-}
-
 static void add_csv(struct train_log *l, const struct metrics_line *m)
 {
 	buf_auto line = BUF_INIT;
@@ -320,8 +307,12 @@ void train_log_epoch(struct train_log *l, const struct epoch_record *r, const st
 	if (!has_restart(l, r->restart))
 		return;
 	add_scalars(l, r, m);
-	for (unsigned i = 0; i < m->nworker; i++)
-		add_worker(l->train, &m->worker[i], r->epoch);
+	for (unsigned i = 0; i < m->nworker; i++) {
+		buf_auto tag = BUF_INIT;
+
+		buf_printf(&tag, "worker_samples_per_second/%s", m->worker[i].name);
+		tfevents_scalar(l->train, tag.data, r->epoch - 1, m->worker[i].samples_per_second);
+	}
 	check(l, l->train);
 	check(l, l->validation);
 }

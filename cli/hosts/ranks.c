@@ -24,7 +24,6 @@ static const double END_S = 2, LEAVE_S = 15,
 struct ranks {
 	struct split_rank rank;
 	struct rank_places places;
-	unsigned nrank;
 	bool chosen;                              /* the number of threads */
 	struct launched process[SPLIT_RANKS_MAX]; /* of rank 0: none */
 };
@@ -54,7 +53,7 @@ static unsigned count_near(const struct ranks *r, unsigned rank, unsigned n)
 /* The first rank of another host; 0: there is none. */
 static unsigned first_away(const struct ranks *r)
 {
-	for (unsigned k = 1; k < r->nrank; k++)
+	for (unsigned k = 1; k < r->rank.nrank; k++)
 		if (!is_here(r, k))
 			return k;
 	return 0;
@@ -123,7 +122,7 @@ static int lost(struct ranks *r, unsigned rank, struct err *e)
 static const union rank_start *start_of(const struct ranks *r, union rank_start *s, unsigned rank)
 {
 	s->rank = rank;
-	s->share = count_near(r, rank, r->nrank);
+	s->share = count_near(r, rank, r->rank.nrank);
 	s->local = count_near(r, rank, rank);
 	if (!r->chosen && r->places.nthread[rank])
 		s->nthread = r->places.nthread[rank];
@@ -136,7 +135,7 @@ static int ask_addresses(struct ranks *r, union rank_start *s, const char **list
 	struct coordinator *c = r->places.joined;
 
 	coordinator_group_begin(c);
-	for (unsigned k = 1; k < r->nrank; k++)
+	for (unsigned k = 1; k < r->rank.nrank; k++)
 		coordinator_group_send(c, k - 1, start_of(r, s, k), sizeof *s);
 	return coordinator_group_addresses(c, list + 1, e);
 }
@@ -151,7 +150,7 @@ static int await_addresses(struct ranks *r, union rank_start *s, struct err *e)
 		struct pollfd f[2 * SPLIT_RANKS_MAX];
 		unsigned missing = 0;
 
-		for (unsigned k = 1; k < r->nrank; k++) {
+		for (unsigned k = 1; k < r->rank.nrank; k++) {
 			struct launched *l = &r->process[k];
 
 			if (l->wants_boot)
@@ -163,9 +162,9 @@ static int await_addresses(struct ranks *r, union rank_start *s, struct err *e)
 		}
 		if (!missing)
 			return 0;
-		if (poll(f, 2 * (r->nrank - 1), LOOK_MS) > 0)
+		if (poll(f, 2 * (r->rank.nrank - 1), LOOK_MS) > 0)
 			heard = clock_seconds();
-		for (unsigned k = 1; k < r->nrank; k++) {
+		for (unsigned k = 1; k < r->rank.nrank; k++) {
 			relay(r, k);
 			if (!*r->process[k].address
 				&& (r->process[k].silent || launch_reap(&r->process[k])))
@@ -183,7 +182,7 @@ static int watch(void *ctx, struct err *e)
 {
 	struct ranks *r = ctx;
 
-	for (unsigned k = 1; k < r->nrank; k++) {
+	for (unsigned k = 1; k < r->rank.nrank; k++) {
 		relay(r, k);
 		if (launch_reap(&r->process[k]))
 			return lost(r, k, e);
@@ -215,27 +214,27 @@ static int open_group(struct ranks *r, union rank_start *s, struct err *e)
 	explicit_bzero(&o, sizeof o);
 	if (code)
 		return code;
-	for (unsigned k = 1; k < r->nrank; k++)
+	for (unsigned k = 1; k < r->rank.nrank; k++)
 		list[k] = r->process[k].address;
 	code = r->places.joined ? ask_addresses(r, s, list, e) : await_addresses(r, s, e);
 	if (code) {
 		group_offer_free(offer);
 		return code;
 	}
-	for (unsigned k = 1; k < r->nrank; k++)
+	for (unsigned k = 1; k < r->rank.nrank; k++)
 		snprintf(address[k], sizeof address[k], "%.*s", GROUP_ADDRESS_MAX - 1, list[k]);
-	for (unsigned k = 0; k < r->nrank; k++)
+	for (unsigned k = 0; k < r->rank.nrank; k++)
 		list[k] = address[k];
-	for (unsigned k = 1; k < r->nrank; k++)
-		give(r, k, address, r->nrank * sizeof *address);
-	return group_open(offer, 0, r->nrank, list, &r->rank.comm, e);
+	for (unsigned k = 1; k < r->rank.nrank; k++)
+		give(r, k, address, r->rank.nrank * sizeof *address);
+	return group_open(offer, 0, r->rank.nrank, list, &r->rank.comm, e);
 }
 
 static int start_all(struct ranks *r, union rank_start *s, struct err *e)
 {
 	int code = find_leader(r, s->leader, e);
 
-	for (unsigned k = 1; k < r->nrank && !code && !r->places.joined; k++)
+	for (unsigned k = 1; k < r->rank.nrank && !code && !r->places.joined; k++)
 		code = launch_start(&r->places.place[k], &r->process[k], e);
 	return code ? code : open_group(r, s, e);
 }
@@ -276,13 +275,12 @@ int ranks_start(struct evaluator_options *o, unsigned nrank, const struct rank_p
 		return err_set(e, -ERR_CONFIG, "this system gives no random numbers");
 	r = mem_alloc(1, sizeof *r);
 	r->rank = (struct split_rank){ .nrank = nrank, .turn = PTHREAD_MUTEX_INITIALIZER };
-	r->nrank = nrank;
 	for (unsigned k = 0; k < nrank; k++)
 		r->process[k] = LAUNCHED_NONE;
 	/* Ranks without a place, all of them where `places` is NULL, are on this host. */
 	if (places)
 		r->places = *places;
-	for (unsigned k = 0; k < r->nrank; k++)
+	for (unsigned k = 0; k < r->rank.nrank; k++)
 		if (r->places.place[k].launcher == LAUNCHER_NONE)
 			r->places.place[k] = (struct launch_place){
 				.launcher = LAUNCHER_LOCAL, .host = "local", .follow = true
@@ -322,7 +320,6 @@ struct ranks *ranks_lead(struct comm *comm, const union rank_start *s, struct ev
 {
 	struct ranks *r = mem_alloc(1, sizeof *r);
 
-	r->nrank = comm->size;
 	r->rank = (struct split_rank){ .nrank = comm->size,
 		.local = s->local,
 		.share = s->share,
@@ -330,7 +327,7 @@ struct ranks *ranks_lead(struct comm *comm, const union rank_start *s, struct ev
 		.wish = (enum rank_link)s->link,
 		.comm = comm,
 		.turn = PTHREAD_MUTEX_INITIALIZER };
-	for (unsigned k = 0; k < r->nrank; k++)
+	for (unsigned k = 0; k < r->rank.nrank; k++)
 		r->process[k] = LAUNCHED_NONE;
 	o->rank = &r->rank;
 	return r;
@@ -353,7 +350,7 @@ static unsigned find_killed(struct ranks *r)
 	double until = clock_seconds() + DEATH_S;
 
 	for (;;) {
-		for (unsigned k = 1; k < r->nrank; k++)
+		for (unsigned k = 1; k < r->rank.nrank; k++)
 			if (is_here(r, k) && launch_reap(&r->process[k])
 				&& WIFSIGNALED(r->process[k].status))
 				return k;
@@ -389,9 +386,9 @@ void ranks_end(struct ranks *r)
 		split_end(&r->rank);
 	comm_close(r->rank.comm);
 	double until = clock_seconds() + (failed ? 0 : LEAVE_S);
-	for (unsigned k = 1; k < r->nrank; k++)
+	for (unsigned k = 1; k < r->rank.nrank; k++)
 		launch_let_go(&r->process[k], false);
-	for (unsigned k = 1; k < r->nrank; k++) {
+	for (unsigned k = 1; k < r->rank.nrank; k++) {
 		if (failed) /* why, where a rank could still say so */
 			relay(r, k);
 		await_end(&r->process[k], until);

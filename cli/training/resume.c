@@ -151,39 +151,27 @@ static int check_same(struct search *s)
 
 /* ---- its checkpoints ---- */
 
-static uint64_t count_of(const json_t *note)
-{
-	json_int_t n = json_integer_value(json_object_get(note, "count"));
-
-	return n > 0 ? (uint64_t)n : 0;
-}
-
-/* One slot: *w and *note, or NULL; a damaged one is an error. */
-static int open_slot(const struct run *run, unsigned slot, struct weights **w, json_t **note, struct err *e)
+/* One slot: weights and note of *one, which has neither; a damaged one is an error. */
+static int open_slot(const struct run *run, unsigned slot, struct resume *one, struct err *e)
 {
 	const char *file = backup_file[slot];
 	buf_auto path = BUF_INIT;
 	int fd, code = 0;
 
-	*w = NULL;
-	*note = NULL;
 	run_full_path(run, file, &path);
 	fd = folder_file(run_folder(run), file, O_RDONLY);
 	if (fd >= 0)
-		code = weights_open_fd(fd, path.data, w, e);
+		code = weights_open_fd(fd, path.data, &one->weights, e);
 	else if (errno != ENOENT)
 		code = err_set(e, -ERR_NO_INPUT, "cannot read %s: %s", path.data, folder_reason(errno));
 	if (fd >= 0)
 		close(fd);
-	const char *text = *w ? weights_meta(*w, "checkpoint") : NULL;
+	const char *text = one->weights ? weights_meta(one->weights, "checkpoint") : NULL;
 	if (text)
-		*note = json_read(text, strlen(text), NULL);
-	if (*w && !count_of(*note)) {
+		one->note = json_read(text, strlen(text), NULL);
+	if (one->weights && !resume_count(one)) {
 		code = err_set(e, -ERR_BAD_DATA, "%s is not a checkpoint", path.data);
-		weights_free(*w);
-		json_decref(*note);
-		*w = NULL;
-		*note = NULL;
+		resume_release(one);
 	}
 	return code;
 }
@@ -192,23 +180,21 @@ static int open_slot(const struct run *run, unsigned slot, struct weights **w, j
 static int open_newest(struct search *s)
 {
 	struct resume *r = s->r;
-	struct weights *w;
 	struct err e, bad = { 0 };
-	json_t *note;
 
 	for (unsigned k = 0; k < BACKUP_FILES; k++) {
-		if (open_slot(r->run, k, &w, &note, &e))
+		struct resume one = { .run = NULL }, before = *r;
+
+		if (open_slot(r->run, k, &one, &e))
 			bad = e;
-		if (w && (!r->weights || count_of(note) > count_of(r->note))) {
-			weights_free(r->weights);
-			json_decref(r->note);
-			r->weights = w;
-			r->note = note;
+		if (one.weights && (!r->weights || resume_count(&one) > resume_count(r))) {
+			r->weights = one.weights;
+			r->note = one.note;
+			one.weights = before.weights;
+			one.note = before.note;
 			s->file = backup_file[k];
-		} else if (w) {
-			weights_free(w);
-			json_decref(note);
 		}
+		resume_release(&one);
 	}
 	if (bad.code && !r->weights)
 		return cli_error(s->cli, -ERR_BAD_DATA,
@@ -468,7 +454,12 @@ void resume_release(struct resume *r)
 	memset(r, 0, sizeof *r);
 }
 
-uint64_t resume_count(const struct resume *r) { return count_of(r->note); }
+uint64_t resume_count(const struct resume *r)
+{
+	json_int_t n = json_integer_value(json_object_get(r->note, "count"));
+
+	return n > 0 ? (uint64_t)n : 0;
+}
 
 double resume_seconds(const struct resume *r)
 {

@@ -2,7 +2,6 @@
  * The program's entry: finds the command, parses its options, runs it. */
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

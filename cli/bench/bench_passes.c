@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* Passes of a circuit one way: its stages, then readouts or lambda. */
 static unsigned ways(bool gradient) { return gradient ? 2 : 1; }

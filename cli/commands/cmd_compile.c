@@ -2,10 +2,7 @@
  * qcnn compile: a model as assembler text, as bytecode, as a plan, or written out gate by gate. */
 #include "cli/command.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/gpu_limits.h"

@@ -3,7 +3,6 @@
 #include "cli/commands/runs_summary.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/commands/runs_compare.h"

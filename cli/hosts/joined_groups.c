@@ -3,7 +3,6 @@
 #include "cli/hosts/joined_groups.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/hosts/rank_start.h"

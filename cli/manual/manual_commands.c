@@ -2,9 +2,6 @@
  * Sections about commands: options, examples, exit statuses, diagnostics, and the words in commands that start workers. */
 #include "cli/manual/manual.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/command.h"
 #include "runtime/base/diag.h"
 #include "runtime/net/launch/join.h"

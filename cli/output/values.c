@@ -3,7 +3,6 @@
 #include "cli/output/values.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "runtime/base/arena.h"
 

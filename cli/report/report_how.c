@@ -12,7 +12,6 @@
 #include "runtime/base/system/cpus.h"
 #include "runtime/exec/engine.h"
 #include "runtime/exec/statevector/split/split.h"
-#include "runtime/log/svg.h"
 
 static void row(const char *name, const char *value, struct buf *out)
 {

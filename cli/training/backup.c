@@ -3,7 +3,6 @@
 #include "cli/training/backup.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "cli/signals.h"
 #include "runtime/base/system/clock.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/job/run_config.h"
 #include "cli/job/run_folder.h"
 #include "cli/config/configuration.h"
 #include "runtime/base/system/folder.h"

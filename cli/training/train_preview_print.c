@@ -3,7 +3,6 @@
 #include "cli/training/train_preview_parts.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "cli/hosts/cluster_plan.h"
 #include "cli/job/record.h"

@@ -4,7 +4,6 @@
 
 #include "cli/gpu_limits.h"
 #include "cli/machine.h"
-#include "runtime/base/json.h"
 #include "runtime/base/system/cpus.h"
 #include "runtime/exec/statevector/state_memory.h"
 #include "runtime/exec/statevector/statevector.h"

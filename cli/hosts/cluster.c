@@ -52,8 +52,8 @@ static int hosts_of_job(struct cluster *k, struct err *e)
 		return code;
 	k->hosts = a.hosts;
 	k->why = a.why;
-	k->launcher = a.launcher;
-	k->agent = a.agent;
+	k->wish.launcher = a.launcher;
+	k->wish.agent = a.agent;
 	cli_note(k->cli, "computing on the %zu hosts of this %s job; --hosts=local stays on this one", a.hosts.n, a.system);
 	return 0;
 }
@@ -129,7 +129,7 @@ static void set_transport(struct cluster *k, const char *word)
 {
 	bool any = !word || !strcmp(word, "auto"), nccl = word && !strcmp(word, "nccl");
 
-	k->transport = any || nccl       ? TRANSPORT_AUTO
+	k->wish.transport = any || nccl  ? TRANSPORT_AUTO
 		: !strcmp(word, "stdio") ? TRANSPORT_STDIO
 					 : TRANSPORT_TCP;
 	k->link = any ? RANK_LINK_AUTO : nccl ? RANK_LINK_NCCL : RANK_LINK_HOST;
@@ -146,7 +146,7 @@ static bool is_of_config(const struct cluster *k, const struct config *config)
 			    && (config_has(config, KEY_CLUSTER_HOSTS)
 				    || config_has(config, KEY_CLUSTER_HOSTFILE)))
 			|| (!o->given[OPT_LAUNCHER] && config_has(config, KEY_CLUSTER_LAUNCHER)
-				&& k->launcher == LAUNCHER_EXEC)
+				&& k->wish.launcher == LAUNCHER_EXEC)
 			|| (!o->given[OPT_REMOTE_PATH] && config_has(config, KEY_CLUSTER_REMOTE_PATH)));
 }
 
@@ -171,15 +171,13 @@ static bool is_elsewhere(const struct cluster *k)
 /* Several times as many processes as ranks, or none on this machine: as many groups, each of which is a worker. */
 static int cut_groups(struct cluster *k)
 {
-	struct group_launch how = { k->launcher, k->agent, k->program, k->iface, k->push,
-		k->encrypt, k->link };
 	unsigned n = hosts_workers(&k->hosts);
 	struct err e;
 
 	if (k->nrank < 2 || !n || (n % k->nrank && k->nrank % n)
 		|| (n <= k->nrank && !is_elsewhere(k)))
 		return 0;
-	if (worker_groups_cut(&k->hosts, k->nrank, &how, &k->groups, &e))
+	if (worker_groups_cut(&k->hosts, k->nrank, &k->wish, k->link, &k->groups, &e))
 		return cli_fail(k->cli, &e);
 	k->nrank = 0;
 	return 0;
@@ -188,7 +186,7 @@ static int cut_groups(struct cluster *k)
 /* Ranks connect to free ports of each other, of this process too if it is one. */
 static int check_port(const struct cluster *k)
 {
-	for (size_t i = 0; i < k->hosts.n && k->nrank > 1 && k->port; i++)
+	for (size_t i = 0; i < k->hosts.n && k->nrank > 1 && k->wish.port; i++)
 		if (!is_this_machine(&k->hosts.host[i]))
 			return cli_usage(k->cli,
 				"with --ranks, processes of other hosts connect to this one at free ports, not at --port "
@@ -213,7 +211,8 @@ int cluster_wish(struct cli *c, const struct config *config, const char *folder,
 		   *agreement, *encrypt;
 	struct err e;
 
-	*out = (struct cluster){ .cli = c };
+	*out = (struct cluster){ .cli = c,
+		.wish = { .hosts = &out->hosts, .say = cluster_say, .ctx = out } };
 	out->nrank = (unsigned)options_count_or(o, OPT_RANKS, 0);
 	out->mpi = joined_by_mpi(o, config);
 	if (joined_check_mpi(o, config, &e))
@@ -228,31 +227,32 @@ int cluster_wish(struct cli *c, const struct config *config, const char *folder,
 		return cli_fail(c, &e);
 	if (out->hosts.n && !out->why)
 		out->why = why_hosts(o, config);
-	if (o->given[OPT_LAUNCHER] || !out->launcher)
-		out->launcher = launcher_find(launcher ? launcher : "ssh", &out->agent);
-	if (!out->launcher)
+	if (o->given[OPT_LAUNCHER] || !out->wish.launcher)
+		out->wish.launcher = launcher_find(launcher ? launcher : "ssh", &out->wish.agent);
+	if (!out->wish.launcher)
 		return cli_usage(c,
 			"no launcher is called `%s`; there are local, ssh, srun and exec:WORDS, for a program exec:PROGRAM",
 			launcher);
-	out->program = wished_word(o, OPT_REMOTE_PATH, config, KEY_CLUSTER_REMOTE_PATH);
-	out->iface = wished_word(o, OPT_IFACE, config, KEY_CLUSTER_IFACE);
-	out->port = (uint16_t)wished_number(o, OPT_PORT, config, KEY_CLUSTER_PORT);
+	out->wish.program = wished_word(o, OPT_REMOTE_PATH, config, KEY_CLUSTER_REMOTE_PATH);
+	out->wish.iface = wished_word(o, OPT_IFACE, config, KEY_CLUSTER_IFACE);
+	out->wish.port = (uint16_t)wished_number(o, OPT_PORT, config, KEY_CLUSTER_PORT);
 	set_transport(out, wished_word(o, OPT_TRANSPORT, config, KEY_CLUSTER_TRANSPORT));
 	if (out->link == RANK_LINK_NCCL && !out->nrank && !out->groups.nrank)
 		return cli_usage(c,
 			"--transport=nccl (cluster.transport: nccl) is for processes that hold each state together: give --ranks");
-	out->push = o->given[OPT_PUSH] || (config && config_bool(config, KEY_CLUSTER_PUSH));
+	out->wish.push = o->given[OPT_PUSH] || (config && config_bool(config, KEY_CLUSTER_PUSH));
 	/* The option without a value means on. */
 	encrypt = wished_word(o, OPT_ENCRYPT, config, KEY_CLUSTER_ENCRYPT);
-	out->encrypt = !encrypt || (strcmp(encrypt, "off") && strcmp(encrypt, "false"));
+	out->wish.encrypt = !encrypt || (strcmp(encrypt, "off") && strcmp(encrypt, "false"));
 	if (config)
-		out->shard = shard_of(wished_word(o, OPT_SHARD, config, KEY_CLUSTER_SHARD));
+		out->wish.shard = shard_of(wished_word(o, OPT_SHARD, config, KEY_CLUSTER_SHARD));
 	agreement = wished_word(o, OPT_HOSTS_ISA, config, KEY_CLUSTER_ISA);
 	out->same_isa = agreement && !strcmp(agreement, "same");
-	out->start_s = (double)wished_number(o, OPT_START_SECONDS, config, KEY_CLUSTER_START_SECONDS);
-	out->restarts =
+	out->wish.start_s =
+		(double)wished_number(o, OPT_START_SECONDS, config, KEY_CLUSTER_START_SECONDS);
+	out->wish.restarts =
 		(unsigned)wished_number(o, OPT_REPLACEMENTS, config, KEY_CLUSTER_REPLACEMENTS);
-	out->least = least_of(c, config);
+	out->wish.least = least_of(c, config);
 	out->of_config = is_of_config(out, config);
 	status = cut_groups(out);
 	return status ? status : check_port(out);
@@ -262,8 +262,8 @@ struct launch_place cluster_place(const struct cluster *k, const struct host *h)
 {
 	bool local = host_is_local(h);
 
-	return (struct launch_place){ local ? LAUNCHER_LOCAL : k->launcher, k->agent, h->name,
-		local ? NULL : k->program, !local && k->push, k->nrank > 0 };
+	return (struct launch_place){ local ? LAUNCHER_LOCAL : k->wish.launcher, k->wish.agent,
+		h->name, local ? NULL : k->wish.program, !local && k->wish.push, k->nrank > 0 };
 }
 
 /* ---- workers ---- */
@@ -388,25 +388,13 @@ static void say_ready(const struct cluster *k, double seconds)
 /* The key of a group goes through these connections: they are always encrypted where there is one. */
 static int start_workers(struct cluster *k, struct err *e)
 {
-	struct coordinator_options o = { .hosts = &k->hosts,
-		.launcher = k->launcher,
-		.agent = k->agent,
-		.program = k->program,
-		.iface = k->iface,
-		.port = k->port,
-		.encrypt = k->encrypt || k->nrank || cluster_joined_groups(k),
-		.push = k->push,
-		.transport = k->transport,
-		.restarts = k->restarts,
-		.least = k->nrank || k->external.n ? 0 : k->least,
-		.shard = k->shard,
-		.start_s = k->start_s,
-		.nrank = k->groups.nrank,
-		.places = k->groups.places,
-		.external = k->external.n ? &k->external : NULL,
-		.say = cluster_say,
-		.ctx = k };
+	struct coordinator_options o = k->wish;
 
+	o.encrypt |= k->nrank || cluster_joined_groups(k);
+	o.least = k->nrank || k->external.n ? 0 : o.least;
+	o.nrank = k->groups.nrank;
+	o.places = k->groups.places;
+	o.external = k->external.n ? &k->external : NULL;
 	return coordinator_new(&o, &k->coordinator, e);
 }
 
@@ -433,7 +421,7 @@ int cluster_start(struct cluster *k, const struct cluster_work *w, struct pool *
 	*pool = NULL;
 	if (!k->hosts.n || k->nrank)
 		return 0;
-	cluster_files_open(&files, k->shard == SHARD_FILE ? w->samples : NULL);
+	cluster_files_open(&files, k->wish.shard == SHARD_FILE ? w->samples : NULL);
 	/* Processes that were started together wait for each other, and learn that it ends. */
 	int code = cluster_joined_groups(k) ? 0 : ranks_check(k->groups.nrank, w->exec, &e);
 	if (!code && first)

@@ -13,17 +13,11 @@
 struct cluster {
 	struct cli *cli;
 	struct hosts hosts;          /* n 0: this process does it all */
-	enum launcher launcher; const char *agent;
+	struct coordinator_options wish; /* what options and configuration say of them */
 	const char *why;             /* what said so: "--hosts"; NULL: nothing did */
-	const char *program, *iface;
-	uint16_t port; /* 0: any */
-	bool encrypt, same_isa, push;
-	bool mpi; /* ranks communicate by it */
-	enum transport transport;
-	enum rank_link link; /* of ranks on GPUs */
-	unsigned restarts, least; /* least: workers that begin; 0: all */
-	enum shard shard;
-	double start_s;              /* 0: as usual */
+	bool same_isa;
+	bool mpi;                    /* ranks communicate by it */
+	enum rank_link link;         /* of ranks on GPUs */
 	bool of_config;              /* the configuration names the program that would start workers, or hosts that are not this one */
 	unsigned nrank; /* not 0: the hosts hold the ranks of one group, and there are no workers */
 	struct worker_groups groups; /* of the workers */
@@ -34,7 +28,7 @@ struct cluster {
 
 /* From --hosts, --hostfile and so on, else from those who started this process several times over, else from the
  * configuration's keys (NULL: there are none), else from the batch job.  folder: that all processes share.
- * 0, or said and the status; end in any case. */
+ * 0, or said and the status; end in any case.  *out stays where it is. */
 int cluster_wish(struct cli *c, const struct config *config, const char *folder, struct cluster *out);
 
 /* Is one of its hosts not `local`? */

@@ -28,7 +28,7 @@ static const char *mode_of(const struct cluster *k)
 	if (k->external.n)
 		return join_row(k->joined.join.mode)->name;
 	if (cluster_is_remote(k))
-		return launch_row(k->launcher)->name;
+		return launch_row(k->wish.launcher)->name;
 	return k->hosts.n ? "local" : "alone";
 }
 
@@ -94,7 +94,7 @@ void cluster_plan_text(const struct cluster *k, struct buf *out)
 			cluster_joined_groups(k) ? "ranks of a host are in one group where they can be"
 						 : "the first rank of each starts the others");
 	if (k->hosts.n && !k->nrank)
-		buf_printf(out, "shard     %s\n", shard_text[k->shard]);
+		buf_printf(out, "shard     %s\n", shard_text[k->wish.shard]);
 	buf_printf(out, "lost      %s\n", lost_of(k));
 }
 
@@ -118,8 +118,8 @@ json_t *cluster_plan_json(const struct cluster *k)
 	for (size_t i = 0; i < k->hosts.n; i++)
 		json_array_append_new(hosts, host_json(k, &k->hosts.host[i]));
 	all = json_pack("{s:s, s:s, s:i, s:b, s:s, s:s, s:o}", "mode", mode_of(k), "why", why_of(k),
-		"processes", k->external.n ? (int)k->joined.join.size : 1, "encrypt", k->encrypt,
-		"shard", shard_word[k->shard], "lost", lost_of(k), "hosts", hosts);
+		"processes", k->external.n ? (int)k->joined.join.size : 1, "encrypt", k->wish.encrypt,
+		"shard", shard_word[k->wish.shard], "lost", lost_of(k), "hosts", hosts);
 	if (k->mpi)
 		json_object_set_new(all, "messages", json_string("mpi"));
 	if (k->groups.nrank)

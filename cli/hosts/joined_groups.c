@@ -98,7 +98,7 @@ static int start_group(const struct joined_groups *g, const unsigned *member, st
 	bool here = count_in_group(g, member, member[0]) == g->nrank;
 	union rank_start s = {
 		{ .size = g->nrank,
-			.encrypt = g->k->encrypt,
+			.encrypt = g->k->wish.encrypt,
 			.one_host = here,
 			.link = (uint32_t)g->k->link },
 	};

@@ -51,10 +51,10 @@ int rank_places_of(struct cluster *k, struct rank_places *out, struct err *e)
 	unsigned nslot = hosts_workers(&k->hosts), n = 1;
 	bool here = false;
 
-	*out = (struct rank_places){ .encrypt = k->encrypt,
+	*out = (struct rank_places){ .encrypt = k->wish.encrypt,
 		.link = k->link,
-		.iface = k->iface,
-		.start_s = k->start_s,
+		.iface = k->wish.iface,
+		.start_s = k->wish.start_s,
 		.say = cluster_say,
 		.ctx = k };
 	if (k->external.n)

@@ -28,15 +28,13 @@ static const struct host *host_of(const struct hosts *h, unsigned n)
 }
 
 static int put_places(struct buf *out, const struct hosts *h, unsigned first, unsigned nrank,
-	const struct group_launch *launch, struct err *e)
+	const struct coordinator_options *o, enum rank_link link, struct err *e)
 {
 	const struct host *leader = host_of(h, first);
 
-	buf_printf(out, "%s%s\n%s\n%s\n%s\n%s%s\n",
-		launch->agent ? "exec:" : launch_row(launch->launcher)->name,
-		launch->agent ? launch->agent : "", launch->program ? launch->program : "",
-		launch->iface ? launch->iface : "", launch->push ? "push" : "",
-		launch->encrypt ? "encrypt" : "", links[launch->link]);
+	buf_printf(out, "%s%s\n%s\n%s\n%s\n%s%s\n", o->agent ? "exec:" : launch_row(o->launcher)->name,
+		o->agent ? o->agent : "", o->program ? o->program : "", o->iface ? o->iface : "",
+		o->push ? "push" : "", o->encrypt ? "encrypt" : "", links[link]);
 	for (unsigned k = 1; k < nrank; k++) {
 		const struct host *other = host_of(h, first + k);
 
@@ -50,8 +48,8 @@ static int put_places(struct buf *out, const struct hosts *h, unsigned first, un
 	return 0;
 }
 
-int worker_groups_cut(struct hosts *hosts, unsigned nrank, const struct group_launch *launch,
-	struct worker_groups *out, struct err *e)
+int worker_groups_cut(struct hosts *hosts, unsigned nrank, const struct coordinator_options *o,
+	enum rank_link link, struct worker_groups *out, struct err *e)
 {
 	unsigned n, placed = 0, nlisted = hosts_workers(hosts);
 	struct hosts first = { 0 };
@@ -74,7 +72,7 @@ int worker_groups_cut(struct hosts *hosts, unsigned nrank, const struct group_la
 				out->places[placed] = (struct buf)BUF_INIT;
 				out->n = placed + 1;
 				code = put_places(&out->places[placed++], hosts, k * nrank, nrank,
-					launch, e);
+					o, link, e);
 			}
 	hosts_release(hosts);
 	*hosts = first;

@@ -13,20 +13,12 @@ struct worker_groups {
 	struct buf *places; /* (n) of each worker: where its others are started; NULL: all were started together */
 };
 
-/* How the others of a group are started, as in launch_place. */
-struct group_launch {
-	enum launcher launcher;
-	const char *agent, *program;
-	const char *iface; /* used by hosts that have it */
-	bool push, encrypt;
-	enum rank_link link;
-};
-
 /* Cut the processes of *hosts into groups of nrank, in their order; *hosts becomes the hosts of the first processes, and *out
  * the groups in the order of these workers.  nrank divides the number of processes, or is divided by it: then there is one
- * group, in which each process that is listed stands for several.  -ERR_USAGE. */
-int worker_groups_cut(struct hosts *hosts, unsigned nrank, const struct group_launch *launch,
-	struct worker_groups *out, struct err *e);
+ * group, in which each process that is listed stands for several.  The others of a group are started as o says, whose iface
+ * hosts use that have it, and exchange by `link`.  -ERR_USAGE. */
+int worker_groups_cut(struct hosts *hosts, unsigned nrank, const struct coordinator_options *o,
+	enum rank_link link, struct worker_groups *out, struct err *e);
 void worker_groups_release(struct worker_groups *g);
 
 /* In a worker: its group, started for its first job or before it and kept until it ends. */

@@ -8,10 +8,10 @@
 
 #include "tests/tap.h"
 
-static const struct group_launch by_ssh = { .launcher = LAUNCHER_SSH, .encrypt = true };
+static const struct coordinator_options by_ssh = { .launcher = LAUNCHER_SSH, .encrypt = true };
 
 /* The hosts of the workers, and the places of each, in brackets. */
-static const char *cut(const char *list, unsigned nrank, const struct group_launch *launch)
+static const char *cut(const char *list, unsigned nrank, const struct coordinator_options *launch)
 {
 	static char text[2000];
 	struct worker_groups g = { 0 };
@@ -21,7 +21,8 @@ static const char *cut(const char *list, unsigned nrank, const struct group_laun
 
 	if (hosts_add_list(&h, list, &e))
 		tap_bail("%s", e.text);
-	if (worker_groups_cut(&h, nrank, launch, &g, &e)) {
+	if (worker_groups_cut(&h, nrank, launch, launch->agent ? RANK_LINK_NCCL : RANK_LINK_AUTO,
+		    &g, &e)) {
 		snprintf(text, sizeof text, "%s", e.text);
 	} else {
 		for (size_t i = 0; i < h.n; i++)
@@ -39,12 +40,11 @@ static const char *cut(const char *list, unsigned nrank, const struct group_laun
 
 static void test_cut(void)
 {
-	const struct group_launch agent = { .launcher = LAUNCHER_EXEC,
+	const struct coordinator_options agent = { .launcher = LAUNCHER_EXEC,
 		.agent = "my agent",
 		.program = "/opt/qcnn",
 		.iface = "ib0",
-		.push = true,
-		.link = RANK_LINK_NCCL };
+		.push = true };
 
 	tap_is_str(cut("local:4", 2, &by_ssh),
 		"local:2 [ssh////encrypt/local/][ssh////encrypt/local/]",

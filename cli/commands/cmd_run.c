@@ -18,23 +18,15 @@
 struct running {
 	struct cli *cli;
 	struct named_model m;
-	const struct program *program;
+	struct run_values v;         /* filled as the parts are opened */
 	struct dataset *data;        /* NULL: the model has no inputs */
 	struct transform learnt;     /* of the training whose weights the model has */
 	double *weight;
-	struct evaluator *ev;
 	struct ranks *ranks; /* that hold the states together; NULL: this process alone */
 	struct cluster cluster;
 	struct pool *remote; /* of the cluster's workers, which compute outputs and readouts; NULL: there are none */
-	struct pool *pool;
-	uint32_t nsample;
 	struct buf path, weights_path;       /* of the model and the weights, where a run is named */
 };
-
-static uint32_t shots_of(const struct running *r)
-{
-	return (uint32_t)options_count_or(&r->cli->options, OPT_SHOTS, 0);
-}
 
 static uint32_t trajectories_given(const struct running *r)
 {
@@ -71,13 +63,13 @@ static int open_model(struct running *r, enum emit what)
 		for (uint32_t i = 0; i < r->m.model.program->nweight_group; i++)
 			r->m.model.program->weight_group[i].frozen = false;
 	}
-	r->program = r->m.model.program;
+	r->v.program = r->m.model.program;
 	if (what == EMIT_STATE
-		&& trajectories_of(r->program,
+		&& trajectories_of(r->v.program,
 			&(struct evaluator_options){ .trajectories = trajectories_given(r) }))
 		return cli_usage(r->cli,
 			"a model with noise channels has no state vector; --emit=probabilities gives the probabilities of its mixed state");
-	if (!r->program->noutput && !needs_state(what))
+	if (!r->v.program->noutput && !needs_state(what))
 		cli_note(r->cli,
 			"the model observes nothing, so there is nothing to print: end it with what is measured, for example `observe z(q);`, in OpenQASM `measure`, or add "
 			"--emit=state");
@@ -90,7 +82,7 @@ static int open_weights(struct running *r, enum emit what)
 
 	return status ? status
 		      : weights_of_model(r->cli, &r->m.model,
-			      what != EMIT_OUTPUTS && what != EMIT_JACOBIAN, r->program->nweight,
+			      what != EMIT_OUTPUTS && what != EMIT_JACOBIAN, r->v.program->nweight,
 			      &r->weight);
 }
 
@@ -108,10 +100,10 @@ static void say_transform(const struct running *r)
 static int open_data(struct running *r)
 {
 	const struct options *o = &r->cli->options;
-	const struct program *p = r->program;
+	const struct program *p = r->v.program;
 	struct err e;
 
-	r->nsample = 1;
+	r->v.nsample = 1;
 	if (!p->ninput_group)
 		return o->given[OPT_DATA]
 			? cli_usage(r->cli, "the model has no inputs, so that --data cannot be used")
@@ -133,7 +125,9 @@ static int open_data(struct running *r)
 	if (code)
 		return cli_fail(r->cli, &e);
 	say_transform(r);
-	r->nsample = r->data->nrow;
+	r->v.x = r->data->x;
+	r->v.nx = r->data->nx;
+	r->v.nsample = r->data->nrow;
 	return 0;
 }
 
@@ -148,16 +142,18 @@ static int states_fit(struct running *r, enum emit what)
 
 	if (!needs_state(what))
 		return 0;
-	for (uint32_t c = 0; c < r->program->ncircuit; c++) {
-		uint32_t n = r->program->circuit[c].nwire;
+	for (uint32_t c = 0; c < r->v.program->ncircuit; c++) {
+		uint32_t n = r->v.program->circuit[c].nwire;
 
-		needed += what == EMIT_SAMPLES ? ldexp(24, (int)n) + 8.0 * r->nsample * shots_of(r) * n : ldexp((double)size * r->nsample, (int)n);
+		needed += what == EMIT_SAMPLES
+			? ldexp(24, (int)n) + 8.0 * r->v.nsample * r->v.shots * n
+			: ldexp((double)size * r->v.nsample, (int)n);
 	}
 	if (needed <= (double)available || needed > 0x1p60)
 		return 0;
 	return cli_error(r->cli, -ERR_CONFIG, "needs %s for %u sample%s of %s, %s available",
-		memory_text(needed, 0, need), r->nsample, r->nsample == 1 ? "" : "s", name[what],
-		memory_text((double)available, 0, have));
+		memory_text(needed, 0, need), r->v.nsample, r->v.nsample == 1 ? "" : "s",
+		name[what], memory_text((double)available, 0, have));
 }
 
 /* Other processes take part where an option says so: not all of a job's, as for a training, for what is often a moment's work. */
@@ -194,7 +190,7 @@ static int check_joined(struct cli *c, enum emit what)
 static int open_cluster(struct running *r, struct evaluator_options *eo, enum emit what)
 {
 	struct cli *c = r->cli;
-	struct cluster_work w = { .program = r->program,
+	struct cluster_work w = { .program = r->v.program,
 		.exec = eo,
 		.any_isa = !strcmp(c->options.value[OPT_ISA], "auto"),
 		.any_device = !strcmp(c->options.value[OPT_DEVICE], "auto"),
@@ -235,7 +231,7 @@ static int open_evaluator(struct running *r, enum emit what)
 		.isa = o->value[OPT_ISA],
 		.method = needs_state(what) ? method_name(METHOD_STATEVECTOR) : o->value[OPT_METHOD],
 		.gradient = needs_gradient(what) ? o->value[OPT_GRADIENT] : NULL,
-		.shots = needs_state(what) ? 0 : shots_of(r),
+		.shots = needs_state(what) ? 0 : r->v.shots,
 		.trajectories = trajectories_given(r),
 		.threads = (uint32_t)options_count_or(o, OPT_THREADS, 0),
 		.split = (uint32_t)options_count_or(o, OPT_RANKS, 1),
@@ -249,25 +245,25 @@ static int open_evaluator(struct running *r, enum emit what)
 	eo.outputs_alone = !w.gradient;
 	eo.amplitudes = needs_state(what);
 	if (!code)
-		code = execution_method(&w, r->program, r->nsample, &eo, &e);
+		code = execution_method(&w, r->v.program, r->v.nsample, &eo, &e);
 	if (!code)
-		device_choose(&w, r->program, r->nsample, &eo, reason);
+		device_choose(&w, r->v.program, r->v.nsample, &eo, reason);
 	if (!code)
-		execution_say_trajectories(r->cli, r->program, &eo);
+		execution_say_trajectories(r->cli, r->v.program, &eo);
 	if (!code)
-		execution_say_long(r->cli, r->program, r->nsample, &eo, "the evaluation");
+		execution_say_long(r->cli, r->v.program, r->v.nsample, &eo, "the evaluation");
 	if (!code && *reason)
 		cli_detail(r->cli, "computing on the device %s: %s", execution_device(&eo), reason);
 	status = code ? cli_fail(r->cli, &e) : open_cluster(r, &eo, what);
 	if (status)
 		return status;
-	code = evaluator_new(r->program, &eo, &r->ev, &e);
+	code = evaluator_new(r->v.program, &eo, &r->v.ev, &e);
 	if (!code)
-		code = evaluator_weights(r->ev, r->weight, &e);
+		code = evaluator_weights(r->v.ev, r->weight, &e);
 	if (!code && eo.rank && *eo.rank->way)
 		cli_detail(r->cli, "GPUs exchange by %s", eo.rank->way);
 	if (!code)
-		r->pool = r->remote ? r->remote : pool_threads_new(eo.nthread);
+		r->v.pool = r->remote ? r->remote : pool_threads_new(eo.nthread);
 	return code ? cli_fail(r->cli, &e) : 0;
 }
 
@@ -288,9 +284,9 @@ static int check_shots(const struct running *r, enum emit what)
 {
 	const struct options *o = &r->cli->options;
 
-	if (!shots_of(r) && what == EMIT_SAMPLES)
+	if (!r->v.shots && what == EMIT_SAMPLES)
 		return cli_usage(r->cli, "--emit=samples prints the bits of shots; give their number with --shots");
-	if (!shots_of(r))
+	if (!r->v.shots)
 		return 0;
 	if (what == EMIT_STATE)
 		return cli_usage(r->cli, "shots do not show the state; --emit=samples gives their bits, --emit=probabilities their frequencies");
@@ -333,26 +329,21 @@ static int write_values(struct cli *c, const struct run_values *r)
 /* All is open: the values, and their way out. */
 static int print_values(struct running *r, enum emit what)
 {
-	struct run_values v = { .program = r->program,
-		.x = r->data ? r->data->x : NULL,
-		.nx = r->data ? r->data->nx : 0,
-		.nsample = r->nsample,
-		.weight = r->weight,
-		.ev = r->ev,
-		.pool = r->pool,
-		.shots = shots_of(r),
-		/* Where shots and trajectories come from: step 0 of the seed. */
-		.key = rng_u64(options_count(&r->cli->options, OPT_SEED), RNG_SHOT_KEY, 0, 0),
-		.trajectories = trajectories_of(r->program,
-			&(struct evaluator_options){
-				.shots = shots_of(r), .trajectories = trajectories_given(r) }),
-		.v = mem_alloc(r->program->ncircuit + 2, sizeof *v.v) };
+	struct run_values *v = &r->v;
+	const struct evaluator_options noise = { .shots = v->shots,
+		.trajectories = trajectories_given(r) };
 	struct err e;
-	int status = run_values_emit(&v, what, &e) ? cli_fail(r->cli, &e) : write_values(r->cli, &v);
 
-	for (unsigned i = 0; i < v.nv; i++)
-		values_release(&v.v[i]);
-	free(v.v);
+	v->weight = r->weight;
+	/* Where shots and trajectories come from: step 0 of the seed. */
+	v->key = rng_u64(options_count(&r->cli->options, OPT_SEED), RNG_SHOT_KEY, 0, 0);
+	v->trajectories = trajectories_of(v->program, &noise);
+	v->v = mem_alloc(v->program->ncircuit + 2, sizeof *v->v);
+	int status = run_values_emit(v, what, &e) ? cli_fail(r->cli, &e) : write_values(r->cli, v);
+
+	for (unsigned i = 0; i < v->nv; i++)
+		values_release(&v->v[i]);
+	free(v->v);
 	return status;
 }
 
@@ -384,7 +375,8 @@ static int evaluate(struct running *r, enum emit what)
 static int run(struct cli *c)
 {
 	enum emit what = (enum emit)options_choice(&c->options, OPT_EMIT_VALUES);
-	struct running r = { .cli = c };
+	struct running r = { .cli = c,
+		.v.shots = (uint32_t)options_count_or(&c->options, OPT_SHOTS, 0) };
 	int status = weights_named(c, &c->options.operand[0], &r.path);
 
 	if (!status && has_others(c))
@@ -394,9 +386,9 @@ static int run(struct cli *c)
 		return status;
 	}
 	status = evaluate(&r, what);
-	if (r.pool && !r.remote)
-		r.pool->ops->free(r.pool);
-	evaluator_free(r.ev);
+	if (r.v.pool && !r.remote)
+		r.v.pool->ops->free(r.v.pool);
+	evaluator_free(r.v.ev);
 	ranks_end(r.ranks);
 	cluster_end(&r.cluster, status);
 	free(r.weight);

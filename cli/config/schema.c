@@ -300,22 +300,26 @@ static bool check_choice(const struct check *c, const struct ynode *v)
 	return check_one_of(c, v, v->at, v->text);
 }
 
-/* A number for each key of a map. */
-static bool check_numbers(const struct check *c, const struct ynode *map, double low, double high)
+/* A number for each key of a map; null: or null. */
+static bool check_numbers(const struct check *c, const struct ynode *map, double low, double high,
+	bool null)
 {
 	bool well = true;
 
 	for (uint32_t i = 0; i < map->n; i++) {
 		const struct check inner = { c->d, c->row, map->entry[i].key, NULL };
+		const struct ynode *v = map->entry[i].value;
 
-		well &= check_number(&inner, map->entry[i].value, low, high);
+		/* {1:1} is the key 1:1 without a value. */
+		well &= (null && v->kind == YNODE_NULL && v->text && *v->text)
+			|| check_number(&inner, v, low, high);
 	}
 	return well;
 }
 
 static bool check_consts(const struct check *c, const struct ynode *v)
 {
-	return v->kind == YNODE_MAP ? check_numbers(c, v, -DBL_MAX, DBL_MAX)
+	return v->kind == YNODE_MAP ? check_numbers(c, v, -DBL_MAX, DBL_MAX, false)
 				    : check_wrong_kind(c, v, "a map from names to numbers");
 }
 
@@ -337,7 +341,7 @@ static bool check_noise(const struct check *c, const struct ynode *v)
 		help_name(g, key, name, 2);
 		well = false;
 	}
-	return well && check_numbers(c, v, 0, 1);
+	return well && check_numbers(c, v, 0, 1, false);
 }
 
 static bool impossible_split(const struct check *c, struct span at, const char *label)
@@ -439,19 +443,8 @@ static bool named_class(const struct check *c, const struct ynode *key)
 
 static bool check_label_map(const struct check *c, const struct ynode *v)
 {
-	bool well = true;
-
-	if (v->kind != YNODE_MAP || !v->n)
-		return check_wrong_kind(c, v, "a map from labels to numbers");
-	for (uint32_t i = 0; i < v->n; i++) {
-		const struct check inner = { c->d, c->row, v->entry[i].key, NULL };
-		const struct ynode *to = v->entry[i].value;
-
-		/* {1:1} is the key 1:1 without a value. */
-		well &= (to->kind == YNODE_NULL && to->text && *to->text)
-			|| check_number(&inner, to, -1e300, 1e300);
-	}
-	return well;
+	return v->kind == YNODE_MAP && v->n ? check_numbers(c, v, -1e300, 1e300, true)
+					    : check_wrong_kind(c, v, "a map from labels to numbers");
 }
 
 static bool check_class_weights(const struct check *c, const struct ynode *v)

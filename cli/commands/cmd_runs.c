@@ -104,7 +104,6 @@ static void list_text(const struct run_list *l, const char *sort, struct buf *ou
 		add_changes(&t, r);
 	}
 	table_print(&t, out);
-	table_release(&t);
 }
 
 /* ---- the order of the list ---- */

@@ -200,7 +200,6 @@ int runs_compare_text(struct cli *c, const struct run_list *l)
 	table_print(t, &c->out);
 	if (all.marked)
 		buf_str(&c->out, "* best value of the row\n");
-	table_release(t);
 	return 0;
 }
 

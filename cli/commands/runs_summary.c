@@ -307,7 +307,6 @@ static void print_text(struct cli *c, const struct summary *s, json_t *groups)
 		}
 	}
 	table_print(&t, &c->out);
-	table_release(&t);
 }
 
 /* Without --metric of one part, with --metric=confusion of each. */

@@ -389,7 +389,6 @@ static void matrix_text(const struct summary_group *g, const json_t *sum, struct
 				json_number_value(json_array_get(json_array_get(sum, i), k)), "%.0f");
 	}
 	table_print(&t, out);
-	table_release(&t);
 }
 
 void summary_confusion_text(const struct summary_group *g, bool all, struct buf *out)

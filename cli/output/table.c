@@ -35,7 +35,7 @@ static size_t length(const char *s)
 	return n;
 }
 
-void table_print(const struct table *t, struct buf *out)
+void table_print(struct table *t, struct buf *out)
 {
 	mem_auto size_t *width = mem_alloc(t->ncolumn, sizeof *width);
 
@@ -56,6 +56,8 @@ void table_print(const struct table *t, struct buf *out)
 			out->len--;
 		buf_char(out, '\n');
 	}
+	arena_release(&t->arena);
+	*t = (struct table){ .ncolumn = t->ncolumn };
 }
 
 static unsigned tabs(const char *line, size_t len)
@@ -67,13 +69,6 @@ static unsigned tabs(const char *line, size_t len)
 	return n;
 }
 
-static void print_and_empty(struct table *t, struct buf *out)
-{
-	table_print(t, out);
-	table_release(t);
-	*t = (struct table){ 0 };
-}
-
 void table_align(const char *text, struct buf *out)
 {
 	struct table t = { 0 };
@@ -83,7 +78,7 @@ void table_align(const char *text, struct buf *out)
 		unsigned ncolumn = tabs(text, len) + 1;
 
 		if (t.n && ncolumn != t.ncolumn)
-			print_and_empty(&t, out);
+			table_print(&t, out);
 		t.ncolumn = ncolumn;
 		for (unsigned k = 0; k < ncolumn; k++) {
 			size_t n = strcspn(text, "\t\n");
@@ -95,7 +90,5 @@ void table_align(const char *text, struct buf *out)
 		}
 	}
 	if (t.n)
-		print_and_empty(&t, out);
+		table_print(&t, out);
 }
-
-void table_release(struct table *t) { arena_release(&t->arena); }

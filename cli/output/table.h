@@ -14,8 +14,7 @@ struct table {
 
 void table_add(struct table *t, const char *text);      /* the next cell of the row, copied */
 void table_add_number(struct table *t, double v, const char *format);  /* empty for a NaN */
-/* Columns aligned, two spaces between, nothing behind the last word of a row. */
-void table_print(const struct table *t, struct buf *out);
+/* Columns aligned, two spaces between, nothing behind the last word of a row.  The table is empty then. */
+void table_print(struct table *t, struct buf *out);
 /* Lines with tabs between their columns: adjacent ones with as many columns are a table. */
 void table_align(const char *text, struct buf *out);
-void table_release(struct table *t);

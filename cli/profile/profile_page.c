@@ -129,7 +129,6 @@ static void section_text(const struct profile_section *s, struct buf *out)
 		add_row(&t, s, r);
 	if (s->nrow)
 		table_print(&t, out);
-	table_release(&t);
 	if (s->note) {
 		visible_str(out, s->note);
 		buf_char(out, '\n');

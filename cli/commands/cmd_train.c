@@ -102,7 +102,8 @@ static int train_config(struct cli *c, const struct own_config *own)
 	if (joined_work(c, c->options.operand[0], NULL, &status))
 		return status;
 	status = job_open(c, c->options.operand[0], &j);
-	j.word = own->word;
+	if (own->word)
+		j.word = own->word;
 	j.word_folder = own->folder;
 	if (status == err_exit_status(-ERR_NO_INPUT))
 		own_config_explain(c, own);

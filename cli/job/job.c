@@ -153,38 +153,27 @@ static void settle_init(const struct cli *c, struct job *j, const char *from, co
 {
 	static const char key[] = "train.init.from=";
 	const struct ynode *v = config_node(j->config, KEY_TRAIN_INIT);
+	char **word = arena_alloc(&j->arena, (size_t)c->argc + 2, sizeof *word);
+	int at = c->argc - 1 /* the last one counts */, end = 0, n = 0;
 	buf_auto given = BUF_INIT;
 
 	if (!run_lasting_name(config_text(j->config, KEY_LOG_DIR), from, path, &j->init_name))
 		return;
-	buf_printf(&given, "%s%s", key, from);
-	j->init_at = c->argc - 1; /* the last one counts */
-	while (j->init_at >= 0 && !path_ends(c->argv[j->init_at], given.data))
-		j->init_at--;
-	j->init_added = j->init_at < 0;
-	if (j->init_added) {
-		j->init_at = 0;
-		while (j->init_at < c->argc && strcmp(c->argv[j->init_at], "--"))
-			j->init_at++;
-		buf_printf(&j->init_word, "--set=%s", key);
-	} else {
-		const char *word = c->argv[j->init_at];
-
-		buf_add(&j->init_word, word, strlen(word) - strlen(from));
-	}
-	buf_str(&j->init_word, j->init_name.data);
 	v->entry[0].value->text = j->init_name.data;
-}
-
-const char *job_word(const struct cli *c, const struct job *j, int i)
-{
-	if (j->word)
-		return j->word[i];
-	if (j->init_word.len && i == j->init_at)
-		return j->init_word.data;
-	if (j->init_added && i > j->init_at)
-		i--;
-	return i < c->argc ? c->argv[i] : NULL;
+	buf_printf(&given, "%s%s", key, from);
+	while (at >= 0 && !path_ends(c->argv[at], given.data))
+		at--;
+	while (end < c->argc && strcmp(c->argv[end], "--"))
+		end++;
+	for (int i = 0; i <= c->argc; i++) {
+		if (at < 0 && i == end)
+			word[n++] = arena_printf(&j->arena, "--set=%s%s", key, j->init_name.data);
+		word[n++] = i != at
+			? c->argv[i]
+			: arena_printf(&j->arena, "%.*s%s", (int)(strlen(c->argv[i]) - strlen(from)),
+				c->argv[i], j->init_name.data);
+	}
+	j->word = word;
 }
 
 static int open_init(struct cli *c, struct job *j)
@@ -344,7 +333,7 @@ void job_release(struct job *j)
 	free(j->init);
 	buf_release(&j->init_path);
 	buf_release(&j->init_name);
-	buf_release(&j->init_word);
+	arena_release(&j->arena);
 	samples_release(&j->samples);
 	model_file_release(&j->model);
 	config_free(j->config);

@@ -27,11 +27,10 @@ struct job {
 	struct callback_set callbacks;       /* of train */
 	double *init;                /* (nweight), or NULL */
 	struct buf init_path;        /* path of their file, if train.init names a run */
-	struct buf init_name, init_word;
-	bool init_added; /* a word more than were given */
-	int init_at; /* what train.init stands for, if that can change; job_word */
-	/* Of a run that goes on with its own configuration, borrowed: the words of the command that trains it from the beginning,
-	 * NULL at the end, and their folder.  Else NULL: those of this command. */
+	struct buf init_name; /* the run's own name, if the word in train.init may mean another one later */
+	struct arena arena; /* of word, if init_name is in it */
+	/* The words of the command that trains the same job later, NULL at the end, where they are others than those of this one;
+	 * of a run that goes on with its own configuration those that train it from the beginning, and their folder. */
 	char *const *word;
 	const char *word_folder;
 };
@@ -39,8 +38,11 @@ struct job {
 /* Read configuration, model and data, and print errors: 0 or the exit status; release *out in any case. */
 int job_open(struct cli *c, const char *path, struct job *j);
 void job_release(struct job *j);
-/* Word i of the command that trains the same job later, when train.init may stand for other weights; NULL at the end. */
-const char *job_word(const struct cli *c, const struct job *j, int i);
+/* The words of the command that trains the same job later, NULL at the end. */
+static inline char *const *job_words(const struct cli *c, const struct job *j)
+{
+	return j->word ? j->word : c->argv;
+}
 
 /* Compile options from --const (with a config, from model.const), --no-pass, --include.
  * The arrays live as long as the struct. */

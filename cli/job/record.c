@@ -198,10 +198,9 @@ static json_t *any_text(const char *s) { return json_string_nocheck(s); }
 static json_t *command_json(const struct cli *c, const struct job *j)
 {
 	json_t *all = json_array();
-	const char *word;
 
-	for (int i = 0; (word = job_word(c, j, i)); i++)
-		json_array_append_new(all, any_text(word));
+	for (char *const *word = job_words(c, j); *word; word++)
+		json_array_append_new(all, any_text(*word));
 	return all;
 }
 

@@ -29,22 +29,20 @@ static void shell_word(const char *word, struct buf *out)
 }
 
 /* --resume=RUN: that run exists. */
-static bool names_run(const struct train_report *p, int i)
+static bool names_run(char *const *word, int i)
 {
 	static const char resume[] = "--resume";
-	const char *word = job_word(p->cli, p->job, i),
-		   *before = i ? job_word(p->cli, p->job, i - 1) : "";
 
-	return !strcmp(before, resume) || !strcmp(word, resume)
-		|| !strncmp(word, "--resume=", sizeof resume);
+	return (i && !strcmp(word[i - 1], resume)) || !strcmp(word[i], resume)
+		|| !strncmp(word[i], "--resume=", sizeof resume);
 }
 
 static void again(const struct train_report *p, struct buf *out)
 {
 	const char *folder = p->job->word_folder;
 	mem_auto char *here = folder ? mem_strdup(folder) : getcwd(NULL, 0);
+	char *const *word = job_words(p->cli, p->job);
 	buf_auto path = BUF_INIT;
-	const char *word;
 
 	buf_str(out, "<p>To run it again, to the same bits:</p>\n<pre>");
 	if (here) {
@@ -52,11 +50,11 @@ static void again(const struct train_report *p, struct buf *out)
 		shell_word(here, out);
 		buf_char(out, '\n');
 	}
-	for (int i = 0; (word = job_word(p->cli, p->job, i)); i++) {
-		if (names_run(p, i))
+	for (int i = 0; word[i]; i++) {
+		if (names_run(word, i))
 			continue;
 		buf_str(out, i ? " " : "");
-		shell_word(word, out);
+		shell_word(word[i], out);
 	}
 	buf_str(out, "</pre>\n<p>To use the weights:</p>\n<pre>");
 	shell_word(p->cli->argv[0], out);

@@ -194,14 +194,7 @@ static void find_ranges(struct plot *p)
 static void put_text(struct buf *out, double x, double y, const char *anchor, const char *text)
 {
 	buf_printf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
-	for (; *text; text++)
-		switch (*text) {
-		case '<': buf_str(out, "&lt;"); break;
-		case '>': buf_str(out, "&gt;"); break;
-		case '&': buf_str(out, "&amp;"); break;
-		default: (unsigned char)*text < ' ' ? buf_char(out, ' ') : buf_char(out, *text);
-		}
-	buf_str(out, "</text>\n");
+	buf_xml_in(out, "", text, "</text>\n");
 }
 
 static void put_line(struct buf *out, double x0, double y0, double x1, double y1, const char *style)

@@ -281,19 +281,18 @@ static void add_statistics(struct table *t, struct statistics s)
 static void print_text(struct cli *c, const struct summary *s, json_t *groups)
 {
 	json_auto_t *keys = different_keys(groups);
-	struct table t = { .ncolumn = 1 + (unsigned)json_object_size(keys) };
+	struct table t = { 0 };
 	json_t *group, *v;
 	const char *key;
 	size_t i;
 
-	json_object_foreach(s->metrics, key, v)
-		t.ncolumn += is_wanted(c, key);
 	table_add(&t, "runs");
 	json_object_foreach(s->metrics, key, v)
 		if (is_wanted(c, key))
 			table_add(&t, key);
 	json_object_foreach(keys, key, v)
 		table_add(&t, key);
+	t.ncolumn = (unsigned)t.n;
 	json_array_foreach(groups, i, group) {
 		table_add_number(&t, (double)json_array_size(json_object_get(group, "names")), "%.0f");
 		json_object_foreach(s->metrics, key, v)

@@ -117,14 +117,12 @@ static void section_text(const struct profile_section *s, struct buf *out)
 		return;
 	buf_printf(out, "\n%s\n", s->title);
 	for (unsigned k = 0; k < s->ncolumn && s->nrow; k++)
-		if (!is_empty(s, k))
-			t.ncolumn += 1 + s->column[k].bar;
-	for (unsigned k = 0; k < s->ncolumn && s->nrow; k++)
 		if (!is_empty(s, k)) {
 			table_add(&t, s->column[k].heading);
 			if (s->column[k].bar)
 				table_add(&t, "");
 		}
+	t.ncolumn = (unsigned)t.n;
 	for (uint32_t r = 0; r < s->shown; r++)
 		add_row(&t, s, r);
 	if (s->nrow)

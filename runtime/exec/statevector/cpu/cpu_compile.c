@@ -120,17 +120,6 @@ static enum kernel_form form_of(const struct matrix *m)
 	return m->flags & MATRIX_REAL ? FORM_REAL : m->flags & MATRIX_PARITY ? FORM_PARITY : FORM_COMPLEX;
 }
 
-/* Room for the masked matrices of a step, as the kernels want it. */
-static void take_masked(struct backend_state *b, unsigned d, struct cpu_step *s)
-{
-	enum { LINE = 64 };
-	size_t nbyte = (size_t)2 * d * d * b->k->lanes * b->k->real_bytes;
-	char *p = arena_alloc(&b->arena, 2 * nbyte + LINE, 1);
-	p += -(uintptr_t)p % LINE;
-	s->masked[0] = p;
-	s->masked[1] = p + nbyte;
-}
-
 /* Place for the step's own image of its matrix, and how it is rounded. */
 static void take_matrix(struct backend_state *b, const struct plan_step *ps, bool sample, struct cpu_step *s)
 {
@@ -158,8 +147,6 @@ static void compile_step(struct backend_state *b, const struct plan_step *ps,
 	s->permutes = !s->diagonal && !s->kernel.lanewise && !ps->transition
 		&& find_permutation(b, ps, s);
 	s->per_lane = s->kernel.lanewise;
-	if (s->lane_masked && !s->diagonal && !sample)
-		take_masked(b, d, s);
 	s->back = s->kernel;
 	if (ps->transition) {
 		s->transition = stage->ntransition;
@@ -463,7 +450,6 @@ void cpu_compile(struct backend_state *b)
 		c->seconds = arena_alloc(&b->arena, c->nstage + (size_t)1, sizeof *c->seconds);
 		cpu_tail_compile(b, c);
 		find_sample_steps(b, c);
-		cpu_masked_matrices(b, c);
 	}
 	cpu_constants(b);
 }

@@ -53,11 +53,8 @@ void cpu_matrices(struct backend_state *b, const cplx *u)
 	for (uint32_t k = 0; k < b->nused; k++)
 		memcpy(b->u + offset[b->used[k]], u + offset[b->used[k]], (offset[b->used[k] + 1] - offset[b->used[k]]) * sizeof *u);
 	store_all(b, VALUE_SHARED);
-	for (uint32_t k = 0; b->circuit && k < b->plan->ncircuit; k++) {
-		if (b->lane_bits)
-			cpu_masked_matrices(b, &b->circuit[k]);
+	for (uint32_t k = 0; b->circuit && k < b->plan->ncircuit; k++)
 		cpu_tail_matrices(b, &b->circuit[k]);
-	}
 }
 
 /* Is that part (0 real, 1 imaginary) of entry (r, c) 0 whatever the weights and inputs? */
@@ -122,15 +119,6 @@ static void masked_matrix(const struct backend_state *b, const struct cpu_step *
 	b->k->round(to, wide, n, lanes, s->noise[adjoint]);
 }
 
-void cpu_masked_matrices(struct backend_state *b, const struct cpu_circuit *c)
-{
-	for (uint32_t k = 0; k < c->nstage; k++)
-		for (uint32_t n = 0; n < c->stage[k].nstep; n++)
-			for (unsigned adjoint = 0; adjoint < 2; adjoint++)
-				if (c->stage[k].step[n].masked[adjoint])
-					masked_matrix(b, &c->stage[k].step[n], b->u, adjoint, c->stage[k].step[n].masked[adjoint]);
-}
-
 /* A step's own image of its matrix or, conjugate and transposed, inverse. */
 static void *image(const struct sweep *w, const struct cpu_step *s, bool adjoint)
 {
@@ -144,13 +132,11 @@ const void *cpu_step_matrix(const struct sweep *w, const struct cpu_step *s, boo
 {
 	const struct backend_state *b = w->b;
 	bool adjoint = s->plan->adjoint != inverse;
-	if (s->masked[adjoint])
-		return s->masked[adjoint];
-	if (s->lane_masked) {
-		masked_matrix(b, s, w->in->u[0], adjoint, room);
-		return room;
-	}
-	return image(w, s, adjoint);
+	if (!s->lane_masked)
+		return image(w, s, adjoint);
+	bool sample = b->plan->set.def[s->plan->matrix]->cls == VALUE_SAMPLE;
+	masked_matrix(b, s, sample ? w->in->u[0] : b->u, adjoint, room);
+	return room;
 }
 
 /* Index of a diagonal step's matrix that the targets on the block's first row give. */

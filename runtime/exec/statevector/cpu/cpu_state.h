@@ -28,7 +28,6 @@ struct cpu_step {
 	const struct plan_step *plan;
 	uint32_t lane_on;            /* lanes that the lane controls allow */
 	bool lane_masked;            /* some lane is off */
-	void *masked[2];             /* then, of a matrix that all samples share: it and its inverse, 1 in lanes that are off */
 	size_t base_mask, base_value;    /* controls outside the block, on its first row */
 	bool per_lane;                   /* its reduced transition matrix is summed lane by lane */
 	size_t transition; /* place of its sums (anti_hermitian.h) in a thread's: [d*d], or [d*d][lanes]; diagonal [d] */
@@ -286,8 +285,6 @@ void cpu_normalise(struct backend_state *b, struct cpu_worker *w, const struct c
 
 /* cpu_matrix.c, cpu_sweep.c, cpu_backward.c: the functions of the backend's table that run circuits. */
 void cpu_matrices(struct backend_state *b, const cplx *u);
-/* With the matrices that b->u holds now: those of steps that some lanes are left out of. */
-void cpu_masked_matrices(struct backend_state *b, const struct cpu_circuit *c);
 /* The constant ones, from b->u. */
 void cpu_constants(struct backend_state *b);
 /* How the entries of the matrix of step number `index`, d x d, are rounded. */

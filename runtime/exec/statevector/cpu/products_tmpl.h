@@ -166,22 +166,6 @@ static void expect_products(const void *psi, size_t first, size_t last,
 	}
 }
 
-/* Of one product. */
-static void lambda_one_z(void *lam, const void *psi, size_t first, size_t last, size_t sign_row,
-	const double *c)
-{
-	vec factor;
-	for (unsigned l = 0; l < LANES; l++)
-		factor[l] = (real)c[l];
-	for (size_t row = first; row < last; row++) {
-		const real *p = row_of(psi, row);
-		real *q = row_at(lam, row);
-		vec f = factor * sign_of(row & sign_row);
-		save(q, f * load(p));
-		save(q + LANES, f * load(p + LANES));
-	}
-}
-
 /* lam += v times what is there of psi's partners, or -i times that. */
 static void add_partners(void *lam, const struct partner_rows *r, size_t row, unsigned n, const vec *v)
 {
@@ -202,10 +186,6 @@ static void lambda_products(void *lam, const void *psi, size_t first, size_t las
 	const struct partner_rows r = { psi, 0, partner };
 	unsigned tile = tile_of(first, last);
 	vec factor[KERNEL_TERMS_MAX];
-	if (n == 1 && !partner) {
-		lambda_one_z(lam, psi, first, last, sign_row[0], c);
-		return;
-	}
 	for (unsigned k = 0; k < n; k++)
 		for (unsigned l = 0; l < LANES; l++)
 			factor[k][l] = (real)c[k * LANES + l];

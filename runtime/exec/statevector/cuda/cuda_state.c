@@ -93,32 +93,24 @@ static void count_launches(struct cuda_circuit *c, struct cuda_launch *l, bool b
 	}
 }
 
-/* Launches of the last stage that take turns: each begins where the others do, and there is room for the largest. */
-static void count_either(struct cuda_circuit *c, struct cuda_launch *const *l,
-	const struct cuda_circuit *before)
-{
-	struct cuda_circuit n = *before;
+static size_t larger(size_t x, size_t y) { return x > y ? x : y; }
 
-	count_launches(&n, l[0], false);
-	count_launches(&n, l[1], true);
-	for (unsigned back = 0; back < 2; back++)
-		if (n.nsample_entry[back] > c->nsample_entry[back])
-			c->nsample_entry[back] = n.nsample_entry[back];
-	c->nsample_sum = n.nsample_sum > c->nsample_sum ? n.nsample_sum : c->nsample_sum;
-	c->nsum_back = n.nsum_back > c->nsum_back ? n.nsum_back : c->nsum_back;
-}
-
+/* With and without a tail, whose launches of the last stage take turns with the others: there is room for either. */
 static void count_all_launches(struct cuda_circuit *c)
 {
-	struct cuda_circuit before = *c;
+	for (unsigned tail = c->tail ? 2 : 1; tail-- > 0;) {
+		struct cuda_circuit n = { 0 };
 
-	for (uint32_t k = 0; k < c->plan->nstage; k++) {
-		before = *c;
-		count_launches(c, c->forward[k], false);
-		count_launches(c, c->back[k], true);
+		c->takes_tail = tail;
+		for (uint32_t k = 0; k < c->plan->nstage; k++)
+			for (unsigned back = 0; back < 2; back++)
+				count_launches(&n, cuda_launches(c, k, back), back);
+		for (unsigned back = 0; back < 2; back++)
+			c->nsample_entry[back] =
+				larger(c->nsample_entry[back], n.nsample_entry[back]);
+		c->nsample_sum = larger(c->nsample_sum, n.nsample_sum);
+		c->nsum_back = larger(c->nsum_back, n.nsum_back);
 	}
-	if (c->tail)
-		count_either(c, c->tail->last, &before);
 }
 
 /* The first launch that does more than is needed: nothing reads the states that the last launch of the backward pass leaves. */
@@ -145,7 +137,7 @@ static const struct plan_circuit *in_one_stage(struct cuda_state *b, const struc
 
 	if (nstored > cuda_tile_bits(b->plan) || !pc->nstage || b->plan->nrank_bit)
 		return pc;
-	one = arena_alloc(&b->arena, 1, sizeof *one);
+	one = arena_copy(&b->arena, pc, 1, sizeof *one);
 	stage = arena_alloc(&b->arena, 1, sizeof *stage);
 	place = arena_alloc(&b->arena, nstored, sizeof *place);
 	for (unsigned k = 0; k < nstored; k++)
@@ -155,7 +147,6 @@ static const struct plan_circuit *in_one_stage(struct cuda_state *b, const struc
 	*stage = (struct plan_stage){
 		.first = pc->stage[0].first, .count = pc->nstep - pc->stage[0].first, .place = place
 	};
-	*one = *pc;
 	one->segment = segment;
 	one->stage = stage;
 	one->nstage = 1;

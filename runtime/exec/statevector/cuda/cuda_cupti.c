@@ -98,7 +98,7 @@ static bool keep(const char *call, cupti_result r)
 }
 
 /* Sets lib. The version; 0: too old. */
-static uint32_t find_functions(void *handle)
+static unsigned find_functions(void *handle)
 {
 	bool all = true;
 	uint32_t version;
@@ -119,24 +119,16 @@ static uint32_t find_functions(void *handle)
 /* NULL: it is loaded. */
 static const char *load(uint32_t *version)
 {
-	static const char *obstacle = "no libcupti.so.13 or .12 can be loaded";
-	static uint32_t loaded;
-	static bool tried;
+	static unsigned loaded;
+	static bool tried, old;
 
-	for (unsigned k = 0; !tried && !loaded && cuda_cupti_name(k); k++) {
-		void *handle = dlopen(cuda_cupti_name(k), RTLD_NOW | RTLD_LOCAL);
-
-		if (!handle)
-			continue;
-		loaded = find_functions(handle);
-		if (!loaded) {
-			obstacle = "libcupti.so is older than that of CUDA 12.0";
-			dlclose(handle);
-		}
-	}
+	if (!tried)
+		loaded = cuda_load(CUDA_CUPTI, find_functions, &old);
 	tried = true;
 	*version = loaded;
-	return loaded ? NULL : obstacle;
+	return loaded ? NULL
+		: old ? "libcupti.so is older than that of CUDA 12.0"
+		      : "no libcupti.so.13 or .12 can be loaded";
 }
 
 /* From CUDA 13.0 on, numbers are those of CUDA. */

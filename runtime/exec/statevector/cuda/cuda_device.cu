@@ -8,6 +8,7 @@
 #define HAS_NVTX 1
 #endif
 #include <assert.h>
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,18 +81,21 @@ static cudaError_t is_new_enough(int device, bool *well)
 #define CUDA_CUPTI_NAMES "libcupti.so.13", "libcupti.so.12", QCNN_CUPTI_LIBRARY
 #endif
 
-const char *cuda_nccl_name(unsigned k)
+unsigned cuda_load(enum cuda_library l, unsigned (*find)(void *handle), bool *old)
 {
-	const char *const name[] = { CUDA_NCCL_NAMES, NULL };
+	const char *const names[][4] = { { CUDA_NCCL_NAMES }, { CUDA_CUPTI_NAMES } };
 
-	return name[k];
-}
+	for (const char *const *name = names[l]; *name; name++) {
+		void *const handle = dlopen(*name, RTLD_NOW | RTLD_LOCAL);
+		const unsigned version = handle ? find(handle) : 0;
 
-const char *cuda_cupti_name(unsigned k)
-{
-	const char *const name[] = { CUDA_CUPTI_NAMES, NULL };
-
-	return name[k];
+		if (version)
+			return version;
+		*old = *old || handle;
+		if (handle)
+			dlclose(handle);
+	}
+	return 0;
 }
 
 const char *cuda_device_obstacle(void)

@@ -17,9 +17,10 @@ extern "C" {
 
 struct cuda_stream;
 
-/* Where NCCL and CUPTI are looked for, k from 0 on; NULL: nowhere else. */
-const char *cuda_nccl_name(unsigned k);
-const char *cuda_cupti_name(unsigned k);
+/* Libraries that are loaded at run time: the first of those that there are whose functions `find` finds, which returns its version, or
+ * 0. Returns that; 0: *old, which is false before, says whether there is one. */
+enum cuda_library { CUDA_NCCL, CUDA_CUPTI };
+unsigned cuda_load(enum cuda_library l, unsigned (*find)(void *handle), bool *old);
 
 /* Why no GPU can be used, as a phrase; NULL: one can. */
 const char *cuda_device_obstacle(void);

@@ -44,7 +44,7 @@ struct backend_link {
 static struct nccl_library lib;
 
 /* Sets lib. The version; 0: too old. */
-static int find_functions(void *handle)
+static unsigned find_functions(void *handle)
 {
 	bool all = true;
 	int version;
@@ -58,29 +58,22 @@ static int find_functions(void *handle)
 	NCCL_FUNCTIONS(FIND)
 #undef FIND
 	return all && lib.ncclGetVersion(&version) == NCCL_OK && version >= NCCL_VERSION_LEAST
-		? version
+		? (unsigned)version
 		: 0;
 }
 
 /* NULL: it is loaded. */
 static const char *load(int *version)
 {
-	static const char *obstacle = "no libnccl.so.2 can be loaded";
 	static int loaded;
+	bool old = false;
 
-	for (unsigned k = 0; !loaded && cuda_nccl_name(k); k++) {
-		void *handle = dlopen(cuda_nccl_name(k), RTLD_NOW | RTLD_LOCAL);
-
-		if (!handle)
-			continue;
-		loaded = find_functions(handle);
-		if (!loaded) {
-			obstacle = "libnccl.so.2 is older than 2.14";
-			dlclose(handle);
-		}
-	}
+	if (!loaded)
+		loaded = (int)cuda_load(CUDA_NCCL, find_functions, &old);
 	*version = loaded;
-	return loaded ? NULL : obstacle;
+	return loaded ? NULL
+		: old ? "libnccl.so.2 is older than 2.14"
+		      : "no libnccl.so.2 can be loaded";
 }
 
 static void print_version(int version, char *text, size_t size)

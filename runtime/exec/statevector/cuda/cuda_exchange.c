@@ -30,6 +30,7 @@ bool cuda_goes_on(struct cuda_state *b)
 struct places {
 	unsigned n, nbit; /* nbit: of the index of the process' part */
 	size_t turned;    /* bits of the index that are inverted, above all places */
+	size_t longest;   /* amplitudes that may be copied as one piece */
 	uint8_t local[8], number[8];
 };
 
@@ -61,6 +62,7 @@ static size_t copy_size(const struct places *x, size_t most)
 {
 	size_t n = x->n > 1 ? bit(x->local[1] - 1) : bit(x->nbit - 1);
 
+	n = n < x->longest ? n : x->longest;
 	return n < most ? n : most;
 }
 
@@ -95,13 +97,11 @@ static void copy(struct cuda_state *b, void *state, const struct places *x, unsi
 
 /* ---- in the process ---- */
 
-/* Amplitudes of x with the bits of `pattern` and those of y, whose places are the same, with the bits of `other` change places.
- * longest: amplitudes that may be copied as one piece. */
+/* Amplitudes of x with the bits of `pattern` and those of y, whose places are the same, with the bits of `other` change places. */
 static void swap_inside(struct cuda_state *b, void *state, const struct places *x, unsigned pattern,
-	const struct places *y, unsigned other, size_t longest)
+	const struct places *y, unsigned other)
 {
-	size_t room = b->part_bytes[CUDA_STAGING] / cuda_amplitude_bytes(b),
-	       n = copy_size(x, room < longest ? room : longest);
+	size_t n = copy_size(x, b->part_bytes[CUDA_STAGING] / cuda_amplitude_bytes(b));
 
 	for (size_t k = 0; k < bit(x->nbit - x->n); k += n) {
 		if (index_of(x, pattern, k) > index_of(y, other, k))
@@ -271,73 +271,66 @@ static void exchange_by_nccl(const struct batches *g, size_t all)
 		compare_digests(g);
 }
 
-/* longest: amplitudes that may be copied as one piece. */
-static void exchange(struct batches g, size_t longest)
+static void exchange(struct batches g)
 {
 	size_t all = bit(g.x->nbit - g.x->n), size = cuda_amplitude_bytes(g.b),
 	       room = (g.b->part_bytes[CUDA_STAGING] / size) >> (g.x->n + 1);
 
 	g.memory = g.b->nccl ? g.b->gpu.staging : g.b->host.staging;
 	g.each = all < room ? all : room;
-	g.piece = copy_size(g.x, g.each < longest ? g.each : longest);
+	g.piece = copy_size(g.x, g.each);
+	for (unsigned n = 0; n < g.x->n && !g.partner; n++)
+		g.own |= (g.b->split->rank >> g.x->number[n] & 1) << n;
 	if (g.b->nccl)
 		exchange_by_nccl(&g, all);
 	else
 		exchange_by_host(&g, all);
 }
 
-static void swap_between(struct cuda_state *b, void *state, const struct places *x)
-{
-	struct batches g = { .b = b, .state = state, .x = x };
-
-	for (unsigned n = 0; n < x->n; n++)
-		g.own |= (b->split->rank >> x->number[n] & 1) << n;
-	exchange(g, SIZE_MAX);
-}
-
-/* ---- flips of rank bits ---- */
-
-/* The lower process of two counts its own amplitudes, the other those to which they go. */
-static void flip_between(struct cuda_state *b, void *state, struct places *x, size_t other,
-	unsigned partner)
-{
-	x->turned = b->split->rank > (b->split->rank ^ partner) ? other : 0;
-	exchange((struct batches){ .b = b, .state = state, .x = x, .partner = partner },
-		other ? (other & -other) / 2 : SIZE_MAX);
-}
-
 /* ---- exchanges of a plan ---- */
+
+/* Of two processes, the lower one counts its own amplitudes, the other those to which they go. */
+static void flip(struct cuda_state *b, struct places *x, void *state, const struct plan_segment *g)
+{
+	size_t other = g->flip & (bit(x->nbit) - 1);
+	unsigned partner = (unsigned)(g->flip >> x->nbit);
+	struct places turned;
+
+	x->longest = other ? (other & -other) / 2 : SIZE_MAX;
+	add_place(x, g->control, 0);
+	turned = *x;
+	turned.turned = other;
+	if (!partner)
+		swap_inside(b, state, x, 1, &turned, 1);
+	else
+		exchange((struct batches){ .b = b,
+			.state = state,
+			.x = b->split->rank > (b->split->rank ^ partner) ? &turned : x,
+			.partner = partner });
+}
 
 static void exchange_segment(struct cuda_state *b, const struct cuda_circuit *c, void *state,
 	const struct plan_segment *g)
 {
-	struct places x = { .nbit = cuda_index_bits(b, c) }, turned;
+	struct places x = { .nbit = cuda_index_bits(b, c), .longest = SIZE_MAX };
 
 	if (g->flip) {
-		size_t other = g->flip & (bit(x.nbit) - 1);
-		unsigned partner = (unsigned)(g->flip >> x.nbit);
-
-		add_place(&x, g->control, 0);
-		turned = x;
-		turned.turned = other;
-		if (partner)
-			flip_between(b, state, &x, other, partner);
-		else
-			swap_inside(b, state, &x, 1, &turned, 1, (other & -other) / 2);
+		flip(b, &x, state, g);
 		return;
 	}
 	for (unsigned k = 0; k < g->nswap; k++)
 		if (g->swap[k].rank < x.nbit) {
-			struct places two = { .nbit = x.nbit,
-				.n = 2,
-				.local = { g->swap[k].local, g->swap[k].rank } };
+			struct places two = x;
 
-			swap_inside(b, state, &two, 1, &two, 2, SIZE_MAX);
+			two.n = 2;
+			two.local[0] = g->swap[k].local;
+			two.local[1] = g->swap[k].rank;
+			swap_inside(b, state, &two, 1, &two, 2);
 		} else {
 			add_place(&x, g->swap[k].local, g->swap[k].rank - x.nbit);
 		}
 	if (x.n)
-		swap_between(b, state, &x);
+		exchange((struct batches){ .b = b, .state = state, .x = &x });
 }
 
 static void exchange_segments(struct cuda_state *b, uint32_t number, void *state, uint32_t from,

@@ -168,6 +168,9 @@ struct pending {
 	uint32_t targets, control; /* tile bits: dense targets, controls */
 	bool diagonal, of_sample, done;
 	bool tail; /* makes lambda; what may be done before has sums of 0 with any lambda */
+	unsigned nentry, nsum; /* of its matrix; sums that it makes */
+	/* Of these, those in the launch's arguments, and sums of a block: none where each sample has its own. */
+	unsigned nentry_near, nsum_near;
 };
 
 struct todo {
@@ -214,10 +217,12 @@ static bool never_acts(const struct tile *t, const struct plan_step *s)
 static void add_item(struct todo *w, const struct plan_step *s)
 {
 	bool diagonal = plan_diagonal(w->t.pl, s), tail = s->tail && w->pass >= CUDA_TAIL_FORWARD;
+	struct pending *i = &w->item[w->n];
 
 	if (s->op != STEP_UNITARY || never_acts(&w->t, s))
 		return;
-	w->item[w->n++] = (struct pending){ .step = s,
+	w->n++;
+	*i = (struct pending){ .step = s,
 		.moved = plan_targets(w->t.pl, s),
 		.looked = plan_controls(w->t.pl, s),
 		.targets = diagonal ? 0 : tile_mask(&w->t, plan_targets(w->t.pl, s)),
@@ -226,7 +231,12 @@ static void add_item(struct todo *w, const struct plan_step *s)
 		.of_sample = (tail && w->pass == CUDA_TAIL_BACKWARD)
 			|| (has_samples(&w->t)
 				&& (tail || w->t.pl->set.def[s->matrix]->cls == VALUE_SAMPLE)),
-		.tail = tail };
+		.tail = tail,
+		.nentry = 1u << (diagonal ? 1 : 2) * s->ntarget };
+	if (tail ? w->pass == CUDA_TAIL_SUMS : w->back && s->transition)
+		i->nsum = diagonal ? MATRIX_DIM_MAX : i->nentry;
+	i->nentry_near = i->of_sample ? 0 : i->nentry;
+	i->nsum_near = i->of_sample ? 0 : i->nsum;
 }
 
 static void list_items(struct todo *w, const struct plan_circuit *c, const struct plan_stage *s)
@@ -251,25 +261,6 @@ static void list_items(struct todo *w, const struct plan_circuit *c, const struc
 	w->left = w->n;
 }
 
-static unsigned entries_of(const struct pending *i)
-{
-	return 1u << (i->diagonal ? 1 : 2) * i->step->ntarget;
-}
-
-static unsigned sums_of(const struct todo *w, const struct pending *i)
-{
-	if (i->tail ? w->pass != CUDA_TAIL_SUMS : !w->back || !i->step->transition)
-		return 0;
-	return i->diagonal ? MATRIX_DIM_MAX : entries_of(i);
-}
-
-/* Of these, those in the launch's arguments, and sums of a block. */
-static unsigned entries_near(const struct pending *i) { return i->of_sample ? 0 : entries_of(i); }
-static unsigned sums_near(const struct todo *w, const struct pending *i)
-{
-	return i->of_sample ? 0 : sums_of(w, i);
-}
-
 /* ---- a round ---- */
 
 struct round {
@@ -289,8 +280,8 @@ static bool fits(const struct todo *w, const struct choice *h, const struct roun
 {
 	uint32_t have = h->have | i->targets, busy = h->busy | i->control;
 
-	return w->nop + r->n < CUDA_OPS_MAX && w->nsum + r->nsum + sums_near(w, i) <= CUDA_SUMS_MAX
-		&& (w->nentry + r->nentry + entries_near(i)) * (w->t.twice ? 16 : 8) <= CUDA_MATRIX_BYTES
+	return w->nop + r->n < CUDA_OPS_MAX && w->nsum + r->nsum + i->nsum_near <= CUDA_SUMS_MAX
+		&& (w->nentry + r->nentry + i->nentry_near) * (w->t.twice ? 16 : 8) <= CUDA_MATRIX_BYTES
 		&& !(i->targets & ~h->have & ~h->allowed) && !(have & busy)
 		&& count(have) <= w->t.nreg && count(have | (h->allowed & ~busy)) >= w->t.nreg;
 }
@@ -302,8 +293,8 @@ static void take(const struct todo *w, struct choice *h, struct round *r, uint32
 	h->have |= i->targets;
 	h->busy |= i->control;
 	r->item[r->n++] = k;
-	r->nentry += entries_near(i);
-	r->nsum += sums_near(w, i);
+	r->nentry += i->nentry_near;
+	r->nsum += i->nsum_near;
 }
 
 /* Bits of the sample's number. */
@@ -532,7 +523,6 @@ static void set_op(const struct todo *w, const struct round *r, const struct pen
 {
 	struct cuda_op *o = &l->args.op[l->nplaced];
 	struct cuda_placed *p = &l->placed[l->nplaced++];
-	unsigned nsum = sums_of(w, i);
 	uint16_t *nentry = i->of_sample ? &l->args.nsample_entry : &l->nentry;
 	uint16_t *total = i->of_sample ? &l->args.nsample_sum : &l->args.nsum;
 
@@ -547,11 +537,11 @@ static void set_op(const struct todo *w, const struct round *r, const struct pen
 		o->undo = w->pass == CUDA_TAIL_BACKWARD ? CUDA_UNDO_LAMBDA : 0;
 	else
 		o->undo = w->back && i->step->undo ? CUDA_UNDO_PSI | CUDA_UNDO_LAMBDA : 0;
-	o->sum = nsum ? (int16_t)*total : -1;
+	o->sum = i->nsum ? (int16_t)*total : -1;
 	o->entry = *nentry;
 	o->of_sample = i->of_sample;
-	*total = (uint16_t)(*total + nsum);
-	*nentry = (uint16_t)(*nentry + entries_of(i));
+	*total = (uint16_t)(*total + i->nsum);
+	*nentry = (uint16_t)(*nentry + i->nentry);
 }
 
 /* What the round's bits add to the number of the sample. */

@@ -176,8 +176,7 @@ static void gather(struct backend_state *b, unsigned d, uint32_t c, uint32_t nst
 
 	for (uint32_t unit = 0; unit < plan_units(pl, nstate); unit++) {
 		unsigned from = b->cache->circuit[c].device[unit];
-		uint32_t first = unit * pl->width,
-			 n = nstate - first < pl->width ? nstate - first : pl->width;
+		uint32_t first, n = unit_states(unit, pl->width, nstate, &first);
 
 		if (from != d)
 			cuda_copy(b->device[d]->stream, state_at(b, d, c, first),
@@ -347,25 +346,24 @@ static void cache_backward(struct backend_state *b, unsigned worker, uint32_t nu
 	double *anti_hermitian_shared, double *const *anti_hermitian_sample)
 {
 	struct cuda_state *s = b->device[worker];
-	uint32_t first = unit * s->plan->width, left = nstate - first;
+	uint32_t first, n = unit_states(unit, s->plan->width, nstate, &first);
 	struct mixing x = { .f = &b->cache->circuit[number].forms,
 		.first = first,
-		.nlambda = left < s->plan->width ? left : s->plan->width,
+		.nlambda = n,
 		.nstate = nstate,
 		.a = a };
 	size_t nbyte = state_bytes(s->plan, number), behind;
 	bool good;
 
 	cuda_store_matrices(s, &s->circuit[number], true, in->u[0]);
-	assert(in->count == x.nlambda);
+	assert(in->count == n);
 	cuda_begin_backward(s, number, in);
-	behind = (s->circuit[number].nsample - x.nlambda) * nbyte;
-	cuda_copy(s->stream, s->gpu.psi, s->stream, state_at(b, worker, number, first),
-		x.nlambda * nbyte);
+	behind = (s->circuit[number].nsample - n) * nbyte;
+	cuda_copy(s->stream, s->gpu.psi, s->stream, state_at(b, worker, number, first), n * nbyte);
 	cuda_take_lambda(&s->circuit[number], CUDA_LAMBDA_STORED);
 	mix(b, worker, number, &x);
-	cuda_clear(s->stream, (char *)s->gpu.psi + x.nlambda * nbyte, behind);
-	cuda_clear(s->stream, (char *)s->gpu.lambda + x.nlambda * nbyte, behind);
+	cuda_clear(s->stream, (char *)s->gpu.psi + n * nbyte, behind);
+	cuda_clear(s->stream, (char *)s->gpu.lambda + n * nbyte, behind);
 	good = cuda_sum_backward(s, number);
 	cuda_add_sums(s, number, in, good, anti_hermitian_shared, anti_hermitian_sample);
 }

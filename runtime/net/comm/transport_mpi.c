@@ -223,24 +223,18 @@ static void mpi_send(void *p, unsigned rank)
 }
 
 /* MPI has taken them all, or the rank has left with them. */
-static bool is_flushed(const struct mpi *t, unsigned rank)
+static bool mpi_flushed(void *p, unsigned rank)
 {
+	struct mpi *t = p;
 	const struct other *o = &t->other[rank];
 
+	mutex_auto held = mpi_hold(t);
 	if (o->left && o->left_ntaken == o->nsent)
 		return true;
 	for (unsigned n = 0; n < CHUNKS_IN_FLIGHT; n++)
 		if (t->slot[out_slot(rank, n)].busy)
 			return false;
 	return true;
-}
-
-static bool mpi_flushed(void *p, unsigned rank)
-{
-	struct mpi *t = p;
-	mutex_auto held = mpi_hold(t);
-
-	return is_flushed(t, rank);
 }
 
 static const struct chunk *mpi_next(void *p, unsigned rank)
@@ -364,13 +358,13 @@ static void mpi_abort(void *p, unsigned rank, const char *reason)
 /* ---- closing ---- */
 
 /* Ranks for which that is so. */
-typedef bool (*mpi_rank_fn)(const struct mpi *t, unsigned rank);
+typedef bool (*mpi_rank_fn)(struct mpi *t, unsigned rank);
 
-static bool has_taken(const struct mpi *t, unsigned rank)
+static bool has_taken(struct mpi *t, unsigned rank)
 {
-	return t->other[rank].left || is_flushed(t, rank);
+	return t->other[rank].left || mpi_flushed(t, rank);
 }
-static bool has_left(const struct mpi *t, unsigned rank) { return t->other[rank].left; }
+static bool has_left(struct mpi *t, unsigned rank) { return t->other[rank].left; }
 
 /* Until it is so for all others; false: one was silent for the deadline, or the group has failed. No other rank sends heartbeats any more. */
 static bool await(struct mpi *t, mpi_rank_fn is)

@@ -230,14 +230,19 @@ static void parts(void)
 		tap_ok(got.len == want.len && !memcmp(got.data, want.data, want.len), "joined and sealed");
 		fsync_fails_for = S_IFREG;
 		unlink("sealed");
-		tap_ok(file_parts_write(&parts, "sealed", &e) == -ERR_IO && access("sealed", F_OK), "nothing is there when it cannot be synced");
+		tap_ok(file_replace("sealed", file_parts_put, &parts, 1, &e) == -ERR_IO
+				&& access("sealed", F_OK),
+			"nothing is there when it cannot be synced");
 		fsync_fails_for = 0;
-		tap_is_int(file_parts_write(&parts, "sealed", &e), 0, "then it is written");
+		tap_is_int(file_replace("sealed", file_parts_put, &parts, 1, &e), 0,
+			"then it is written");
 		tap_ok(!buf_read_file(&got, "sealed", want.len, &e) && got.len == want.len && !memcmp(got.data, want.data, want.len),
 			"and sealed");
 		parts.make = NULL;
-		tap_ok(!file_parts_write(&parts, "sealed", &e) && !buf_read_file(&got, "sealed", want.len, &e) && got.len == want.len
-			&& !memcmp(got.data, all.data, all.len), "without a seal it is what the parts are");
+		tap_ok(!file_replace("sealed", file_parts_put, &parts, 1, &e)
+				&& !buf_read_file(&got, "sealed", want.len, &e)
+				&& got.len == want.len && !memcmp(got.data, all.data, all.len),
+			"without a seal it is what the parts are");
 		file_parts_release(&parts);
 		buf_release(&all);
 		buf_release(&want);

@@ -2,6 +2,7 @@
  * What a coordinator decides without any connection: the states of a worker, how many files it may open, and when a job
  * without workers ends. */
 #include "runtime/net/cluster/cluster_state.h"
+#include "runtime/net/scheduler/scheduler_state.h"
 
 #include <string.h>
 #include <sys/resource.h>
@@ -88,7 +89,7 @@ static void lose_all(struct coordinator *c, struct worker *m, double heard)
 static bool goes_on(struct coordinator *c, double now)
 {
 	workers_restart_watch(c, now);
-	return !scheduler_fault(c->scheduler)->code;
+	return !c->scheduler->fault.code;
 }
 
 static void test_replacement(void)
@@ -103,7 +104,8 @@ static void test_replacement(void)
 	worker_set_state(&m, WORKER_STARTED);
 	m.heard = 110;
 	tap_ok(goes_on(&c, 113.9), "it has four seconds to come");
-	tap_ok(!goes_on(&c, 114.1) && scheduler_fault(c.scheduler)->code == -ERR_UNREACHABLE, "then the job ends (%s)", scheduler_fault(c.scheduler)->text);
+	tap_ok(!goes_on(&c, 114.1) && c.scheduler->fault.code == -ERR_UNREACHABLE,
+		"then the job ends (%s)", c.scheduler->fault.text);
 
 	lose_all(&c, &m, 85);                /* nothing was heard for 15 s before it was given up */
 	tap_ok(goes_on(&c, 100.1), "a worker that was silent for 15 s is started again as well");

@@ -129,8 +129,3 @@ int file_parts_put(const void *file, int fd)
 		return put_joined(f, fd);
 	return f->make ? put_and_seal(f, fd) : put_parts(f, fd);
 }
-
-int file_parts_write(const struct file_parts *f, const char *path, struct err *e)
-{
-	return file_replace(path, file_parts_put, f, 1, e);
-}

@@ -22,5 +22,4 @@ size_t file_parts_size(const struct file_parts *f);
 void file_parts_join(const struct file_parts *f, struct buf *out);
 /* As buf_write_file, fsynced. What is made from all is made while the disk takes the rest, and follows: whoever finds
  * the temporary file before finds there what the first part has. */
-int file_parts_put(const void *file_parts, int fd);         /* `put` of file_replace */
-int file_parts_write(const struct file_parts *f, const char *path, struct err *e);
+int file_parts_put(const void *file_parts, int fd); /* `put` of file_replace */

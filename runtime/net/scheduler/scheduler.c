@@ -121,8 +121,6 @@ void scheduler_fail(struct scheduler *s, const struct err *e)
 		s->fault = *e;
 }
 
-const struct err *scheduler_fault(const struct scheduler *s) { return &s->fault; }
-
 int scheduler_end(struct scheduler *s, struct fixed *sum, struct err *e)
 {
 	assign_forget(s);

@@ -57,8 +57,6 @@ void scheduler_assign(struct scheduler *s, double now);
 bool scheduler_done(const struct scheduler *s);
 /* Fail the step; only the first reason is kept. */
 void scheduler_fail(struct scheduler *s, const struct err *e);
-/* The reason of the failure; code 0: none. */
-const struct err *scheduler_fault(const struct scheduler *s);
 /* End the step: returns its sums (n entries) or its failure.  Later results of this step are ignored. */
 int scheduler_end(struct scheduler *s, struct fixed *sum, struct err *e);
 

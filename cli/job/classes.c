@@ -20,8 +20,7 @@ bool label_set_has(const struct label_set *s, double v)
 	return false;
 }
 
-/* False: there are more than fit. */
-static bool add_label(struct label_set *s, double v)
+bool label_set_add(struct label_set *s, double v)
 {
 	if (label_set_has(s, v))
 		return true;
@@ -38,7 +37,7 @@ struct label_set classes_distinct(const struct part *p)
 	if (!p->nrow || !p->data->y || p->data->ny != 1)
 		return s;
 	for (uint32_t i = 0; i < p->nrow; i++)
-		if (!add_label(&s, *labels_of(p, i)))
+		if (!label_set_add(&s, *labels_of(p, i)))
 			return (struct label_set){ .n = 0 };
 	qsort(s.value, s.n, sizeof *s.value, order_doubles);
 	return s;
@@ -126,7 +125,7 @@ struct label_set classes_known(const char *labels)
 
 	for (size_t i = 0; i < json_array_size(list); i++)
 		if (json_is_number(json_array_get(list, i)))
-			add_label(&s, json_number_value(json_array_get(list, i)));
+			label_set_add(&s, json_number_value(json_array_get(list, i)));
 	return s;
 }
 
@@ -140,7 +139,7 @@ void classes_init(struct classes *k, const struct config *c, const struct progra
 	config_measures(c, &m);
 	for (uint32_t i = 0; !s.n && k->map && i < k->map->n && i < CLASSES_MAX; i++)
 		if (k->map->entry[i].value->kind != YNODE_NULL)
-			add_label(&s, k->map->entry[i].value->f);
+			label_set_add(&s, k->map->entry[i].value->f);
 	if (m.loss.row->labels != LABELS_NONE)
 		k->rule = p->noutput == 1 ? rule_of_one(&s, &m) : rule_of_several(&s, &m, p->noutput);
 	k->score = score_of(&m, p, k->rule);

@@ -49,6 +49,8 @@ struct label_set {
 	unsigned n;
 };
 bool label_set_has(const struct label_set *s, double v);
+/* Add v unless it is there.  False: there are more than fit. */
+bool label_set_add(struct label_set *s, double v);
 /* The different labels of a part with one label a row, in ascending order; none: there are more than CLASSES_MAX, or the
  * part is empty or has another number of labels. */
 struct label_set classes_distinct(const struct part *p);

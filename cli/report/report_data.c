@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/order.h"
 #include "runtime/net/scheduler/pool_threads.h"
 #include "runtime/train/score.h"
 
@@ -92,20 +93,6 @@ static int evaluate_parts(struct train_report *p, struct err *e)
 
 /* ---- classes ---- */
 
-static void add_class(struct train_report *p, double v)
-{
-	unsigned at = 0;
-
-	while (at < p->nclass && p->class_value[at] < v)
-		at++;
-	if (at < p->nclass && p->class_value[at] == v)
-		return;
-	if (p->nclass < REPORT_CLASSES_MAX)
-		memmove(p->class_value + at + 1, p->class_value + at, (p->nclass - at) * sizeof v);
-	p->class_value[at < REPORT_CLASSES_MAX ? at : REPORT_CLASSES_MAX - 1] = v;
-	p->nclass++;
-}
-
 /* The only word that data.label_map makes this class; a number where the words are numbers, or several. */
 static void name_class(struct train_report *p, unsigned k)
 {
@@ -138,14 +125,19 @@ static void name_class(struct train_report *p, unsigned k)
 static void find_classes(struct train_report *p)
 {
 	uint32_t noutput = p->job->model.program->noutput;
+	struct label_set s = { .n = 0 };
 
 	for (unsigned k = 0; k < p->npart; k++) {
 		const struct report_part *part = &p->part[k];
 		uint32_t ny = part->part->data->ny;
 
-		for (uint32_t i = 0; ny == 1 && noutput == 1 && i < part->nrow && p->nclass < REPORT_CLASSES_MAX; i++)
-			add_class(p, *labels_of(part->part, i));
+		for (uint32_t i = 0;
+			ny == 1 && noutput == 1 && i < part->nrow && s.n < REPORT_CLASSES_MAX; i++)
+			label_set_add(&s, *labels_of(part->part, i));
 	}
+	qsort(s.value, s.n, sizeof *s.value, order_doubles);
+	memcpy(p->class_value, s.value, s.n * sizeof *s.value);
+	p->nclass = s.n;
 	if (noutput > 1 && noutput <= REPORT_CLASSES_MAX && p->npart) {
 		p->nclass = noutput;
 		for (unsigned k = 0; k < noutput; k++)

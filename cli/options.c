@@ -218,14 +218,6 @@ static int read_letters(struct reader *r, const char *word)
 	return 0;
 }
 
-static int keep_operand(struct reader *r, const char *word)
-{
-	if (r->out->noperand == OPTIONS_OPERANDS_MAX)
-		return err_set(r->e, -ERR_USAGE, "more than %d operands", OPTIONS_OPERANDS_MAX);
-	r->out->operand[r->out->noperand++] = word;
-	return 0;
-}
-
 int options_parse(enum command_bit command, int narg, char *const *arg, bool stop, struct options *o,
 	int *used, struct err *e)
 {
@@ -242,8 +234,11 @@ int options_parse(enum command_bit command, int narg, char *const *arg, bool sto
 		if (stop && (word[0] != '-' || !word[1]))
 			break;
 		r.at++;
-		if (ended || word[0] != '-' || !word[1])
-			code = keep_operand(&r, word);
+		bool operand = ended || word[0] != '-' || !word[1];
+		if (operand && o->noperand < OPTIONS_OPERANDS_MAX)
+			o->operand[o->noperand++] = word;
+		else if (operand)
+			code = err_set(e, -ERR_USAGE, "more than %d operands", OPTIONS_OPERANDS_MAX);
 		else if (word[1] != '-')
 			code = read_letters(&r, word + 1);
 		else if (word[2])

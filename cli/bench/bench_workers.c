@@ -40,16 +40,6 @@ void bench_workers_free(struct bench_workers *w, int status)
 	free(w);
 }
 
-static unsigned count_workers(struct coordinator *c, uint32_t *threads)
-{
-	struct coordinator_worker w;
-	unsigned n = 0;
-
-	for (; coordinator_worker(c, n, &w); n++)
-		*threads = n && w.nthread != *threads ? 0 : w.nthread;
-	return n;
-}
-
 static int wish(struct bench_workers *w)
 {
 	struct err e;
@@ -71,6 +61,7 @@ int bench_workers_begin(struct bench_workers *w, struct bench_case *bc)
 		.threads = c->options.given[OPT_BENCH_THREADS] ? bc->options.nthread : 0,
 		.loss = bc->gradient ? &loss : NULL,
 		.nlabel = p->noutput };
+	struct coordinator_worker one;
 	int status = 0;
 
 	bc->options.optimisations = remote_optimisations(&bc->options);
@@ -84,7 +75,10 @@ int bench_workers_begin(struct bench_workers *w, struct bench_case *bc)
 	if (w->k.nrank)
 		bc->places = &w->places;
 	else
-		bc->nworker = count_workers(w->k.coordinator, &bc->worker_threads);
+		for (bc->nworker = 0; coordinator_worker(w->k.coordinator, bc->nworker, &one);
+			bc->nworker++)
+			bc->worker_threads =
+				bc->nworker && one.nthread != bc->worker_threads ? 0 : one.nthread;
 	return 0;
 }
 

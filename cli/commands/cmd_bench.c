@@ -201,15 +201,6 @@ static const struct limits *limits_of(const struct bench_report *r, unsigned nth
 struct trial { struct bench_job *job; const struct bench_case *bc; const struct bench_run *how; };
 
 /* A busy machine makes limits smaller, never larger. */
-static void keep_best(struct limits *l, const struct limits *again)
-{
-	l->stream_gb_s = fmax(l->stream_gb_s, again->stream_gb_s);
-	l->write_gb_s = fmax(l->write_gb_s, again->write_gb_s);
-	l->l2_gb_s = fmax(l->l2_gb_s, again->l2_gb_s);
-	l->single_gflop_s = fmax(l->single_gflop_s, again->single_gflop_s);
-	l->double_gflop_s = fmax(l->double_gflop_s, again->double_gflop_s);
-}
-
 static int limits_again(struct bench_job *j, unsigned nthread, struct err *e)
 {
 	struct limits again;
@@ -221,8 +212,13 @@ static int limits_again(struct bench_job *j, unsigned nthread, struct err *e)
 		if (l->nthread != nthread)
 			continue;
 		code = limits_measure(l->target, nthread, &again, e);
-		if (!code)
-			keep_best(l, &again);
+		if (code)
+			break;
+		l->stream_gb_s = fmax(l->stream_gb_s, again.stream_gb_s);
+		l->write_gb_s = fmax(l->write_gb_s, again.write_gb_s);
+		l->l2_gb_s = fmax(l->l2_gb_s, again.l2_gb_s);
+		l->single_gflop_s = fmax(l->single_gflop_s, again.single_gflop_s);
+		l->double_gflop_s = fmax(l->double_gflop_s, again.double_gflop_s);
 	}
 	return code;
 }

@@ -45,15 +45,6 @@ static void json_circuits(const struct program *p, struct buf *out)
 	buf_char(out, ']');
 }
 
-static void json_costly_layers(const struct costly_layers *c, struct buf *out)
-{
-	buf_str(out, ", \"costly_layers\": [");
-	for (unsigned k = 0; k < c->n; k++)
-		buf_json(out, ", {\"layer\": %s, \"flops_forward\": %g, \"memory_thread_bytes\": %g}",
-			c->layer[k].path, c->layer[k].flops, c->layer[k].thread_bytes);
-	buf_char(out, ']');
-}
-
 /* What the method of auto needs, and tensors where they are known. */
 static void json_work(const struct model_work *w, struct buf *out)
 {
@@ -66,7 +57,12 @@ static void json_work(const struct model_work *w, struct buf *out)
 		w->states_bytes, w->available);
 	json_print(tensor, out);
 	buf_json(out, ", \"tensor_obstacle\": %s", *w->no_tensors ? w->no_tensors : NULL);
-	json_costly_layers(&w->costly, out);
+	buf_str(out, ", \"costly_layers\": [");
+	for (unsigned k = 0; k < w->costly.n; k++)
+		buf_json(out, ", {\"layer\": %s, \"flops_forward\": %g, \"memory_thread_bytes\": %g}",
+			w->costly.layer[k].path, w->costly.layer[k].flops,
+			w->costly.layer[k].thread_bytes);
+	buf_char(out, ']');
 }
 
 static void print_json(const struct program *p, const struct job *j, struct buf *out)

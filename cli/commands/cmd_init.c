@@ -86,14 +86,6 @@ static const struct { const char *name, *text; } files[] = {
 
 enum { FILES = sizeof files / sizeof *files };
 
-static int make_folder(struct cli *c, const char *folder)
-{
-	if (!mkdir(folder, 0777) || errno == EEXIST)
-		return 0;
-	return cli_error(c, -ERR_CANT_CREATE, "cannot create the folder %s: %s", folder,
-		strerror(errno));
-}
-
 /* All are looked at before one is written. */
 static int nothing_is_lost(struct cli *c, const char *folder)
 {
@@ -139,10 +131,11 @@ static int init(struct cli *c)
 	const char *folder = c->options.noperand ? c->options.operand[0] : ".";
 	buf_auto path = BUF_INIT, text = BUF_INIT;
 	struct err e;
-	int status = make_folder(c, folder);
 
-	if (!status)
-		status = nothing_is_lost(c, folder);
+	if (mkdir(folder, 0777) && errno != EEXIST)
+		return cli_error(c, -ERR_CANT_CREATE, "cannot create the folder %s: %s", folder,
+			strerror(errno));
+	int status = nothing_is_lost(c, folder);
 	for (int i = 0; !status && i < FILES; i++) {
 		buf_clear(&path);
 		buf_clear(&text);

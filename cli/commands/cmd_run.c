@@ -76,27 +76,6 @@ static int open_model(struct running *r, enum emit what)
 	return 0;
 }
 
-static int open_weights(struct running *r, enum emit what)
-{
-	int status = weights_named(r->cli, &r->cli->options.value[OPT_WEIGHTS], &r->weights_path);
-
-	return status ? status
-		      : weights_of_model(r->cli, &r->m.model,
-			      what != EMIT_OUTPUTS && what != EMIT_JACOBIAN, r->v.program->nweight,
-			      &r->weight);
-}
-
-/* Samples of a run are given as those of its training. */
-static void say_transform(const struct running *r)
-{
-	buf_auto names = BUF_INIT;
-
-	for (unsigned i = 0; i < r->learnt.nstep; i++)
-		buf_printf(&names, "%s%s", i ? ", " : "", transform_name(r->learnt.step[i].kind));
-	if (names.len)
-		cli_note(r->cli, "the inputs are transformed as in the training: %s", names.data);
-}
-
 static int open_data(struct running *r)
 {
 	const struct options *o = &r->cli->options;
@@ -124,7 +103,11 @@ static int open_data(struct running *r)
 		return cli_diags_fail(r->cli, r->m.d, err_exit_status(-ERR_BAD_DATA));
 	if (code)
 		return cli_fail(r->cli, &e);
-	say_transform(r);
+	buf_auto names = BUF_INIT;
+	for (unsigned i = 0; i < r->learnt.nstep; i++)
+		buf_printf(&names, "%s%s", i ? ", " : "", transform_name(r->learnt.step[i].kind));
+	if (names.len)
+		cli_note(r->cli, "the inputs are transformed as in the training: %s", names.data);
 	r->v.x = r->data->x;
 	r->v.nx = r->data->nx;
 	r->v.nsample = r->data->nrow;
@@ -213,21 +196,13 @@ static int open_cluster(struct running *r, struct evaluator_options *eo, enum em
 	return status;
 }
 
-/* That of the option, or else of the training. */
-static const char *precision_of(const struct running *r)
-{
-	const struct options *o = &r->cli->options;
-	const char *trained = o->given[OPT_PRECISION] ? NULL : weights_precision(r->m.model.weights);
-
-	return trained ? trained : o->value[OPT_PRECISION];
-}
-
 static int open_evaluator(struct running *r, enum emit what)
 {
 	const struct options *o = &r->cli->options;
+	const char *trained = o->given[OPT_PRECISION] ? NULL : weights_precision(r->m.model.weights);
 	struct execution_words w = {
 		.device = o->value[OPT_DEVICE],
-		.precision = precision_of(r),
+		.precision = trained ? trained : o->value[OPT_PRECISION],
 		.isa = o->value[OPT_ISA],
 		.method = needs_state(what) ? method_name(METHOD_STATEVECTOR) : o->value[OPT_METHOD],
 		.gradient = needs_gradient(what) ? o->value[OPT_GRADIENT] : NULL,
@@ -358,7 +333,11 @@ static int evaluate(struct running *r, enum emit what)
 	if (!status)
 		status = open_data(r);
 	if (!status)
-		status = open_weights(r, what);
+		status = weights_named(r->cli, &r->cli->options.value[OPT_WEIGHTS], &r->weights_path);
+	if (!status)
+		status = weights_of_model(r->cli, &r->m.model,
+			what != EMIT_OUTPUTS && what != EMIT_JACOBIAN, r->v.program->nweight,
+			&r->weight);
 	if (!status)
 		status = states_fit(r, what);
 	memory_exit_during(MEMORY_EXIT_COMPUTING);

@@ -262,13 +262,6 @@ static unsigned add_curves(const struct run_list *l, size_t at, const struct his
 	return k;
 }
 
-static void curves_release(struct run_curves *v)
-{
-	free(v->epoch);
-	free(v->value[0]);
-	free(v->value[1]);
-}
-
 int runs_compare_svg(struct cli *c, const struct run_list *l)
 {
 	static const struct svg_size size = { 720, 440, true };
@@ -292,7 +285,9 @@ int runs_compare_svg(struct cli *c, const struct run_list *l)
 	}
 	for (size_t i = 0; i < l->n; i++) {
 		history_release(&h[i]);
-		curves_release(&v[i]);
+		free(v[i].epoch);
+		free(v[i].value[0]);
+		free(v[i].value[1]);
 	}
 	return status;
 }

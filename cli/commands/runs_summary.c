@@ -43,12 +43,6 @@ static void text_of(const json_t *config, const char *model, struct buf *out)
 	buf_str(out, model);
 }
 
-static void forget_repetition(json_t *config)
-{
-	json_object_del(json_object_get(config, "run"), "seed");
-	json_object_del(json_object_get(json_object_get(config, "data"), "split"), "fold");
-}
-
 /* Does this value rank runs, and is it of the last epoch? */
 static bool is_result(const char *key, const json_t *v)
 {
@@ -87,7 +81,8 @@ static void add_run(struct summary *s, const struct run_folder *r)
 	if (json_object_get(s->seen, text.data))
 		return;
 	json_object_set_new(s->seen, text.data, json_true());
-	forget_repetition(config);
+	json_object_del(json_object_get(config, "run"), "seed");
+	json_object_del(json_object_get(json_object_get(config, "data"), "split"), "fold");
 	text_of(config, model, &text);
 	group = json_object_get(s->groups, text.data);
 	if (!group) {

@@ -122,11 +122,6 @@ static int read_group(struct cli *c, const struct summary_group *g, const char *
 	return status;
 }
 
-static void group_title(const struct summary_group *g, struct buf *out)
-{
-	buf_printf(out, "%s%s%zu run%s", g->name, *g->name ? ", " : "", g->n, g->n == 1 ? "" : "s");
-}
-
 static unsigned add_curves(const struct band b[2], const char *title, unsigned colour,
 	struct svg_series *s)
 {
@@ -184,7 +179,8 @@ static int curves(struct cli *c, const struct summary_group *g, size_t n, const 
 			drawn, n);
 	for (unsigned i = 0; !status && i < drawn; i++) {
 		status = read_group(c, &g[i], metric, b[i]);
-		group_title(&g[i], &title[i]);
+		buf_printf(&title[i], "%s%s%zu run%s", g[i].name, *g[i].name ? ", " : "", g[i].n,
+			g[i].n == 1 ? "" : "s");
 		nseries += add_curves(b[i], title[i].data, i, s + nseries);
 	}
 	if (!status)

@@ -272,16 +272,6 @@ static void unknown_key(struct config *c, const char *prefix, const struct yentr
 		diag_note(g, "keys of `%.*s` are listed in qcnn-config(5)", (int)len - 1, prefix);
 }
 
-/* Nothing is missing where all was refused. */
-static void section_is_faulty(struct config *c, const char *section)
-{
-	size_t n = strlen(section);
-
-	for (const struct schema_row *row = schema_rows; row < schema_rows + KEY_COUNT; row++)
-		if (!strncmp(row->path, section, n) && row->path[n] == '.')
-			c->faulty[row->id] = true;
-}
-
 /* One word or map in the place of a list is a list of one. Of callbacks a map may have several. */
 static void make_list(struct config *c, const struct schema_row *row, struct yentry *entry)
 {
@@ -311,7 +301,11 @@ static void walk_section(struct config *c, const struct yentry *section)
 			diag_help(g, "write `model: {file: %s}`", map->text);
 		if (!strcmp(section->key, "data") && map->kind == YNODE_TEXT)
 			diag_help(g, "write `data: {train: %s}`", map->text);
-		section_is_faulty(c, section->key);
+		/* Nothing is missing where all was refused. */
+		size_t n = strlen(section->key);
+		for (const struct schema_row *row = schema_rows; row < schema_rows + KEY_COUNT; row++)
+			c->faulty[row->id] |=
+				!strncmp(row->path, section->key, n) && row->path[n] == '.';
 		return;
 	}
 	for (uint32_t i = 0; i < map->n; i++) {
@@ -329,15 +323,6 @@ static void walk_section(struct config *c, const struct yentry *section)
 		else
 			c->faulty[row->id] = true;
 	}
-}
-
-static void walk(struct config *c)
-{
-	for (uint32_t i = 0; i < c->root->n; i++)
-		if (schema_is_section(c->root->entry[i].key))
-			walk_section(c, &c->root->entry[i]);
-		else
-			unknown_key(c, "", &c->root->entry[i]);
 }
 
 static void fill_defaults(struct config *c)
@@ -420,7 +405,11 @@ struct config *config_read(uint32_t file, const struct config_change *change, un
 		return c;
 	for (unsigned i = 0; i < nchange; i++)
 		apply_change(c, &change[i]);
-	walk(c);
+	for (uint32_t i = 0; i < c->root->n; i++)
+		if (schema_is_section(c->root->entry[i].key))
+			walk_section(c, &c->root->entry[i]);
+		else
+			unknown_key(c, "", &c->root->entry[i]);
 	fill_defaults(c);
 	if (diags_errors(d) == errors)
 		check_together(c);

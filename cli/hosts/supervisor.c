@@ -56,16 +56,6 @@ static int wait_for(pid_t worker, int life)
 	return status;
 }
 
-static _Noreturn void be_guard(pid_t worker, int life)
-{
-	int status = wait_for(worker, life);
-
-	if (!WIFSIGNALED(status))
-		_exit(WEXITSTATUS(status));
-	fprintf(stderr, "qcnn worker: ended by signal %d (%s)\n", WTERMSIG(status), strsignal(WTERMSIG(status)));
-	_exit(128 + WTERMSIG(status));
-}
-
 void guard_begin(void)
 {
 	pid_t guard = getpid(), worker;
@@ -80,7 +70,12 @@ void guard_begin(void)
 	worker = fork();
 	if (worker > 0) {
 		close(life[1]);
-		be_guard(worker, life[0]);
+		int status = wait_for(worker, life[0]);
+		if (!WIFSIGNALED(status))
+			_exit(WEXITSTATUS(status));
+		fprintf(stderr, "qcnn worker: ended by signal %d (%s)\n", WTERMSIG(status),
+			strsignal(WTERMSIG(status)));
+		_exit(128 + WTERMSIG(status));
 	}
 	close(life[0]);
 	if (worker < 0) {

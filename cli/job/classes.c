@@ -170,16 +170,6 @@ static double score_of_several(const struct classes *k, const double *output, ui
 	return k->score == SCORE_SHARE ? clipped(output[at] / sum) : 1 / sum;
 }
 
-/* One output is about label 1. */
-static double score_of_one(const struct classes *k, double output, bool positive)
-{
-	double p = probability(k, output);
-
-	if (k->score == SCORE_OUTPUT)
-		return output;
-	return positive ? p : 1 - p;
-}
-
 double classes_choose(const struct classes *k, const double *output, double *score)
 {
 	if (k->rule == CLASS_BY_LARGEST) {
@@ -188,7 +178,8 @@ double classes_choose(const struct classes *k, const double *output, double *sco
 		return at;
 	}
 	bool positive = binary_positive(&k->binary, *output);
-	*score = score_of_one(k, *output, positive);
+	double p = probability(k, *output); /* of label 1 */
+	*score = k->score == SCORE_OUTPUT ? *output : positive ? p : 1 - p;
 	return positive ? 1 : k->rule == CLASS_BY_SIGN ? -1 : 0;
 }
 

@@ -94,16 +94,6 @@ int compile_words_check(struct cli *c, const struct compile_options *o)
 
 /* ---- parts of a job ---- */
 
-static int open_model(struct cli *c, struct job *j)
-{
-	const struct model_wish wish = { .whole = true };
-	struct named_model m = { .d = j->d, .config = j->config, .configured = true };
-	int status = named_model_compile(c, &wish, &m);
-
-	j->model = m.model;
-	return status;
-}
-
 static bool generates_nothing(const struct config *c)
 {
 	double option[GENERATOR_OPTIONS_MAX];
@@ -310,7 +300,9 @@ int job_open(struct cli *c, const char *path, struct job *j)
 		config_of_run(j->config, c->config_folder);
 	if (diags_errors(j->d))
 		return cli_diags_fail(c, j->d, err_exit_status(-ERR_CONFIG));
-	int status = open_model(c, j);
+	struct named_model m = { .d = j->d, .config = j->config, .configured = true };
+	int status = named_model_compile(c, &(struct model_wish){ .whole = true }, &m);
+	j->model = m.model;
 	if (!status)
 		status = open_samples(c, j);
 	if (!status)

@@ -266,17 +266,6 @@ int run_command_words(const struct run_folder *r, char **word)
 
 /* ---- removing ---- */
 
-/* Only where the run that it names no longer exists. */
-static void point_latest(const char *dir)
-{
-	run_list_auto all = { NULL, 0, 0 };
-
-	if (!latest_remove_dangling(dir) || run_list_read(dir, false, &all, NULL))
-		return;
-	if (all.n)
-		latest_point(dir, all.run[0].name, NULL);
-}
-
 /* realpath() of a folder, or NULL and errno; ELOOP where `path` itself is a link, or becomes one meanwhile. */
 static char *real_folder(const char *path)
 {
@@ -309,7 +298,11 @@ int run_remove(const struct run_folder *r, struct err *e)
 	int code = folder_remove(AT_FDCWD, real, e);
 	char *slash = strrchr(real, '/');
 	*slash = 0;
-	point_latest(*real ? real : "/");
+	const char *dir = *real ? real : "/";
+	run_list_auto all = { NULL, 0, 0 };
+	/* Only where the run that `latest` names no longer exists. */
+	if (latest_remove_dangling(dir) && !run_list_read(dir, false, &all, NULL) && all.n)
+		latest_point(dir, all.run[0].name, NULL);
 	return code;
 }
 

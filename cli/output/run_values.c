@@ -128,12 +128,6 @@ static int emit_jacobian(struct run_values *r, bool head, struct err *e)
 		u.output_gradient + p->noutput + p->nreadout, v->array.value, e);
 }
 
-static void squares(const cplx *psi, uint64_t size, double *out)
-{
-	for (uint64_t i = 0; i < size; i++)
-		out[i] = creal(psi[i]) * creal(psi[i]) + cimag(psi[i]) * cimag(psi[i]);
-}
-
 /* One trajectory of a sample: its squares, or frequencies among its shots, into p[size], bits of these into *bit, which is moved. */
 static int emit_trajectory(struct run_values *r, uint32_t c, uint32_t s, uint32_t t, cplx *psi,
 	double *p, double **bit, struct err *e)
@@ -145,7 +139,8 @@ static int emit_trajectory(struct run_values *r, uint32_t c, uint32_t s, uint32_
 
 	if (code)
 		return code;
-	squares(psi, size, p);
+	for (uint64_t i = 0; i < size; i++)
+		p[i] = creal(psi[i]) * creal(psi[i]) + cimag(psi[i]) * cimag(psi[i]);
 	if (bit) {
 		shot_bits(p, nwire, shots, &stream, *bit);
 		*bit += shots * nwire;

@@ -60,23 +60,16 @@ void table_print(struct table *t, struct buf *out)
 	*t = (struct table){ .ncolumn = t->ncolumn };
 }
 
-static unsigned tabs(const char *line, size_t len)
-{
-	unsigned n = 0;
-
-	for (size_t i = 0; i < len; i++)
-		n += line[i] == '\t';
-	return n;
-}
-
 void table_align(const char *text, struct buf *out)
 {
 	struct table t = { 0 };
 
 	while (*text) {
 		size_t len = strcspn(text, "\n");
-		unsigned ncolumn = tabs(text, len) + 1;
+		unsigned ncolumn = 1;
 
+		for (size_t i = 0; i < len; i++)
+			ncolumn += text[i] == '\t';
 		if (t.n && ncolumn != t.ncolumn)
 			table_print(&t, out);
 		t.ncolumn = ncolumn;

@@ -209,12 +209,6 @@ static void finish(struct captures *c)
 	set_state(c, DONE);
 }
 
-static bool is_over(const struct captures *c)
-{
-	return (c->order.steps && c->steps >= c->order.steps)
-		|| (c->order.seconds > 0 && clock_seconds() - c->began >= c->order.seconds);
-}
-
 void captures_step(struct captures *c, uint64_t samples)
 {
 	int state = atomic_load_explicit(&c->state, memory_order_relaxed);
@@ -225,7 +219,8 @@ void captures_step(struct captures *c, uint64_t samples)
 	if (atomic_load(&c->state) == RUNNING) {
 		c->steps++;
 		c->samples += samples;
-		if (is_over(c))
+		if ((c->order.steps && c->steps >= c->order.steps)
+			|| (c->order.seconds > 0 && clock_seconds() - c->began >= c->order.seconds))
 			finish(c);
 	}
 	if (atomic_load(&c->state) == ASKED)

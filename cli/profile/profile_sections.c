@@ -441,15 +441,6 @@ static const struct profile_column device_columns[] = {
 	{ "timing", "times by", CELL_TEXT, false },
 };
 
-static double busy_seconds(const struct profile_thread *t)
-{
-	uint64_t ns = t->copy_ns;
-
-	for (unsigned k = 1; k < PHASE_COUNT; k++)
-		ns += t->ns[k];
-	return 1e-9 * (double)ns;
-}
-
 /* By the clocks of the devices themselves. Where there are none, there is no such table. */
 static void add_devices(const struct profile *p, struct profile_sections *all)
 {
@@ -460,10 +451,14 @@ static void add_devices(const struct profile *p, struct profile_sections *all)
 			const struct profile_process *q = &p->process[k];
 			const struct profile_thread *t = &q->thread[i];
 
+			uint64_t busy = t->copy_ns;
+
 			if (!t->device)
 				continue;
+			for (unsigned phase = 1; phase < PHASE_COUNT; phase++)
+				busy += t->ns[phase];
 			ADD_ROW(s, number(q->rank), text(t->device),
-				number(ratio(busy_seconds(t), 1e-9 * (double)(q->end - q->begin))),
+				number(ratio(1e-9 * (double)busy, 1e-9 * (double)(q->end - q->begin))),
 				number(1e-9 * (double)t->ns[PHASE_ENCODING]),
 				number(1e-9 * (double)t->ns[PHASE_FORWARD]),
 				number(1e-9 * (double)t->ns[PHASE_BACKWARD]),

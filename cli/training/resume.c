@@ -215,15 +215,6 @@ static void leave(struct search *s)
 	resume_release(s->r);
 }
 
-/* Of a run that was killed before its first checkpoint nothing can be continued: it is reported once. */
-static void say_empty(struct search *s)
-{
-	cli_note(s->cli,
-		"%s was killed before its first checkpoint and cannot be resumed; `qcnn runs remove` removes it",
-		run_path(s->r->run));
-	folder_remove(run_folder(s->r->run), "checkpoint", NULL);
-}
-
 /* The result would depend on which program did which part: the user decides. */
 static bool other_version(const struct search *s, int version, const char *path)
 {
@@ -294,8 +285,12 @@ static int read_run(struct search *s, bool *usable)
 	struct err e;
 	int status = open_newest(s);
 
-	if (!status && !r->weights && !s->named)
-		say_empty(s);
+	if (!status && !r->weights && !s->named) { /* it is reported once */
+		cli_note(s->cli,
+			"%s was killed before its first checkpoint and cannot be resumed; `qcnn runs remove` removes it",
+			run_path(r->run));
+		folder_remove(run_folder(r->run), "checkpoint", NULL);
+	}
 	if (status || !r->weights)
 		return status;
 	if (!s->named && other_version(s, numerical_version_of(weights_meta(r->weights, "numerical_version")), run_path(r->run)))

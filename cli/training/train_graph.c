@@ -146,16 +146,6 @@ static void add_node(struct grapher *g, const struct apply *a, uint32_t n, uint3
 			g->at[a[i].wire[k]] = name;
 }
 
-/* A node for each apply; where they are many, one for each layer. */
-static void add_applies(struct grapher *g, const struct circuit_code *c, bool whole)
-{
-	for (uint32_t i = 0, n; i < c->napply; i += n) {
-		for (n = 1; whole && i + n < c->napply && c->apply[i + n].layer == c->apply[i].layer; n++)
-			;
-		add_node(g, &c->apply[i], n, i);
-	}
-}
-
 static void add_groups(struct grapher *g)
 {
 	const struct program *p = g->p;
@@ -179,7 +169,13 @@ static const char *add_circuit(struct grapher *g, const struct circuit_code *c, 
 	tfevents_node(g->out, wires, "qubits", NULL, 0, NULL, 0);
 	for (uint32_t r = 0; r < c->nwire; r++)
 		g->at[r] = wires;
-	add_applies(g, c, whole);
+	/* A node for each apply; where they are many, one for each layer. */
+	for (uint32_t i = 0, n; i < c->napply; i += n) {
+		for (n = 1; whole && i + n < c->napply && c->apply[i + n].layer == c->apply[i].layer;
+			n++)
+			;
+		add_node(g, &c->apply[i], n, i);
+	}
 	g->nedge = 0;
 	for (uint32_t i = 0; i < c->noutput; i++) {
 		const struct output *o = &c->output[i];

@@ -325,18 +325,10 @@ static void add_histogram(struct train_log *l, const char *what, const char *suf
 	tfevents_histogram(l->train, tag.data, epoch - 1, v, n);
 }
 
-static double norm(const double *v, size_t n)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < n; i++)
-		sum += v[i] * v[i];
-	return sqrt(sum);
-}
-
 void train_log_state(struct train_log *l, const struct epoch_record *r, const struct epoch_state *s)
 {
 	const struct program *p = l->job->model.program;
+	double squares = 0;
 
 	if (!l->histograms || (r->epoch - 1) % l->histograms || !has_restart(l, r->restart))
 		return;
@@ -347,7 +339,9 @@ void train_log_state(struct train_log *l, const struct epoch_record *r, const st
 		add_histogram(l, w->path, "gradient", r->epoch, s->gradient + w->first, w->count);
 	}
 	add_histogram(l, "readouts", "histogram", r->epoch, s->readout, (size_t)s->nbatch * p->nreadout);
-	tfevents_scalar(l->train, "epoch_gradient_norm", r->epoch - 1, norm(s->gradient, p->nweight));
+	for (uint32_t i = 0; i < p->nweight; i++)
+		squares += s->gradient[i] * s->gradient[i];
+	tfevents_scalar(l->train, "epoch_gradient_norm", r->epoch - 1, sqrt(squares));
 	check(l, l->train);
 }
 

@@ -104,15 +104,6 @@ static int try_epochs(struct preview *p, bool validates, struct err *e)
 	return code == -ERR_STOPPED ? 0 : code;
 }
 
-static int try_steps(struct preview *p, struct err *e)
-{
-	int code = try_epochs(p, false, e);
-
-	p->step_seconds = middle(&p->steps);
-	p->epoch_seconds = p->epochs.n ? middle(&p->epochs) : p->step_seconds * train_steps_per_epoch(&p->job->train);
-	return code;
-}
-
 /* ---- validation ---- */
 
 /* Samples of it that a second is enough for, a forward sweep taking less than a step's share. */
@@ -221,8 +212,12 @@ int train_preview(struct cli *c, const struct job *j, const struct cluster *k)
 	p->cluster = k;
 	p->nconcurrent = concurrent_restarts_count(&j->train);
 	int code = preview_split_check(p, &e);
-	if (!code)
-		code = try_steps(p, &e);
+	if (!code) {
+		code = try_epochs(p, false, &e);
+		p->step_seconds = middle(&p->steps);
+		p->epoch_seconds = p->epochs.n ? middle(&p->epochs)
+					       : p->step_seconds * train_steps_per_epoch(&j->train);
+	}
 	if (!code)
 		code = try_validation(p, &e);
 	getrusage(RUSAGE_SELF, &u);

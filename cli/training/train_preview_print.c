@@ -89,19 +89,10 @@ void preview_json(const struct preview *p, struct buf *out)
 	buf_char(out, '\n');
 }
 
-/* Who would compute, with the measured steps behind them. */
-static void print_workers(struct coordinator *c, struct buf *out)
-{
-	struct coordinator_worker w;
-
-	for (unsigned rank = 0; coordinator_worker(c, rank, &w); rank++)
-		buf_printf(out, "worker    %s: %u thread%s, %llu units so far\n", w.name, w.nthread, w.nthread == 1 ? "" : "s",
-			(unsigned long long)w.nunit);
-}
-
 void preview_text(const struct preview *p, struct buf *out)
 {
 	const struct train_job *j = &p->job->train;
+	struct coordinator_worker w;
 	const struct engine_problem problem = problem_of(j);
 	char taken[MEMORY_TEXT_MAX], free_text[MEMORY_TEXT_MAX];
 	uint32_t epochs = j->epochs - j->initial_epoch;
@@ -127,8 +118,11 @@ void preview_text(const struct preview *p, struct buf *out)
 		buf_printf(out, ", %u side by side", p->nconcurrent);
 	buf_str(out, "\n");
 	cluster_plan_text(p->cluster, out);
-	if (p->job->workers)
-		print_workers(p->job->workers, out);
+	/* Who would compute, with the measured steps behind them. */
+	for (unsigned rank = 0; p->job->workers && coordinator_worker(p->job->workers, rank, &w);
+		rank++)
+		buf_printf(out, "worker    %s: %u thread%s, %llu units so far\n", w.name, w.nthread,
+			w.nthread == 1 ? "" : "s", (unsigned long long)w.nunit);
 	buf_printf(out, "device    %s%s%s\n", execution_device(&j->exec),
 		*p->job->device_reason ? ": " : "", p->job->device_reason);
 	engine_reasons(&problem, "engine    ", "\n", out);

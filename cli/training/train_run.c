@@ -441,15 +441,6 @@ static void open_captures(struct training *t)
 	config_range(t->job->config, KEY_LOG_PROFILE_STEPS, &t->profile_first, &t->profile_last);
 }
 
-/* Of the first step on. */
-static void first_profile(struct training *t)
-{
-	if (t->profile_first != 1)
-		return;
-	ask_profile(t);
-	captures_step(t->captures, 0);
-}
-
 static void close_captures(struct training *t)
 {
 	captures_end(t->captures);
@@ -481,8 +472,10 @@ static int train_and_keep(struct training *t)
 	t->workers = train_workers_new(t->job->workers);
 	open_captures(t);
 	int code = open_writers(t, &e);
-	if (!code)
-		first_profile(t);
+	if (!code && t->profile_first == 1) {
+		ask_profile(t);
+		captures_step(t->captures, 0);
+	}
 	if (!code) {
 		memory_exit_during(t->resume.note ? MEMORY_EXIT_TRAINING : MEMORY_EXIT_COMPUTING);
 		code = train_run(&t->job->train, &o, &r, &e);

@@ -26,19 +26,9 @@ static bool search_ended(const struct train_job *j, const struct train_result *r
 		&& !(j->max_steps && r->step >= j->max_steps);
 }
 
-/* With the command that evaluates them: by default on the part that was held out. */
-static void say_weights(const struct cli *c, const char *path, bool held_out)
-{
-	buf_auto word = BUF_INIT;
-
-	buf_shell_word(&word, path);
-	cli_note(c, "the weights are in %s", path);
-	cli_note(c, "to evaluate them: qcnn infer %s%s", held_out ? "" : "--split=train ", word.data);
-}
-
 void train_summary(const struct cli *c, const struct job *j, const struct train_words *w, const struct train_result *r)
 {
-	buf_auto b = BUF_INIT;
+	buf_auto b = BUF_INIT, word = BUF_INIT;
 	const char *weights = c->options.value[OPT_WEIGHTS_OUT];
 
 	say_numbers(&b, &j->train, "training", r->last.loss, r->last.metric);
@@ -71,7 +61,14 @@ void train_summary(const struct cli *c, const struct job *j, const struct train_
 	if (search_ended(&j->train, r))
 		cli_note(c, "%s ended the search after %llu evaluations, by its tolerances", j->train.optimizer->name,
 			(unsigned long long)r->step);
-	say_weights(c, weights, j->samples.part[PART_TEST].nrow || j->samples.part[PART_VALIDATION].nrow);
+	cli_note(c, "the weights are in %s", weights);
+	buf_shell_word(&word, weights);
+	/* by default on the part that was held out */
+	cli_note(c, "to evaluate them: qcnn infer %s%s",
+		j->samples.part[PART_TEST].nrow || j->samples.part[PART_VALIDATION].nrow
+			? ""
+			: "--split=train ",
+		word.data);
 	if (w->reported)
 		cli_note(c, "the report is in %s/report.html", w->folder);
 }

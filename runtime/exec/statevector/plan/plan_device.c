@@ -39,8 +39,9 @@ struct clock {
 };
 
 /* Adds whatever is done of a part, whole launches. */
-static void add_work(struct clock *t, const struct plan_device_work *w, bool back)
+static void add_work(void *ctx, const struct plan_device_work *w, bool back)
 {
+	struct clock *t = ctx;
 	const struct plan_limits *l = t->l;
 	double memory = (w->read + w->written) / (MEMORY_SHARE * l->stream_gb_s) * 1e-9;
 	double arithmetic = (w->flops[0] / l->single_gflop_s + w->flops[1] / l->double_gflop_s)
@@ -71,57 +72,52 @@ static double samples(const struct plan_circuit *c, uint32_t part, bool back, ui
 	return (double)(((uint64_t)count + group - 1) / group * group);
 }
 
-/* Calls f for each part of a unit. */
-static void visit(const struct plan *pl, uint32_t count, bool gradient,
-	void (*f)(void *ctx, const struct plan_device_work *w, bool back, double nsample), void *ctx)
+/* Of a part in a unit of `count` samples. */
+static struct plan_device_work part_work(const struct plan_circuit *c, uint32_t part, bool back,
+	uint32_t count)
 {
-	for (uint32_t k = 0; k < pl->ncircuit && pl->circuit[k].device; k++) {
+	struct plan_device_work w = { 0 };
+
+	add(&w, &c->device->part[back][part], 1, samples(c, part, back, count));
+	return w;
+}
+
+/* Calls f for each part of such a unit. */
+static void visit(const struct plan *pl, uint32_t count, bool gradient,
+	void (*f)(void *ctx, const struct plan_device_work *w, bool back), void *ctx)
+{
+	for (uint32_t k = 0; k < pl->ncircuit && pl->circuit[k].device && count; k++) {
 		const struct plan_circuit *c = &pl->circuit[k];
 
 		for (unsigned back = 0; back < (gradient ? 2 : 1); back++)
-			for (uint32_t part = 0; part < c->nstage + PLAN_DEVICE_PARTS; part++)
-				f(ctx, &c->device->part[back][part], back,
-					samples(c, part, back, count));
+			for (uint32_t part = 0; part < c->nstage + PLAN_DEVICE_PARTS; part++) {
+				struct plan_device_work w = part_work(c, part, back, count);
+
+				f(ctx, &w, back);
+			}
 	}
 }
 
 /* ---- work ---- */
 
-static void add_part(void *ctx, const struct plan_device_work *w, bool back, double nsample)
+static void add_part(void *ctx, const struct plan_device_work *w, bool back)
 {
 	(void)back;
-	add(ctx, w, 1, nsample);
-}
-
-static struct plan_device_work unit_work(const struct plan *pl, uint32_t count, bool gradient)
-{
-	struct plan_device_work sum = { 0 };
-
-	if (count)
-		visit(pl, count, gradient, add_part, &sum);
-	return sum;
+	add(ctx, w, 1, 1);
 }
 
 struct plan_device_work plan_device_work(const struct plan *pl, uint64_t nsample, bool gradient)
 {
-	struct plan_device_work whole = unit_work(pl, pl->width, gradient),
-				last = unit_work(pl, (uint32_t)(nsample % pl->width), gradient);
-	struct plan_device_work sum = { 0 };
+	struct plan_device_work whole = { 0 }, last = { 0 }, sum = { 0 };
 
+	visit(pl, pl->width, gradient, add_part, &whole);
+	visit(pl, (uint32_t)(nsample % pl->width), gradient, add_part, &last);
 	add(&sum, &whole, (uint32_t)(nsample / pl->width), 1);
 	add(&sum, &last, 1, 1);
 	return sum;
 }
 
 /* ---- seconds ---- */
-
-static void add_seconds(void *ctx, const struct plan_device_work *w, bool back, double nsample)
-{
-	struct plan_device_work all = { 0 };
-
-	add(&all, w, 1, nsample);
-	add_work(ctx, &all, back);
-}
 
 /* Of nunit units and a last one, which may be empty: streams have as many units each, and the device does one after the other. */
 static double all_seconds(double nunit, unsigned streams, double alone, double last, double kernels,
@@ -141,9 +137,8 @@ struct plan_span plan_device_seconds(const struct plan *pl, const struct plan_li
 		 streams = all < most ? (unsigned)(all + !all) : most;
 	struct clock whole = { .l = l, .streams = streams }, last = whole;
 
-	visit(pl, pl->width, gradient, add_seconds, &whole);
-	if (rest)
-		visit(pl, (uint32_t)rest, gradient, add_seconds, &last);
+	visit(pl, pl->width, gradient, add_work, &whole);
+	visit(pl, (uint32_t)rest, gradient, add_work, &last);
 	return (struct plan_span){ all_seconds((double)nunit, streams, whole.alone.least,
 					   last.alone.least, fmax(whole.kernels.least, whole.copies),
 					   fmax(last.kernels.least, last.copies)),
@@ -157,6 +152,8 @@ struct plan_span plan_device_part_seconds(const struct plan *pl, const struct pl
 {
 	struct clock t = { .l = l, .streams = 1 };
 
-	add_seconds(&t, &c->device->part[back][part], back, samples(c, part, back, pl->width));
+	struct plan_device_work w = part_work(c, part, back, pl->width);
+
+	add_work(&t, &w, back);
 	return t.alone;
 }

@@ -79,14 +79,6 @@ static void choose_lanes(struct placing *p)
 
 /* ---- what changes its place ---- */
 
-static bool undoes(const struct plan_circuit *c, const struct plan_stage *s)
-{
-	for (uint32_t k = s->first; k < s->first + s->count; k++)
-		if (c->step[k].undo)
-			return true;
-	return false;
-}
-
 /* Bits that stage k can put back in any order, where it does not hold the whole state.  On the backward pass, a stage that undoes
  * nothing leaves the state as it is. */
 static uint64_t put_back(const struct placing *p, uint32_t k)
@@ -94,7 +86,9 @@ static uint64_t put_back(const struct placing *p, uint32_t k)
 	const struct plan_stage *s = &p->c->stage[k];
 	if (s->nlocal + p->nlane == p->nbit && !p->random)
 		return 0;
-	return s->first + s->count <= p->c->first_transition || undoes(p->c, s) ? p->rows[k] : 0;
+	return s->first + s->count <= p->c->first_transition || plan_duties(p->c, s).undo
+		? p->rows[k]
+		: 0;
 }
 
 /* Bits of the first state that can be in any order: of |0...0>, all. */

@@ -42,6 +42,12 @@ uint64_t plan_left(const struct plan *pl, const struct plan_circuit *c, uint32_t
  * rows where psi was 0 need no visit then. */
 void plan_backward_pass(const struct plan *pl, struct plan_circuit *c);
 
+/* What that has to do in a stage. */
+struct plan_duties {
+	bool undo, transition;
+};
+struct plan_duties plan_duties(const struct plan_circuit *c, const struct plan_stage *s);
+
 /* Bring constant steps to the front of c, past steps on other bits, and set nstart;
  * keeps the rest in order.  Before plan_cut. */
 void plan_start(struct plan *pl, struct plan_circuit *c);

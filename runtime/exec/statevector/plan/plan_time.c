@@ -206,7 +206,6 @@ static struct pass stage_back(const struct clock *t, const struct plan_circuit *
 	double nontemporal, moved = plan_moved_back(t->pl, c, s, &nontemporal);
 	double share = ldexp(1,
 		-(int)bits_count(t->rank & (plan_nonzero(t->pl, c, s->first + s->count) | left)));
-	bool undo = false;
 
 	v.back *= share;
 	v.kept *= share;
@@ -218,12 +217,11 @@ static struct pass stage_back(const struct clock *t, const struct plan_circuit *
 
 		p.inside += step_back(t, &c->step[k], ldexp(v.back, -(int)idle));
 		live |= own;
-		undo |= c->step[k].undo;
 	}
 	if (!moved)
 		return (struct pass){ 0 };
 	p.inside += (is_fused(t, c, s) ? 0 : 2 * visit(t, v.back, 0))
-		+ (undo ? 2 * visit(t, v.kept, 0) : 0);
+		+ (plan_duties(c, s).undo ? 2 * visit(t, v.kept, 0) : 0);
 	p.meanwhile = stream(t, c->nbit, t->amplitude * share * (moved - nontemporal))
 		+ nontemporal_stores(t, t->amplitude * share * nontemporal);
 	return p;

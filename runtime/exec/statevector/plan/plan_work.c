@@ -268,14 +268,9 @@ bool plan_sums_near(const struct plan_circuit *c)
 
 bool plan_lambda_near(const struct plan_circuit *c) { return plan_has_tail(c) || (plan_sums_near(c) && !plan_has_probs(c)); }
 
-/* What the backward pass has to do in a stage. */
-struct duties {
-	bool undo, transition;
-};
-
-static struct duties duties_of(const struct plan_circuit *c, const struct plan_stage *s)
+struct plan_duties plan_duties(const struct plan_circuit *c, const struct plan_stage *s)
 {
-	struct duties d = { false, false };
+	struct plan_duties d = { false, false };
 
 	for (uint32_t k = s->first; k < s->first + s->count; k++) {
 		d.undo |= c->step[k].undo;
@@ -293,7 +288,7 @@ bool plan_fuses_last(const struct plan *pl, const struct plan_circuit *c)
 		return false;
 	const struct plan_stage *s = &c->stage[c->nstage - 1];
 	struct plan_visited v = plan_visit(pl, c, s);
-	return c->first_transition < s->first && duties_of(c, s).undo
+	return c->first_transition < s->first && plan_duties(c, s).undo
 		&& plan_visit_read(&v) == v.there && v.back == v.there && !(v.lanes & ~v.live);
 }
 
@@ -302,7 +297,7 @@ double plan_moved_back(const struct plan *pl, const struct plan_circuit *c,
 {
 	bool last = s == &c->stage[c->nstage - 1], made = last && plan_lambda_near(c);
 	struct plan_visited v = plan_visit(pl, c, s);
-	struct duties d = duties_of(c, s);
+	struct plan_duties d = plan_duties(c, s);
 	double put = d.undo ? v.kept : made && v.kept > 0 ? v.back : 0;     /* of each state that is put back */
 
 	*nontemporal = made && plan_amplitude_bytes(pl) * put > pl->nontemporal_bytes ? put : 0;

@@ -363,18 +363,26 @@ static void basis_run(void *state, const struct unit_job *job)
 
 /* ---- forward ---- */
 
+/* The scratch gets states of the basis: a pass of the unit begins. */
+static int fill(const struct basis *k, struct scratch *w, uint32_t unit, bool back, struct err *e)
+{
+	uint32_t count = unit_samples(k->sv, unit, &w->first);
+	int code = unit_fill(k->sv, w, w->first, count, e);
+
+	recorder_mark(PHASE_ENCODING);
+	w->input.whole = true;
+	recorder_states(back, count * k->pl->ncircuit);
+	return code;
+}
+
 static int basis_forward(void *state, unsigned worker, uint32_t unit, double *readout, struct err *e)
 {
 	struct basis *k = state;
 	struct statevector *sv = k->sv;
 	struct scratch *w = &sv->scratch[worker];
-	uint32_t first, count = unit_samples(sv, unit, &first);
-	int code = unit_fill(sv, w, first, count, e);
+	int code = fill(k, w, unit, false, e);
 
 	(void)readout;
-	recorder_mark(PHASE_ENCODING);
-	w->input.whole = true;
-	recorder_states(false, count * k->pl->ncircuit);
 	for (uint32_t c = 0; c < k->pl->ncircuit && !code; c++) {
 		sv->backend->forward(sv->state, worker, c, &w->input, true, w->readout[c]);
 		sv->backend->state_cache->keep(sv->state, worker, c, unit);
@@ -404,23 +412,19 @@ static int basis_backward(void *state, unsigned worker, uint32_t unit, const dou
 	struct basis *k = state;
 	struct statevector *sv = k->sv;
 	struct scratch *w = &sv->scratch[worker];
-	uint32_t first, count = unit_samples(sv, unit, &first);
-	int code = unit_fill(sv, w, first, count, e);
+	int code = fill(k, w, unit, true, e);
 
 	(void)dreadout;
-	recorder_mark(PHASE_ENCODING);
 	if (code)
 		return code;
 	w->gradient = gradient;
 	adjoint_clear(sv, w);
-	w->input.whole = true;
-	recorder_states(true, count * k->pl->ncircuit);
 	for (uint32_t c = 0; c < k->pl->ncircuit; c++)
 		sv->backend->state_cache->backward(sv->state, worker, c, &w->input, unit, k->r,
 			k->a + (size_t)k->first_form[c] * k->r * k->r, w->anti_hermitian_shared,
 			w->anti_hermitian_sample);
 	code = statevector_failure(sv, e);
-	return code ? code : adjoint_vector(sv, w, first, count, v, e);
+	return code ? code : adjoint_vector(sv, w, w->first, w->input.count, v, e);
 }
 
 static void basis_finish(void *state, const struct fixed *sum, double *gradient)

@@ -28,27 +28,15 @@ struct work {
 	char *array;                 /* of all threads */
 	size_t bytes;                /* of each thread */
 	size_t rounds;
+	void (*loop)(void *v, size_t n, double c); /* over the array, once */
+	double factor;
 };
 typedef double (*work_fn)(const struct work *w, unsigned thread);
 
-static double stream(const struct work *w, unsigned thread)
-{
-	w->kernels->stream(w->array + w->bytes * thread, w->bytes / w->kernels->real_bytes, 1.0001);
-	return 2.0 * (double)w->bytes;
-}
-
-static double stream_narrow(const struct work *w, unsigned thread)
-{
-	w->kernels->stream_narrow(w->array + w->bytes * thread, w->bytes / w->kernels->real_bytes,
-		0.9999);
-	return 2.0 * (double)w->bytes;
-}
-
 /* Threads meet behind it: their stores have left them. */
-static double write_nontemporal(const struct work *w, unsigned thread)
+static double memory(const struct work *w, unsigned thread)
 {
-	w->kernels->write_nontemporal(w->array + w->bytes * thread,
-		w->bytes / w->kernels->real_bytes, 1);
+	w->loop(w->array + w->bytes * thread, w->bytes / w->kernels->real_bytes, w->factor);
 	return (double)w->bytes;
 }
 
@@ -96,6 +84,14 @@ static double rate_best(const struct work *w, work_fn fn, unsigned runs)
 	for (unsigned k = 0; k < runs; k++)
 		best = fmax(best, rate_once(w, fn));
 	return best;
+}
+
+/* Bytes of the array per second. */
+static double memory_rate(struct work *w, void (*loop)(void *v, size_t n, double c), double factor)
+{
+	w->loop = loop;
+	w->factor = factor;
+	return rate_best(w, memory, STREAM_RUNS);
 }
 
 /* Rounds that take about RUN_SECONDS; the first calls also wake the vector units. */
@@ -150,8 +146,10 @@ static int measure_memory(struct work *w, struct limits *l, struct err *e)
 
 	if (code)
 		return code;
-	l->stream_gb_s = fmax(rate_best(w, stream, STREAM_RUNS), rate_best(w, stream_narrow, STREAM_RUNS)) / 1e9;
-	l->write_gb_s = rate_best(w, write_nontemporal, STREAM_RUNS) / 1e9;
+	l->stream_gb_s = 2e-9
+		* fmax(memory_rate(w, w->kernels->stream, 1.0001),
+			memory_rate(w, w->kernels->stream_narrow, 0.9999));
+	l->write_gb_s = 1e-9 * memory_rate(w, w->kernels->write_nontemporal, 1);
 	l->nontemporal = w->kernels->isa == ISA_AVX2 || w->kernels->isa == ISA_AVX512;
 	free(w->array);
 	return 0;

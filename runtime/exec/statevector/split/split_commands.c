@@ -13,19 +13,12 @@ struct answer {
 	char text[sizeof((struct err *)0)->text];
 };
 
-static struct answer answer_of(int code, const struct err *e)
-{
-	struct answer a = { .code = code };
-
-	if (code)
-		memcpy(a.text, e->text, sizeof a.text);
-	return a;
-}
-
 int split_agree(struct split_rank *r, int code, struct err *e)
 {
-	struct answer mine = answer_of(code, e), all[SPLIT_RANKS_MAX];
+	struct answer mine = { .code = code }, all[SPLIT_RANKS_MAX];
 
+	if (code)
+		memcpy(mine.text, e->text, sizeof mine.text);
 	if (!r->code)
 		r->code = comm_gather(r->comm, &mine, sizeof mine, all, &r->error);
 	if (r->code)

@@ -55,17 +55,6 @@ static void add_row(struct meanings *m, const struct schema_row *key, const char
 			add(m, row.option[k].name, (struct meaning){ key, row.name, row.option[k].name });
 }
 
-static void add_rows(struct meanings *m, const struct schema_row *key)
-{
-	const char *name[SCHEMA_NAMES_MAX];
-	size_t n = schema_names(key, name);
-
-	if (key->preset)
-		add_row(m, key, key->preset);
-	for (size_t i = 0; i < n; i++)
-		add_row(m, key, name[i]);
-}
-
 /* The keys that --set of this row takes: infer's are of the data, and the metrics. */
 static bool can_set(enum option_id set, const struct schema_row *key)
 {
@@ -75,13 +64,20 @@ static bool can_set(enum option_id set, const struct schema_row *key)
 
 static void add_keys(struct meanings *m, enum option_id set, bool paths)
 {
+	const char *name[SCHEMA_NAMES_MAX];
+
 	for (const struct schema_row *key = schema_rows; key < schema_rows + KEY_COUNT; key++)
 		if (can_set(set, key))
 			add(m, paths ? key->path : strchr(key->path, '.') + 1,
 				(struct meaning){ .key = key });
-	for (const struct schema_row *key = schema_rows; key < schema_rows + KEY_COUNT; key++)
-		if (can_set(set, key) && (schema_has_rows(key->type) || key->type == TYPE_CALLBACKS))
-			add_rows(m, key);
+	for (const struct schema_row *key = schema_rows; key < schema_rows + KEY_COUNT; key++) {
+		if (!can_set(set, key) || (!schema_has_rows(key->type) && key->type != TYPE_CALLBACKS))
+			continue;
+		if (key->preset)
+			add_row(m, key, key->preset);
+		for (size_t i = 0, n = schema_names(key, name); i < n; i++)
+			add_row(m, key, name[i]);
+	}
 }
 
 /* paths: keys are written with their sections. */

@@ -32,19 +32,6 @@ static void json_groups(const struct program *p, struct buf *out)
 	buf_char(out, '}');
 }
 
-static void json_circuits(const struct program *p, struct buf *out)
-{
-	buf_str(out, "\"circuits\": [");
-	for (uint32_t i = 0; i < p->ncircuit; i++) {
-		const struct circuit_code *c = &p->circuit[i];
-
-		buf_json(out,
-			", {\"name\": %s, \"qubits\": %u, \"operations\": %u, \"applies\": %u, \"readouts\": %u}",
-			c->name, c->nwire, c->napply, c->napply, c->nreadout);
-	}
-	buf_char(out, ']');
-}
-
 /* What the method of auto needs, and tensors where they are known. */
 static void json_work(const struct model_work *w, struct buf *out)
 {
@@ -72,8 +59,12 @@ static void print_json(const struct program *p, const struct job *j, struct buf 
 	model_work_find(p, &w);
 	buf_printf(out, "{\"schema\": 1, \"weights\": %u, \"circuit_weights\": %u, \"matrices\": %u, \"outputs\": %u, ",
 		p->nweight, p->nweight_circuit, p->nmatrix, p->noutput);
-	json_circuits(p, out);
-	buf_str(out, ", ");
+	buf_str(out, "\"circuits\": [");
+	for (const struct circuit_code *c = p->circuit; c < p->circuit + p->ncircuit; c++)
+		buf_json(out,
+			", {\"name\": %s, \"qubits\": %u, \"operations\": %u, \"applies\": %u, \"readouts\": %u}",
+			c->name, c->nwire, c->napply, c->napply, c->nreadout);
+	buf_str(out, "], ");
 	json_groups(p, out);
 	json_work(&w, out);
 	for (unsigned k = 0; j && k < PART_COUNT; k++)

@@ -590,16 +590,6 @@ static int execution(struct inference *f, struct evaluator_options *out)
 	return execution_options(&w, out, &e) ? cli_fail(f->cli, &e) : settle_method(f, &w, out);
 }
 
-/* Step 0, which no training has. */
-static uint64_t shots_key(const struct inference *f)
-{
-	const struct options *o = &f->cli->options;
-	uint64_t seed =
-		options_count_or(o, OPT_SHOT_SEED, (uint64_t)config_int(f->config, KEY_RUN_SEED));
-
-	return rng_u64(seed, RNG_SHOT_KEY, 0, 0);
-}
-
 static int start_workers(struct inference *f, struct evaluator_options *o, struct pool **remote)
 {
 	struct cluster_work w = { .program = f->weights->program,
@@ -626,15 +616,6 @@ static void open_classes(struct inference *f)
 	classes_init(&f->p.classes, f->config, f->weights->program, labels.data);
 }
 
-/* The training may have chosen state vectors when the model had no noise. */
-static void say_trajectories(const struct inference *f, const struct evaluator_options *o)
-{
-	struct evaluator_options said = *o;
-
-	said.method_chosen |= !f->cli->options.given[OPT_METHOD];
-	execution_say_trajectories(f->cli, f->weights->program, &said);
-}
-
 static int evaluate(struct inference *f)
 {
 	struct evaluator_options o;
@@ -651,7 +632,10 @@ static int evaluate(struct inference *f)
 		status = ranks_of_cluster(&f->cluster, &o, &ranks);
 	if (status)
 		return status;
-	say_trajectories(f, &o);
+	/* The training may have chosen state vectors when the model had no noise. */
+	struct evaluator_options said = o;
+	said.method_chosen |= !f->cli->options.given[OPT_METHOD];
+	execution_say_trajectories(f->cli, f->weights->program, &said);
 	execution_say_long(f->cli, f->weights->program, p->part.nrow, &o, "the evaluation");
 	o.remote = remote != NULL;
 	if (remote)
@@ -663,7 +647,10 @@ static int evaluate(struct inference *f)
 		: err_set(&e, -ERR_CONFIG, "no memory for the outputs of %u samples", p->part.nrow);
 	if (!code) {
 		pool = remote ? remote : pool_threads_new(o.nthread);
-		evaluator_draws(ev, shots_key(f), 0);
+		uint64_t seed = options_count_or(&f->cli->options, OPT_SHOT_SEED,
+			(uint64_t)config_int(f->config, KEY_RUN_SEED));
+		evaluator_draws(ev, rng_u64(seed, RNG_SHOT_KEY, 0, 0),
+			0); /* step 0, which no training has */
 		profiling_begin(f->cli,
 			&(struct profile_subject){ .command = "infer",
 				.model = f->cli->options.operand[0],

@@ -220,17 +220,6 @@ double *runs_best_values(const struct run_folder *r, const struct history *h, co
 	return out;
 }
 
-static int read_histories(struct cli *c, const struct run_list *l, struct history *h)
-{
-	struct err e;
-	int status = 0;
-
-	for (size_t i = 0; !status && i < l->n; i++)
-		if (history_read(l->run[i].path, &h[i], &e))
-			status = cli_fail(c, &e);
-	return status;
-}
-
 /* Of a run: its epochs, and the values of training and validation. */
 struct run_curves {
 	double *epoch, *value[2];
@@ -271,8 +260,12 @@ int runs_compare_svg(struct cli *c, const struct run_list *l)
 	struct svg_series s[2 * RUNS_COMPARED_MAX];
 	buf_auto out = BUF_INIT, title = BUF_INIT;
 	unsigned n = 0;
-	int status = read_histories(c, l, h);
+	struct err e;
+	int status = 0;
 
+	for (size_t i = 0; !status && i < l->n; i++)
+		if (history_read(l->run[i].path, &h[i], &e))
+			status = cli_fail(c, &e);
 	for (size_t i = 0; !status && i < l->n; i++)
 		n += add_curves(l, i, &h[i], metric, &v[i], s + n);
 	if (!status && !n)

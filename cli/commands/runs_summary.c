@@ -303,15 +303,6 @@ static void print_text(struct cli *c, const struct summary *s, json_t *groups)
 	table_print(&t, &c->out);
 }
 
-/* Without --metric of one part, with --metric=confusion of each. */
-static void print_confusions(struct cli *c, const struct summary_group *g, size_t n)
-{
-	bool given = c->options.given[OPT_RUNS_METRIC];
-
-	for (size_t i = 0; i < n && is_wanted(c, "confusion"); i++)
-		summary_confusion_text(&g[i], given, &c->out);
-}
-
 /* ---- JSON ---- */
 
 static json_t *statistics_json(struct statistics s)
@@ -418,7 +409,9 @@ static int print(struct cli *c, struct summary *s, json_t *groups)
 	} else if (s->nrun) {
 		if (count_wanted(c, s->metrics))
 			print_text(c, s, groups);
-		print_confusions(c, g, n);
+		/* Without --metric of one part, with --metric=confusion of each. */
+		for (size_t i = 0; i < n && is_wanted(c, "confusion"); i++)
+			summary_confusion_text(&g[i], c->options.given[OPT_RUNS_METRIC], &c->out);
 	} else {
 		cli_note(c, "no run has finished");
 	}

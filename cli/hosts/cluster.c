@@ -159,23 +159,16 @@ bool cluster_is_remote(const struct cluster *k)
 	return remote;
 }
 
-static bool is_elsewhere(const struct cluster *k)
-{
-	bool here = false;
-
-	for (size_t i = 0; i < k->hosts.n; i++)
-		here |= is_this_machine(&k->hosts.host[i]);
-	return !here;
-}
-
 /* Several times as many processes as ranks, or none on this machine: as many groups, each of which is a worker. */
 static int cut_groups(struct cluster *k)
 {
 	unsigned n = hosts_workers(&k->hosts);
+	bool here = false;
 	struct err e;
 
-	if (k->nrank < 2 || !n || (n % k->nrank && k->nrank % n)
-		|| (n <= k->nrank && !is_elsewhere(k)))
+	for (size_t i = 0; i < k->hosts.n; i++)
+		here |= is_this_machine(&k->hosts.host[i]);
+	if (k->nrank < 2 || !n || (n % k->nrank && k->nrank % n) || (n <= k->nrank && here))
 		return 0;
 	if (worker_groups_cut(&k->hosts, k->nrank, &k->wish, k->link, &k->groups, &e))
 		return cli_fail(k->cli, &e);

@@ -230,15 +230,6 @@ static int open_group(struct ranks *r, union rank_start *s, struct err *e)
 	return group_open(offer, 0, r->rank.nrank, list, &r->rank.comm, e);
 }
 
-static int start_all(struct ranks *r, union rank_start *s, struct err *e)
-{
-	int code = find_leader(r, s->leader, e);
-
-	for (unsigned k = 1; k < r->rank.nrank && !code && !r->places.joined; k++)
-		code = launch_start(&r->places.place[k], &r->process[k], e);
-	return code ? code : open_group(r, s, e);
-}
-
 int ranks_check(unsigned nrank, const struct evaluator_options *o, struct err *e)
 {
 	unsigned split = o->split ? o->split : 1;
@@ -305,7 +296,11 @@ int ranks_start(struct evaluator_options *o, unsigned nrank, const struct rank_p
 	s.nthread = first_away(r) && !r->chosen ? 0 : share;
 	o->nthread = r->places.nthread[0] && !r->chosen ? r->places.nthread[0] : share;
 	crypto_random(s.key, sizeof s.key);
-	code = start_all(r, &s, e);
+	code = find_leader(r, s.leader, e);
+	for (unsigned k = 1; k < nrank && !code && !r->places.joined; k++)
+		code = launch_start(&r->places.place[k], &r->process[k], e);
+	if (!code)
+		code = open_group(r, &s, e);
 	explicit_bzero(s.key, sizeof s.key);
 	if (code) {
 		ranks_end(r);

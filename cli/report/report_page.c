@@ -42,18 +42,6 @@ static unsigned cards_beside(unsigned i, unsigned n, unsigned most)
 	return i < shorter * length ? length : length + 1;
 }
 
-static void print_cards(const struct cards *c, struct buf *out)
-{
-	buf_str(out, "<div class=\"cards\">\n");
-	for (unsigned i = 0; i < c->n; i++) {
-		buf_printf(out, "<div class=\"card\" style=\"--w:%u;--m:%u;--s:%u\"><b>", cards_beside(i, c->n, 7), cards_beside(i, c->n, 4),
-			cards_beside(i, c->n, 2));
-		buf_xml_str(out, c->card[i].value);
-		buf_xml_in(out, "</b><span>", c->card[i].what, "</span></div>\n");
-	}
-	buf_str(out, "</div>\n");
-}
-
 /* The number of the last epoch of the best restart, which may have gone on after the one whose weights are kept. */
 static uint32_t last_epoch(const struct train_report *p)
 {
@@ -134,7 +122,14 @@ static void cards(const struct train_report *p, struct buf *out)
 	card(&c, b.data, "optimizer steps");
 	report_seconds(p->seconds, &b);
 	card(&c, b.data, "total time");
-	print_cards(&c, out);
+	buf_str(out, "<div class=\"cards\">\n");
+	for (unsigned i = 0; i < c.n; i++) {
+		buf_printf(out, "<div class=\"card\" style=\"--w:%u;--m:%u;--s:%u\"><b>",
+			cards_beside(i, c.n, 7), cards_beside(i, c.n, 4), cards_beside(i, c.n, 2));
+		buf_xml_str(out, c.card[i].value);
+		buf_xml_in(out, "</b><span>", c.card[i].what, "</span></div>\n");
+	}
+	buf_str(out, "</div>\n");
 }
 
 /* ---- sections ---- */

@@ -154,28 +154,21 @@ static void begin_session(struct train_log *l)
 }
 
 /* What waits for a restart that has ended in the meantime has a file of its own. */
-static void write_ended(struct train_log *l, const char *folder)
-{
-	buf_auto name = BUF_INIT, records = BUF_INIT;
-	struct tfevents *f = NULL;
-
-	buf_printf(&name, "events/%s", folder);
-	if (!train_log_unpack(l->from, name.data, &records))
-		return;
-	open_in(l, folder, &f);
-	finish(l, &f);
-}
-
 static void write_all_ended(struct train_log *l)
 {
 	const struct train_job *j = &l->job->train;
-	buf_auto folder = BUF_INIT;
+	struct tfevents *f = NULL;
 
 	for (uint32_t i = 0; l->from && j->restarts > 1 && j->resume && i < j->resume->ndone; i++)
 		for (enum event_folder k = 0; k < EVENT_FOLDERS; k++) {
-			buf_clear(&folder);
+			buf_auto folder = BUF_INIT, name = BUF_INIT, records = BUF_INIT;
+
 			event_folder_path(true, i, k, &folder);
-			write_ended(l, folder.data);
+			buf_printf(&name, "events/%s", folder.data);
+			if (!train_log_unpack(l->from, name.data, &records))
+				continue;
+			open_in(l, folder.data, &f);
+			finish(l, &f);
 		}
 }
 

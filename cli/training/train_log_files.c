@@ -116,32 +116,27 @@ static int each_of_restart(struct run *run, const struct train_job *j, uint32_t 
 	return code;
 }
 
-/* Those that the checkpoint knows and that are gone. */
-static void note_missing(struct run *run, const json_t *events, struct buf *lost)
-{
-	const char *name;
-	json_t *size;
-	struct stat st;
-
-	json_object_foreach((json_t *)events, name, size)
-		if (folder_stat(run_folder(run), name, &st))
-			note_lost(lost, name, (uint64_t)json_integer_value(size));
-}
-
-int train_log_cut(struct run *run, const struct train_job *j, const json_t *resumed, const struct weights *from, struct buf *lost,
-	struct err *e)
+int train_log_cut(struct run *run, const struct train_job *j, const json_t *resumed,
+	const struct weights *from, struct buf *lost, struct err *e)
 {
 	const json_t *events = json_object_get(resumed, "events");
 	struct cutting cutting = { events, lost };
+	const char *name;
+	json_t *size;
+	struct stat st;
 	int code = cut_lines(run, resumed, from, lost, e);
 
 	if (!code)
 		code = each_event_file(run, "", keep_or_remove, &cutting, e);
 	for (uint32_t i = j->resume->ndone; !code && i < j->restarts; i++)
 		code = each_of_restart(run, j, i, keep_or_remove, &cutting, e);
-	if (!code)
-		note_missing(run, events, lost);
-	return code;
+	if (code)
+		return code;
+	/* Those that the checkpoint knows and that are gone. */
+	json_object_foreach((json_t *)events, name, size)
+		if (folder_stat(run_folder(run), name, &st))
+			note_lost(lost, name, (uint64_t)json_integer_value(size));
+	return 0;
 }
 
 static int note_size(struct run *run, const char *file, void *ctx, struct err *e)

@@ -149,9 +149,9 @@ void cuda_measure(struct cuda_state *b)
 	b->part_bytes[CUDA_FACTOR] = most.factor * sizeof *b->gpu.factor;
 	b->part_bytes[CUDA_INPUT] = most.input;
 	if (b->plan->nrank_bit) {
-		size_t most = STAGING * cuda_amplitude_bytes(b), part = b->part_bytes[CUDA_PSI] / 8;
+		size_t room = STAGING * cuda_amplitude_bytes(b), part = b->part_bytes[CUDA_PSI] / 8;
 
 		b->part_bytes[CUDA_DIGEST] = CUDA_DIGESTS * sizeof *b->gpu.digest;
-		b->part_bytes[CUDA_STAGING] = part < most ? part : most;
+		b->part_bytes[CUDA_STAGING] = part < room ? part : room;
 	}
 }

@@ -9,7 +9,8 @@ enum { COSTLY_LAYERS_MAX = 8 };
 struct costly_layers {
 	unsigned n;
 	struct costly_layer {
-		/* Of the outputs of a sample, without the layer's gates on qubits that another one of its gates joins. */
+		/* Of the outputs of a sample, without the layer's gates on qubits that another one of its gates joins. The first member:
+		 * layers are sorted by it as by a number. */
 		double flops;
 		const char *path;
 		double thread_bytes; /* memory of the same; for gradients, if there are weights */

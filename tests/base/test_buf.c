@@ -264,8 +264,23 @@ static void taking(void)
 	free(s);
 }
 
+static void scopes_of_descriptors(void)
+{
+	int copy;
+
+	{
+		fd_auto fd = dup(STDERR_FILENO);
+
+		copy = fd;
+		errno = ENOENT;
+	}
+	tap_is_int(errno, ENOENT, "errno outlives a descriptor's scope");
+	tap_ok(write(copy, "", 0) < 0 && errno == EBADF, "which closes it");
+}
+
 int main(void)
 {
+	scopes_of_descriptors();
 	reals();
 	json_strings();
 	json_trees();

@@ -345,6 +345,12 @@ static void test_many(void)
 			&& q->process->thread[0].nevent == t[0].nevent,
 		"%u of %d events, the others count as dropped", n, N);
 	profile_free(q);
+	size_t whole = text.len;
+	profile_write_json_within(p, whole / 2, &text);
+	tap_ok(text.len <= whole / 2 && text.len > whole / 4,
+		"%zu bytes where half of these are allowed", text.len);
+	profile_write_json_within(p, 100, &text);
+	tap_is_int((long long)text.len, 0, "none where no profile has so few");
 	profile_free(p);
 	free(e);
 	buf_release(&text);

@@ -6,7 +6,7 @@
  * full, quota: that call and the COUNT - 1 after it (0: all) find no room. broken, readonly: these calls fail, also those that
  * take no room. TERM, INT, ...: the signal comes before the call.
  * FAULT_CALLS=FILE gets the number of calls when the process ends, FAULT_READS=FILE how often a file was opened to be
- * read or was read (no faults come there). Nothing is really synced: a fault is no power cut. */
+ * read or was read (no faults come there), FAULT_MET=FILE the number of the last call at which the fault came. Nothing is really synced: a fault is no power cut. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -96,14 +96,18 @@ static int meets(int takes_room, int *tear)
 
 	if (!fault.at || n < fault.at)
 		return 0;
-	if (fault.signal && n == fault.at)
+	if (fault.signal && n == fault.at) {
+		tell("FAULT_MET", n);
 		kill(getpid(), fault.signal);
+	}
 	if (!strcmp(fault.what, "tear") && n == fault.at) {
+		tell("FAULT_MET", n);
 		*tear = 1;
 		return 0;
 	}
 	if (!fault.error || !(takes_room || fault.all) || (fault.count && n >= fault.at + fault.count))
 		return 0;
+	tell("FAULT_MET", n);
 	errno = fault.error;
 	return 1;
 }
@@ -127,7 +131,7 @@ int __wrap_open(const char *path, int flags, ...)
 		mode = va_arg(ap, mode_t);
 		va_end(ap);
 	}
-	if (simple(flags & O_CREAT && access(path, F_OK)) && flags & (O_CREAT | O_WRONLY | O_RDWR))
+	if (flags & (O_CREAT | O_WRONLY | O_RDWR) && simple(flags & O_CREAT && access(path, F_OK)))
 		return -1;
 	reads += (flags & O_ACCMODE) == O_RDONLY;
 	return __real_open(path, flags, mode);

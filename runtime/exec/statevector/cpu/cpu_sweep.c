@@ -53,8 +53,8 @@ static void forward_on_zero(const struct sweep *w, const struct cpu_step *st, vo
 	w->b->k->apply_on_zero(rows, nbit, &st->kernel, cpu_step_matrix(w, st, false, &room));
 }
 
-/* Matrices on one qubit each. */
-static void forward_ones(const struct sweep *w, const struct cpu_op *op, void *rows, unsigned nbit)
+/* Matrices on one qubit each, to rows from these or others. */
+static void forward_ones(const struct sweep *w, const struct cpu_op *op, const void *from, void *rows, unsigned nbit)
 {
 	const struct kernel_step *step[KERNEL_ONES_MAX];
 	const void *u[KERNEL_ONES_MAX];
@@ -62,7 +62,25 @@ static void forward_ones(const struct sweep *w, const struct cpu_op *op, void *r
 		step[k] = &op->one[k]->kernel;
 		u[k] = cpu_step_matrix(w, op->one[k], false, NULL);
 	}
-	w->b->k->apply_ones(rows, nbit, step, u, op->none);
+	w->b->k->apply_ones(rows, from, nbit, step, u, op->none);
+}
+
+/* All ops of SHAPE_BATCHED' one stage; the first reads `from` where that is not psi. */
+static void forward_whole(const struct sweep *w, struct cpu_worker *thread, const void *from, void *psi)
+{
+	const struct cpu_stage *s = w->stage;
+	for (uint32_t k = 0; k < w->nop; k++) {
+		if (s->op[k].none)
+			forward_ones(w, &s->op[k], k ? psi : from, psi, s->nlocal);
+		else
+			forward_step(w, s->op[k].step, psi, s->nlocal, 0, NULL);
+		if (thread->item[0])
+			cpu_record_op(w, thread, &s->op[k], k + 1 < w->nop ? &s->op[k + 1] : NULL);
+	}
+	if (w->behind[0]) { /* the tail's, whose sums of a state are those of its only block */
+		w->behind[0]->begin(w, thread);
+		w->behind[0]->block(w, thread, psi, 0);
+	}
 }
 
 /* A dense step that takes diagonal steps along. */
@@ -89,23 +107,13 @@ void cpu_forward_ops(const struct sweep *w, const struct cpu_op *op, uint32_t no
 		if (op[k].ndiagonal)
 			forward_taking(w, &op[k], rows, base, thread->table);
 		else if (op[k].none > 1)
-			forward_ones(w, &op[k], rows, nbit);
+			forward_ones(w, &op[k], rows, rows, nbit);
 		else if (op[k].on_zero)
 			forward_on_zero(w, op[k].step, rows, nbit);
 		else
 			forward_step(w, op[k].step, rows, nbit, base, &thread->ahead);
 		if (thread->item[0])
 			cpu_record_op(w, thread, &op[k], k + 1 < nop ? &op[k + 1] : NULL);
-	}
-}
-
-/* SHAPE_BATCHED: the only stage, on whole states in place. */
-static void forward_whole(const struct sweep *w, struct cpu_worker *thread)
-{
-	cpu_forward_ops(w, w->stage->op, w->nop, w->psi, w->stage->nlocal, 0, thread);
-	if (w->behind[0]) { /* the tail's, whose sums of a state are those of its only block */
-		w->behind[0]->begin(w, thread);
-		w->behind[0]->block(w, thread, w->psi, 0);
 	}
 }
 
@@ -119,7 +127,7 @@ static const struct block_step put_back = { .block = put_block };
 
 static void forward_block(const struct sweep *w, struct cpu_worker *thread, void *block, size_t base)
 {
-	cpu_fetch(w, w->psi, base, block);
+	cpu_fetch(w, w->from, base, block);
 	cpu_record_block(w, thread, false, cpu_stage_item(w));
 	cpu_forward_ops(w, w->stage->op, w->nop, block, w->stage->nlocal, base, thread);
 	for (unsigned k = 0; k < BLOCK_STEPS_MAX && w->behind[k]; k++)
@@ -304,6 +312,7 @@ static void forward_stages(const struct sweep *like, struct cpu_worker *w,
 	for (uint32_t k = first; k < last; k++) {
 		forward_stage(&sweep, &c->stage[k],
 			k + 1 == c->nstage ? end : &(struct forward_end){ 0 });
+		sweep.from = k == first ? like->from : like->psi;
 		struct cpu_overlap *behind = NULL;
 		struct cpu_exchange exchange;
 		if (k + 1 < last) {
@@ -328,6 +337,17 @@ static void forward_stages(const struct sweep *like, struct cpu_worker *w,
 	}
 }
 
+/* Can the kept start be read where it is kept: does what comes first write the whole state? (With one, no vectors are prepared.) */
+static bool reads_start(const struct backend_state *b, const struct cpu_circuit *c)
+{
+	if (!c->start)
+		return false;
+	if (!b->lane_bits)
+		return c->stage->nop && c->stage->op[0].none;
+	const struct cpu_stage *s = &c->stage[c->plan->nstart_stage];
+	return c->plan->nstart_stage < c->nstage && s->forward.nblock << s->nlocal == c->nrow;
+}
+
 static const double one = 1; /* the gradient of a fused stage */
 
 void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t number,
@@ -344,6 +364,8 @@ void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t n
 		.lambda_of = &one };
 	struct forward_end end = { .read = sums && c->near ? &cpu_z_read : NULL, .fuses = fuses };
 	matrix_room room;
+	bool from_start = reads_start(b, c);
+	sweep.from = from_start ? c->start : psi;
 	if (cpu_tail_taken(c, in)) {
 		end = (struct forward_end){ .read = &cpu_tail_read, .absorbs = true, .fuses = fuses };
 		sweep.make_lambda = cpu_tail_lambda;
@@ -353,7 +375,8 @@ void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t n
 		cpu_tail_matrix(b, c, &one, &room);
 	cpu_record_begin(b, w, c);
 	cpu_sample_matrices(b, w, c, in);
-	restart_state(b, w, c, psi);
+	if (!from_start)
+		restart_state(b, w, c, psi);
 	prepare_vectors(b, number, in, psi);
 	cpu_record_other(b, w, c, false, PLAN_OTHER_START);
 	if (b->lane_bits) {
@@ -363,7 +386,7 @@ void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t n
 			psi);
 	} else {
 		forward_stage(&sweep, c->stage, &end);
-		forward_whole(&sweep, w);
+		forward_whole(&sweep, w, sweep.from, psi);
 	}
 	if (plan_deep(c->plan))
 		cpu_normalise(b, w, c, psi);
@@ -372,9 +395,7 @@ void cpu_forward_sweep(struct backend_state *b, struct cpu_worker *w, uint32_t n
 /* Leading constant steps act on |0...0> alike for every sample: done once. */
 void cpu_start(struct backend_state *b, struct cpu_circuit *c, void *room)
 {
-	struct sweep sweep = {
-		.b = b, .owner = b->worker, .psi = room, .circuit = c, .stage = c->stage
-	};
+	struct sweep sweep = { .b = b, .owner = b->worker, .psi = room, .from = room, .circuit = c, .stage = c->stage };
 	unsigned saved = kernels_flush_enter();
 
 	c->start = NULL;             /* from |0...0> */

@@ -28,6 +28,7 @@ struct sweep {
 	const struct cpu_stage *stage;
 	const struct unit_input *in;
 	void *psi, *lambda;
+	const void *from;            /* forward: what blocks are fetched from, psi or the kept start */
 	uint32_t nop,
 		nstep; /* ops forward, but for those of parts, and steps back: without a tail that is read instead */
 	const struct block_step *behind[BLOCK_STEPS_MAX]; /* forward: behind those ops, up to the first NULL */
@@ -97,10 +98,12 @@ static inline void cpu_look_ahead(const struct sweep *w, struct cpu_worker *thre
 {
 	const struct cpu_blocks *s = cpu_blocks(w);
 	size_t base = k < end ? cpu_block_base(s, k) * 2 * w->b->k->lanes * w->b->k->real_bytes : 0;
-	thread->ahead = (struct kernel_ahead){ .state = { (const char *)w->psi + base },
+	thread->ahead = (struct kernel_ahead){
+		.state = { (const char *)(w->lambda ? w->psi : w->from) + base },
 		.row = w->stage->row,
 		.n = k < end && w->b->shared ? (size_t)1 << w->stage->nlocal : 0,
-		.absent = s->absent };
+		.absent = s->absent
+	};
 	if (w->lambda && !w->make_lambda)
 		thread->ahead.state[1] = (const char *)w->lambda + base;
 }

@@ -333,8 +333,9 @@ INLINE void multiply_one(unsigned d, unsigned k, enum kernel_form form, const re
 	}
 }
 
-INLINE void apply_ones_body(void *psi, unsigned nbit, const struct kernel_step *const *s,
-	const void *const *u, enum kernel_form form, unsigned n, bool lanewise)
+INLINE void apply_ones_body(void *to, const void *from, unsigned nbit,
+	const struct kernel_step *const *s, const void *const *u, enum kernel_form form, unsigned n,
+	bool lanewise)
 {
 	unsigned d = 1u << n;
 	size_t mask = 0, at = 0, stride[KERNEL_ONES_MAX];
@@ -347,17 +348,18 @@ INLINE void apply_ones_body(void *psi, unsigned nbit, const struct kernel_step *
 		left--, at = row_next(at, mask)) { /* left: groups of d rows */
 		real *p[8];
 		vec xr[8], xi[8];
-		group_at(d, (const real *)psi + at, stride, p);
+		group_at(d, (const real *)from + at, stride, p);
 		load_rows(d, p, xr, xi);
 		UNROLL for (unsigned k = 0; k < n; k++)
 			multiply_one(d, k, form, u[k], lanewise, xr, xi);
+		group_at(d, (const real *)to + at, stride, p);
 		save_rows(d, p, xr, xi);
 	}
 }
 
-static void apply_ones(void *psi, unsigned nbit, const struct kernel_step *const *s,
-	const void *const *u, unsigned n)
+static void apply_ones(void *to, const void *from, unsigned nbit,
+	const struct kernel_step *const *s, const void *const *u, unsigned n)
 {
-	WITH_FORM(s[0]->form, WITH_TARGETS_AND_LANES, n, s[0]->lanewise, apply_ones_body, psi, nbit,
-		s, u);
+	WITH_FORM(s[0]->form, WITH_TARGETS_AND_LANES, n, s[0]->lanewise, apply_ones_body, to, from,
+		nbit, s, u);
 }

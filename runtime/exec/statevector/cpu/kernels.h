@@ -116,10 +116,9 @@ struct kernels {
 	/* The same where all targets are |0>: rows where one is 1 are written and not read, and the matrix is not lanewise and
 	 * has neither controls nor flips.  8 flops an amplitude. */
 	void (*apply_on_zero)(void *psi, unsigned nbit, const struct kernel_step *s, const void *u);
-	/* psi <- U_n .. U_1 psi, for n matrices on one qubit each, at most KERNEL_ONES_MAX, without controls, all of one form
-	 * and all lanewise or none.  16 flops an amplitude and matrix, or half. */
-	void (*apply_ones)(void *psi, unsigned nbit, const struct kernel_step *const *s,
-		const void *const *u, unsigned n);
+	/* to <- U_n .. U_1 from, for n matrices on one qubit each, at most KERNEL_ONES_MAX, without controls, all of one form
+	 * and all lanewise or none; `from` may be `to`.  16 flops an amplitude and matrix, or half. */
+	void (*apply_ones)(void *to, const void *from, unsigned nbit, const struct kernel_step *const *s, const void *const *u, unsigned n);
 	/* The backward visit: what gradients need of Y[r,c] = conj(lam[r]) psi[c] is added to `anti_hermitian` (runtime/program/anti_hermitian.h); then
 	 * psi <- V psi and lam <- V lam, with V the inverse of the step.  anti_hermitian: [d*d] doubles, or [d*d][lanes] when it is requested
 	 * lane by lane, or NULL when it is not requested.  24 * 2^ntarget - 4 flops an amplitude, or 12 * 2^ntarget - 4.  It prefetches

@@ -286,6 +286,10 @@ static int other_model(struct inference *f)
 	if (!code)
 		code = model_file_open(path, f->d, &w.lang, &w.compile, &m, &e);
 	compile_words_release(&w);
+	if (code == -ERR_NO_INPUT && !o->value[OPT_MODEL_INFER])
+		err_set(&e, code,
+			"there is no model %s beside the weights for --const to change; name it with --model",
+			path);
 	if (code)
 		status = cli_fail(f->cli, &e);
 	else if (diags_errors(f->d))

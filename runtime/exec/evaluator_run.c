@@ -9,11 +9,27 @@
 
 /* ---- one sample ---- */
 
+/* Names the operation of the model at fault, where it is known. */
+static int not_finite(const struct evaluator *ev, uint32_t k, uint32_t row, struct err *e)
+{
+	const struct program *p = ev->whole;
+	const double *input = ev->batch.input;
+	mem_auto double *value = mem_alloc(p->nexpr + 1, sizeof *value);
+	buf_auto place = BUF_INIT;
+
+	if (!p->ninput || input) {
+		program_eval(p, ev->weight, input ? input + (size_t)row * p->ninput : NULL, value);
+		program_not_finite(p, value, &place);
+	}
+	return err_set(e, -ERR_NOT_FINITE, "sample %u: readout %u is not finite%s%s", row, k,
+		place.len ? ": " : "", place.len ? place.data : "");
+}
+
 static int out_of_range(const struct evaluator *ev, double readout, uint32_t k, uint32_t row,
 	struct err *e)
 {
 	if (!isfinite(readout))
-		return err_set(e, -ERR_NOT_FINITE, "sample %u: readout %u is not finite", row, k);
+		return not_finite(ev, k, row, e);
 	return err_set(e, -ERR_NOT_FINITE,
 		"sample %u: readout %u is %.6g, and a state of norm 1 gives at most %.6g: rounding has changed "
 		"the norm%s",

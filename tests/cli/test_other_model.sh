@@ -32,7 +32,7 @@ tap_same out want.json "the run"
 infer --const=p=0 latest
 tap_same out want.json "and its own model"
 tap_exit 66 "without its folder" "$QCNN" infer --const=p=0.1 w.bin
-tap_has err "cannot read model.qcnn" "--const needs --model"
+tap_has err "name it with --model" "--const needs --model"
 
 # Other constants: as run computes them, from inputs that were scaled by hand.
 awk -F, 'NR > 1 { print $1 / 3 * 3.14159265358979323846 "," $2 / 2 * 3.14159265358979323846 }' OFMT=%.17g CONVFMT=%.17g samples.csv |

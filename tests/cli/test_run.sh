@@ -212,6 +212,18 @@ tap_is "$(amplitude --device=cpu --precision=double)" "$(amplitude --device=ref)
 sed -i 's/4e-154/2e-22/g' small.qcnn
 tap_is "$(amplitude --device=cpu --precision=single)" 0 "cpu in single precision makes 1e-44 0"
 
+# What is not finite has a place in the model.
+printf '%s\n' 'qubit[2] q;' 'input float x;' 'input float y;' 'ry(y) q[0];' 'h q[1];' ' amplitude_damping(x) q[0];' \
+	'rx(1 / (y - 0.5) + log(y)) q[1];' 'observe z(q);' >places.qcnn
+for case in '1.5,1=line 6, column 2 of the model: `arcsin` of 1.22474 is not a real number' \
+	'-0.5,1=line 6, column 2 of the model: `sqrt` of -0.5 is not a real number' \
+	'0.5,0.5=line 7, column 1 of the model: `div` of 1 and 0 is not finite' \
+	'0.5,-1=line 7, column 1 of the model: `log` of -1 is not a real number'; do
+	printf 'x,y\n0.5,1\n%s\n' "${case%%=*}" >places.csv
+	tap_exit 1 "inputs ${case%%=*}" "$QCNN" run -q --data=places.csv places.qcnn
+	tap_has err "sample 1: readout 0 is not finite: ${case#*=}" "says where"
+done
+
 # An infinite derivative is no 0, also where the observable is stationary.
 for angle in 'sqrt(t)' 't**0.5' 'sqrt(t) + 0.5' 'arccos(1 - t)'; do
 	echo "qubit q; param float t = 0; ry($angle) q; observe z(q);" >steep.qcnn

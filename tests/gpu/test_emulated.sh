@@ -100,7 +100,7 @@ awk 'BEGIN { print "x"; print 1e200; for (k = 1; k < 13; k++) print k }' >fill.c
 for seed in 1 2 3; do
 	EMU_SEED=$seed "$emu/qcnn-emu" run -q --device=cuda --threads=1 --data=fill.csv fill.qcnn 2>>filled >out
 done
-tap_is "$(sort -u filled)" "qcnn run: error: sample 0: readout 0 is not finite" "a sample that is not finite, and copies of it"
+tap_is "$(sort -u filled)" "qcnn run: error: sample 0: readout 0 is not finite: line 2, column 29 of the model: \`mul\` of 1e+200 and 1e+200 is not finite" "a sample that is not finite, and copies of it"
 
 # Trainings: batches, states that are encoded from inputs, weights that change; restarts, each with its own first weights;
 # several circuits whose outputs go through a head.

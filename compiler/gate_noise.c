@@ -20,7 +20,7 @@ struct gate_noise {
 /* A measured wire is a classical bit: it has no noise, and what it controls happens if it is 1, noise included. */
 static void add_noise(struct gate_noise *n, const struct apply *gate)
 {
-	uint32_t wire[PROGRAM_CONTROLS_MAX + 2 * MATRIX_TARGETS_MAX], nbit = 0, nqubit = 0;
+	uint32_t wire[APPLY_WIRES_MAX], nbit = 0, nqubit = 0;
 	struct calls ops = { 0 };
 	uint64_t ones = 0;
 
@@ -53,25 +53,17 @@ static void add_noise(struct gate_noise *n, const struct apply *gate)
 
 /* ---- gates ---- */
 
-static void put_matrix(struct gate_noise *n, uint32_t matrix, const struct apply *around);
+static void put_matrix(struct gate_noise *n, const struct apply *a);
 
 /* A factor of the matrix that `around` applies. */
 static void put_item(struct gate_noise *n, const struct item *it, const struct apply *around)
 {
-	uint32_t nouter = around->ncontrol, ninner = it->ncontrol;
-	struct apply q = *around;
+	uint32_t *wire = arena_alloc(n->d.arena, around->ncontrol + it->nwire, sizeof *wire);
+	struct apply q = apply_of_item(around, it, wire);
 	char name[16];
 
-	q.adjoint = around->adjoint != it->adjoint;
-	q.ncontrol = (uint16_t)(nouter + ninner);
-	q.nwire = (uint16_t)(nouter + it->nwire);
-	q.control_ones = around->control_ones | (uint64_t)it->control_ones << nouter;
-	q.wire = arena_alloc(n->d.arena, q.nwire, sizeof *q.wire);
-	memcpy(q.wire, around->wire, nouter * sizeof *q.wire);
-	for (uint32_t k = 0; k < it->nwire; k++)
-		q.wire[nouter + k] = around->wire[nouter + it->wire[k]];
 	if (it->gate == GATE_NONE) {
-		put_matrix(n, it->ref, &q);
+		put_matrix(n, &q);
 		return;
 	}
 	q.matrix = design_gate(&n->d,
@@ -84,25 +76,22 @@ static void put_item(struct gate_noise *n, const struct item *it, const struct a
 		add_noise(n, &q);
 }
 
-static void put_matrix(struct gate_noise *n, uint32_t matrix, const struct apply *around)
+static void put_matrix(struct gate_noise *n, const struct apply *a)
 {
-	const struct matrix m = n->d.matrix[matrix]; /* the table may move */
+	const struct matrix m = n->d.matrix[a->matrix]; /* the table may move */
 
-	if (design_is_channel(&n->d, matrix) || is_damping(&m)) {
-		struct apply q = *around;
-
-		q.matrix = matrix;
-		calls_add(n->out, &q);
+	if (design_is_channel(&n->d, a->matrix) || is_damping(&m)) {
+		calls_add(n->out, a);
 		return;
 	}
 	for (uint32_t i = 0; i < m.nitem; i++)
-		put_item(n, &m.item[around->adjoint ? m.nitem - 1 - i : i], around);
+		put_item(n, &m.item[a->adjoint ? m.nitem - 1 - i : i], a);
 }
 
 static void put_apply(struct gate_noise *n, const struct apply *a)
 {
 	if (a->op == APPLY_UNITARY) {
-		put_matrix(n, a->matrix, a);
+		put_matrix(n, a);
 		return;
 	}
 	calls_add(n->out, a);

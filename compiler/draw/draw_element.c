@@ -7,7 +7,7 @@
 
 #include "runtime/base/order.h"
 
-enum { EXPAND_DEPTH_MAX = 128, CONTROLS_MAX = 64 };
+enum { EXPAND_DEPTH_MAX = 128 };
 
 /* ---- placing ---- */
 
@@ -78,27 +78,22 @@ const char *layer_path(const struct builder *b)
 	return b->layer == INDEX_NONE ? NULL : b->s->program->layer[b->layer].path;
 }
 
-struct use {                     /* controls, then targets, as rows */
-	uint32_t ncontrol, nwire, *wire;
-	uint64_t ones;
-	bool adjoint;
-};
-
-static void add_controls(struct builder *b, struct element *x, const struct use *u)
+static void add_controls(struct builder *b, struct element *x, const struct apply *u)
 {
 	for (uint32_t k = 0; k < u->ncontrol; k++)
-		add_mark(b, x, u->ones >> k & 1 ? MARK_CONTROL : MARK_ANTICONTROL, u->wire[k], u->wire[k]);
+		add_mark(b, x, u->control_ones >> k & 1 ? MARK_CONTROL : MARK_ANTICONTROL,
+			u->wire[k], u->wire[k]);
 }
 
 /* Symbols that need no box: cx, cz, swap. */
-static enum mark_kind symbol_of(const struct item *it, const struct use *u)
+static enum mark_kind symbol_of(const struct item *it, const struct apply *u)
 {
 	if (it->gate == GATE_PAULI && u->nwire == u->ncontrol + 1 && u->ncontrol)
 		return it->word == 1 ? MARK_PLUS : it->word == 3 ? MARK_CONTROL : MARK_NONE;
 	return it->gate == GATE_SWAP ? MARK_CROSS : MARK_NONE;
 }
 
-static void set_operands(struct builder *b, struct element *x, const struct use *u, bool ordered)
+static void set_operands(struct builder *b, struct element *x, const struct apply *u, bool ordered)
 {
 	uint32_t n = u->nwire - u->ncontrol;
 
@@ -137,7 +132,7 @@ static bool exchangeable(const struct item *it)
 }
 
 /* Boxes on the targets under that label. ordered: the order of the targets matters. */
-static struct element *add_box(struct builder *b, struct box_label label, const struct use *u,
+static struct element *add_box(struct builder *b, struct box_label label, const struct apply *u,
 	bool ordered)
 {
 	struct element *x = new_element(b);
@@ -152,7 +147,7 @@ static struct element *add_box(struct builder *b, struct box_label label, const 
 	return x;
 }
 
-static void add_gate(struct builder *b, const struct item *it, const struct use *u)
+static void add_gate(struct builder *b, const struct item *it, const struct apply *u)
 {
 	enum mark_kind kind = symbol_of(it, u);
 	struct element *x;
@@ -169,48 +164,29 @@ static void add_gate(struct builder *b, const struct item *it, const struct use 
 	finish(b, x);
 }
 
-static void add_unitary(struct builder *b, const struct matrix *m, const struct use *u,
-	unsigned depth);
-
-/* An item of a matrix on the rows of its use: controls of both in front. */
-static void add_item(struct builder *b, const struct item *it, const struct use *u, unsigned depth)
-{
-	struct use inner = { .ncontrol = u->ncontrol + it->ncontrol,
-		.nwire = u->ncontrol + it->nwire,
-		.adjoint = u->adjoint };
-
-	if (inner.ncontrol >= CONTROLS_MAX) {
-		b->code = err_set(b->e, -ERR_CONFIG, "a gate under %u controls is not drawn",
-			inner.ncontrol);
-		return;
-	}
-	inner.wire = mem_alloc(inner.nwire, sizeof *inner.wire);
-	memcpy(inner.wire, u->wire, u->ncontrol * sizeof *u->wire);
-	for (uint32_t k = 0; k < it->nwire; k++)
-		inner.wire[u->ncontrol + k] = u->wire[u->ncontrol + it->wire[k]];
-	inner.ones = u->ones | (uint64_t)it->control_ones << u->ncontrol;
-	if (it->gate == GATE_NONE) {
-		inner.adjoint = u->adjoint != it->adjoint;
-		add_unitary(b, &b->s->program->matrix[it->ref], &inner, depth + 1);
-	} else {
-		add_gate(b, it, &inner);
-	}
-	free(inner.wire);
-}
-
 /* A matrix of one gate is that gate; noise channels are boxes; others are blocks, or what is in them. */
-static void add_unitary(struct builder *b, const struct matrix *m, const struct use *u, unsigned depth)
+static void add_unitary(struct builder *b, const struct apply *u, unsigned depth)
 {
-	bool channel = matrix_is_channel(b->s->program, m);
+	const struct program *p = b->s->program;
+	const struct matrix *m = &p->matrix[u->matrix];
+	bool channel = matrix_is_channel(p, m);
 	bool one_gate = !channel && m->nitem == 1 && m->item[0].gate != GATE_NONE;
+	uint32_t wire[APPLY_WIRES_MAX];
 
 	if (depth == EXPAND_DEPTH_MAX)
 		b->code = err_set(b->e, -ERR_CONFIG, "blocks nest deeper than %d", EXPAND_DEPTH_MAX);
 	else if (channel || (!one_gate && !b->o->expand))
 		add_box(b, label_matrix(b->s, m, u->adjoint, layer_path(b)), u, true);
 	else
-		for (uint32_t i = 0; !b->code && i < m->nitem; i++)
-			add_item(b, &m->item[u->adjoint ? m->nitem - 1 - i : i], u, depth);
+		for (uint32_t i = 0; !b->code && i < m->nitem; i++) {
+			const struct item *it = &m->item[u->adjoint ? m->nitem - 1 - i : i];
+			const struct apply inner = apply_of_item(u, it, wire);
+
+			if (it->gate == GATE_NONE)
+				add_unitary(b, &inner, depth + 1);
+			else
+				add_gate(b, it, &inner);
+		}
 }
 
 /* ---- other applies ---- */
@@ -218,7 +194,7 @@ static void add_unitary(struct builder *b, const struct matrix *m, const struct 
 static void add_words(struct builder *b, const struct apply *a, const char *words)
 {
 	add_box(b, label_words(&b->s->arena, words),
-		&(struct use){ .nwire = a->nwire, .wire = a->wire }, false);
+		&(struct apply){ .nwire = a->nwire, .wire = a->wire }, false);
 }
 
 static void add_ends(struct builder *b, const struct apply *a, enum mark_kind kind, uint32_t *end)
@@ -253,11 +229,10 @@ void add_apply(struct builder *b, const struct apply *a)
 {
 	const struct program *p = b->s->program;
 	static const struct item swap = { .gate = GATE_SWAP };
-	struct use u = { a->ncontrol, a->nwire, a->wire, a->control_ones, a->adjoint };
 
 	switch (a->op) {
-	case APPLY_UNITARY: add_unitary(b, &p->matrix[a->matrix], &u, 0); break;
-	case APPLY_SWAP: add_gate(b, &swap, &(struct use){ 0, 2, a->wire, 0, false }); break;
+	case APPLY_UNITARY: add_unitary(b, a, 0); break;
+	case APPLY_SWAP: add_gate(b, &swap, a); break;
 	case APPLY_AMPLITUDES: add_amplitudes(b, a); break;
 	case APPLY_STATE:
 		add_words(b, a,
@@ -272,7 +247,11 @@ void add_apply(struct builder *b, const struct apply *a)
 void add_call(struct builder *b, const struct apply *a, uint32_t n)
 {
 	const struct call_note *c = &b->s->program->call[a->call - 1];
-	const struct use u = { c->ncontrol, c->nwire, c->wire, c->control_ones, c->power < 0 };
+	const struct apply u = { .adjoint = c->power < 0,
+		.ncontrol = c->ncontrol,
+		.nwire = c->nwire,
+		.control_ones = c->control_ones,
+		.wire = c->wire };
 
 	add_box(b, label_call(b->s, c, a, n, layer_path(b)), &u, c->ordered);
 	for (uint32_t i = 0; i < n; i++)
@@ -283,7 +262,7 @@ void add_call(struct builder *b, const struct apply *a, uint32_t n)
 /* Wires end here, unless an expectation value of one qubit stands behind. */
 void add_distribution(struct builder *b, const struct output *o)
 {
-	const struct use u = { .nwire = o->nwire, .wire = o->wire };
+	const struct apply u = { .nwire = (uint16_t)o->nwire, .wire = o->wire };
 	const struct element *x = add_box(b, label_words(&b->s->arena, "probs"), &u, true);
 
 	for (uint32_t k = 0; x && k < o->nwire; k++)
@@ -294,7 +273,7 @@ void add_distribution(struct builder *b, const struct output *o)
 void add_layer_box(struct builder *b, const char *title, uint32_t *row, uint32_t n)
 {
 	struct element *x = add_box(b, label_words(&b->s->arena, title),
-		&(struct use){ .nwire = n, .wire = row }, false);
+		&(struct apply){ .nwire = (uint16_t)n, .wire = row }, false);
 
 	if (x)
 		x->is_layer = true;

@@ -195,13 +195,12 @@ static void typeset_gate(struct arena *a, const struct item *it, struct box_labe
 	}
 }
 
-struct box_label label_gate(struct scene *s, const struct item *it, bool adjoint, const char *layer)
+struct box_label label_gate(struct scene *s, const struct item *it, bool inverse, const char *layer)
 {
 	struct arena *a = &s->arena;
 	struct box_label l = { "", "", "", "", "" };
 	struct buf angles = BUF_INIT, plain = BUF_INIT;
 	unsigned n = gate_row(it->gate)->nangle;
-	bool inverse = adjoint != it->adjoint;
 	char word[16];
 
 	for (unsigned k = 0; k < n; k++) {

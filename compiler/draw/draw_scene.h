@@ -76,7 +76,7 @@ void scene_head(const struct program *p, struct buf *out);
 int scene_check(const struct program *p, const struct draw_options *o, struct err *e);
 
 /* draw_label.c: labels of a gate or a block in the words of a layer (NULL: none). */
-struct box_label label_gate(struct scene *s, const struct item *it, bool adjoint, const char *layer);
+struct box_label label_gate(struct scene *s, const struct item *it, bool inverse, const char *layer);
 struct box_label label_matrix(struct scene *s, const struct matrix *m, bool adjoint, const char *layer);
 /* Of n operations that are one call. */
 struct box_label label_call(struct scene *s, const struct call_note *c, const struct apply *a,

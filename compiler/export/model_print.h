@@ -6,25 +6,15 @@
 
 enum { MODEL_TEXT_MAX = 1 << 28 };       /* bytes of all, about */
 
-/* An item's wires are wires of its matrix, so that only an apply adds any. */
-enum { SITE_WIRES_MAX = PROGRAM_CONTROLS_MAX + MATRIX_TARGETS_MAX };
-
-/* A gate as it acts: under all controls, of the apply and of the items around it. */
-struct site {
-	bool adjoint;
-	uint32_t ncontrol, ntarget;
-	bool one[SITE_WIRES_MAX];
-	uint32_t wire[SITE_WIRES_MAX];
-};
-
 struct printer;
 
 /* What differs between languages. */
 struct print_language {
-	void (*gate)(struct printer *w, const struct item *it, const struct site *s);
+	/* a: as the gate acts, under the controls of all that is around it. */
+	void (*gate)(struct printer *w, const struct item *it, const struct apply *a);
 	void (*input)(struct printer *w, uint32_t scalar);
 	/* A noise channel; NULL where programs with channels are refused before. */
-	void (*channel)(struct printer *w, const struct matrix *m, const struct site *s);
+	void (*channel)(struct printer *w, const struct matrix *m, const struct apply *a);
 	const char *name;     /* for messages */
 	unsigned no_function; /* bits 1 << EXPR_...: functions that the language has not */
 };

@@ -119,15 +119,15 @@ void model_check_length(struct printer *w)
 }
 
 /* `cx` for x under one control that waits for 1, where the table has such a row. */
-static const struct gate_row *controlled_row(const struct item *it, const struct site *s)
+static const struct gate_row *controlled_row(const struct item *it, const struct apply *a)
 {
-	for (uint32_t k = 0; k < s->ncontrol; k++)
-		if (!s->one[k])
-			return NULL;
-	for (unsigned g = 1; s->ncontrol && g < GATE_COUNT; g++) {
+	if (a->control_ones != ((uint64_t)1 << a->ncontrol) - 1)
+		return NULL;
+	for (unsigned g = 1; a->ncontrol && g < GATE_COUNT; g++) {
 		const struct gate_row *row = gate_row(g);
 
-		if (row->ncontrol == s->ncontrol && row->base == it->gate && row->base_word == it->word && row->id != row->base)
+		if (row->ncontrol == a->ncontrol && row->base == it->gate
+			&& row->base_word == it->word && row->id != row->base)
 			return row;
 	}
 	return NULL;
@@ -144,18 +144,18 @@ static const char *base_of_power(const struct item *it, char text[16])
 	return NULL;
 }
 
-static void put_gate(struct printer *w, const struct item *it, const struct site *s)
+static void put_gate(struct printer *w, const struct item *it, const struct apply *a)
 {
-	const struct gate_row *row = controlled_row(it, s);
+	const struct gate_row *row = controlled_row(it, a);
 	bool is_phase = it->gate == GATE_GPHASE || it->gate == GATE_PHASE_ALL;
 	unsigned nangle = gate_row(it->gate)->nangle;
 	char text[16];
 
 	buf_str(w->out, w->indent);
-	if (s->adjoint && !(gate_flags(it->gate, it->word) & GATE_SELF_INVERSE))
+	if (a->adjoint && !(gate_flags(it->gate, it->word) & GATE_SELF_INVERSE))
 		buf_str(w->out, "inv @ ");
-	for (uint32_t k = 0; !row && k < s->ncontrol; k++)
-		buf_str(w->out, s->one[k] ? "ctrl @ " : "negctrl @ ");
+	for (uint32_t k = 0; !row && k < a->ncontrol; k++)
+		buf_str(w->out, a->control_ones >> k & 1 ? "ctrl @ " : "negctrl @ ");
 	const char *power = base_of_power(it, text);
 	if (power && !row) {
 		buf_str(w->out, "pow");
@@ -165,33 +165,14 @@ static void put_gate(struct printer *w, const struct item *it, const struct site
 		buf_str(w->out, row ? row->name : is_phase ? "gphase" : gate_word_name(it->gate, it->word, text));
 		put_angles(w, it->angle, nangle);
 	}
-	buf_str(w->out, s->ncontrol || !is_phase ? " " : "");
-	model_put_wires(w, s->wire, s->ncontrol + (is_phase ? 0 : s->ntarget), ", ");
+	buf_str(w->out, a->ncontrol || !is_phase ? " " : "");
+	model_put_wires(w, a->wire, is_phase ? a->ncontrol : a->nwire, ", ");
 	buf_str(w->out, ";\n");
 	model_check_length(w);
 }
 
-static void put_matrix(struct printer *w, const struct matrix *m, const struct site *s);
-
-static void put_item(struct printer *w, const struct item *it, const struct site *around)
-{
-	struct site s = *around;
-
-	s.adjoint = around->adjoint != it->adjoint;
-	s.ncontrol = around->ncontrol + it->ncontrol;
-	s.ntarget = it->nwire - it->ncontrol;
-	for (uint32_t k = 0; k < it->nwire; k++) {
-		s.wire[around->ncontrol + k] = around->wire[around->ncontrol + it->wire[k]];
-		s.one[around->ncontrol + k] = it->control_ones >> k & 1;
-	}
-	if (it->gate == GATE_NONE)
-		put_matrix(w, &w->p->matrix[it->ref], &s);
-	else
-		w->language->gate(w, it, &s);
-}
-
 /* Its name is how it is written. */
-static void put_channel(struct printer *w, const struct matrix *m, const struct site *s)
+static void put_channel(struct printer *w, const struct matrix *m, const struct apply *a)
 {
 	char word[32];
 	size_t n = m->name ? strcspn(m->name, "(") : 0;
@@ -202,35 +183,34 @@ static void put_channel(struct printer *w, const struct matrix *m, const struct 
 			"a noise channel whose probabilities depend on weights or data cannot be written gate by gate");
 	if (n >= sizeof word || !channel_find(word))
 		PRINT_FAIL(w, "a noise channel without a name of the language");
-	if (s->ncontrol)
+	if (a->ncontrol)
 		PRINT_FAIL(w,
 			"a noise channel under `if (measure ...)` cannot be written gate by gate");
 	if (w->code)
 		return;
 	buf_printf(w->out, "%s%s ", w->indent, m->name);
-	model_put_wires(w, s->wire, s->ntarget, ", ");
+	model_put_wires(w, a->wire, a->nwire, ", ");
 	buf_str(w->out, ";\n");
-}
-
-static void put_matrix(struct printer *w, const struct matrix *m, const struct site *s)
-{
-	if (matrix_is_channel(w->p, m)) {
-		w->language->channel(w, m, s);
-		return;
-	}
-	for (uint32_t i = 0; !w->code && i < m->nitem; i++)
-		put_item(w, &m->item[s->adjoint ? m->nitem - 1 - i : i], s);
 }
 
 void model_put_unitary(struct printer *w, const struct apply *a)
 {
-	struct site s = { .adjoint = a->adjoint, .ncontrol = a->ncontrol, .ntarget = a->nwire - a->ncontrol };
+	const struct matrix *m = &w->p->matrix[a->matrix];
+	uint32_t wire[APPLY_WIRES_MAX];
 
-	for (uint32_t k = 0; k < a->nwire; k++) {
-		s.wire[k] = a->wire[k];
-		s.one[k] = k < a->ncontrol && a->control_ones >> k & 1;
+	if (matrix_is_channel(w->p, m)) {
+		w->language->channel(w, m, a);
+		return;
 	}
-	put_matrix(w, &w->p->matrix[a->matrix], &s);
+	for (uint32_t i = 0; !w->code && i < m->nitem; i++) {
+		const struct item *it = &m->item[a->adjoint ? m->nitem - 1 - i : i];
+		const struct apply inner = apply_of_item(a, it, wire);
+
+		if (it->gate == GATE_NONE)
+			model_put_unitary(w, &inner);
+		else
+			w->language->gate(w, it, &inner);
+	}
 }
 
 const struct print_language model_language = {

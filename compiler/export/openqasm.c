@@ -33,7 +33,7 @@ struct writer {
 
 /* Wires that must be 1, and behind them those that a gate acts on. */
 struct wires {
-	uint32_t n, wire[SITE_WIRES_MAX + GATE_TARGETS_MAX];
+	uint32_t n, wire[APPLY_WIRES_MAX + GATE_TARGETS_MAX];
 };
 
 static struct wires with(const struct wires *c, uint32_t wire)
@@ -292,15 +292,16 @@ static struct angle angle_of_part(const struct openqasm_part *part, const struct
 }
 
 static void put_part(struct writer *q, const struct openqasm_part *part, const struct angle *angle,
-	const struct site *s, const struct wires *controls)
+	const struct apply *site, const struct wires *controls)
 {
 	const struct wires none = { 0 }, *under = part->always ? &none : controls;
-	const uint32_t *target = s->wire + s->ncontrol;
-	struct angle a = angle_of_part(part, angle, s->adjoint);
+	const uint32_t *target = site->wire + site->ncontrol;
+	unsigned ntarget = site->nwire - site->ncontrol;
+	struct angle a = angle_of_part(part, angle, site->adjoint);
 	uint32_t own[GATE_TARGETS_MAX];
 
 	for (unsigned k = 0; k < GATE_TARGETS_MAX; k++)
-		own[k] = part->wire[k] < s->ntarget ? target[part->wire[k]] : INDEX_NONE;
+		own[k] = part->wire[k] < ntarget ? target[part->wire[k]] : INDEX_NONE;
 	struct wires one = with(under, own[0]), two = with(&one, own[1]);
 	switch (part->kind) {
 	case PART_PHASE: put_phase(q, &a, under); break;
@@ -352,10 +353,10 @@ static void put_u(struct writer *q, const struct angle *a, bool adjoint, uint32_
 }
 
 static void put_family(struct writer *q, const struct item *it, const struct angle *angle,
-	const struct site *s, const struct wires *controls)
+	const struct apply *site, const struct wires *controls)
 {
-	const uint32_t *target = s->wire + s->ncontrol;
-	struct angle a = times(s->adjoint ? -1 : 1, &angle[0]), turn = times(PI, &a),
+	const uint32_t *target = site->wire + site->ncontrol;
+	struct angle a = times(site->adjoint ? -1 : 1, &angle[0]), turn = times(PI, &a),
 		     half = times(PI / 2, &a);
 
 	if (it->gate == GATE_RPAULI)
@@ -364,53 +365,54 @@ static void put_family(struct writer *q, const struct item *it, const struct ang
 		put_word_rotation(q, it->word, &turn, controls, target);
 		put_phase(q, &half, controls);
 	}
-	for (unsigned k = 0; it->gate == GATE_PAULI && k < s->ntarget; k++) {
+	for (unsigned k = 0; it->gate == GATE_PAULI && k < (unsigned)site->nwire - site->ncontrol;
+		k++) {
 		struct wires all = with(controls, target[k]);
 
 		put_pauli(q, letter_of(it->word, k), &all);
 	}
 }
 
-static void put_under(struct writer *q, const struct item *it, const struct site *s,
+static void put_under(struct writer *q, const struct item *it, const struct apply *site,
 	const struct wires *controls)
 {
 	struct angle angle[GATE_ANGLES_MAX] = { 0 };
 	const struct openqasm_part *part;
-	const char *plain = controls->n ? NULL : plain_name(it, s->adjoint);
+	const char *plain = controls->n ? NULL : plain_name(it, site->adjoint);
 	size_t n = openqasm_parts(it->gate, &part);
 
 	for (unsigned k = 0; k < gate_row(it->gate)->nangle; k++)
 		angle[k] = angle_of(q, it->angle[k]);
 	if (plain)
-		call_one(q, plain, NULL, s->wire[s->ncontrol]);
+		call_one(q, plain, NULL, site->wire[site->ncontrol]);
 	else if (it->gate == GATE_U3 && !controls->n)
-		put_u(q, angle, s->adjoint, s->wire[s->ncontrol]);
+		put_u(q, angle, site->adjoint, site->wire[site->ncontrol]);
 	else if (gate_row(it->gate)->flags & GATE_WORD)
-		put_family(q, it, angle, s, controls);
+		put_family(q, it, angle, site, controls);
 	else if (!n && it->gate != GATE_ID && it->gate != GATE_U0)
 		BUG("openqasm_parts.c has no parts of gate %s", gate_row(it->gate)->name);
 	else
 		for (size_t k = 0; k < n; k++)
-			put_part(q, &part[s->adjoint ? n - 1 - k : k], angle, s, controls);
+			put_part(q, &part[site->adjoint ? n - 1 - k : k], angle, site, controls);
 }
 
 /* Controls that wait for 0 are turned around before and behind. */
-static void turn_controls(struct writer *q, const struct site *s)
+static void turn_controls(struct writer *q, const struct apply *site)
 {
-	for (uint32_t k = 0; k < s->ncontrol; k++)
-		if (!s->one[k])
-			call_one(q, "x", NULL, s->wire[k]);
+	for (uint32_t k = 0; k < site->ncontrol; k++)
+		if (!(site->control_ones >> k & 1))
+			call_one(q, "x", NULL, site->wire[k]);
 }
 
-static void put_gate(struct printer *w, const struct item *it, const struct site *s)
+static void put_gate(struct printer *w, const struct item *it, const struct apply *site)
 {
 	struct writer *q = (struct writer *)w;
-	struct wires controls = { .n = s->ncontrol };
+	struct wires controls = { .n = site->ncontrol };
 
-	memcpy(controls.wire, s->wire, s->ncontrol * sizeof *s->wire);
-	turn_controls(q, s);
-	put_under(q, it, s, &controls);
-	turn_controls(q, s);
+	memcpy(controls.wire, site->wire, site->ncontrol * sizeof *site->wire);
+	turn_controls(q, site);
+	put_under(q, it, site, &controls);
+	turn_controls(q, site);
 }
 
 /* ---- inputs and outputs ---- */

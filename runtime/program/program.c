@@ -291,6 +291,24 @@ struct output output_mapped(struct arena *a, const struct output *o, const uint3
 	return out;
 }
 
+struct apply apply_of_item(const struct apply *around, const struct item *it, uint32_t *wire)
+{
+	const uint32_t nouter = around->ncontrol;
+	struct apply a = *around;
+
+	a.matrix = it->ref;
+	a.adjoint = around->adjoint != it->adjoint;
+	a.ncontrol = (uint16_t)(nouter + it->ncontrol);
+	a.nwire = (uint16_t)(nouter + it->nwire);
+	a.control_ones = around->control_ones | (uint64_t)it->control_ones << nouter;
+	a.wire = wire;
+	for (uint32_t k = 0; k < nouter; k++)
+		wire[k] = around->wire[k];
+	for (uint32_t k = 0; k < it->nwire; k++)
+		wire[nouter + k] = around->wire[nouter + it->wire[k]];
+	return a;
+}
+
 /* ---- equal definitions ---- */
 
 static bool item_same(const struct item *a, const struct item *b)

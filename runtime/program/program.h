@@ -39,7 +39,9 @@ enum {
 	PROGRAM_PATH_MAX = 1023,
 	PROGRAM_CONTROLS_MAX = 60, /* of one item or apply */
 	PROGRAM_BYTES_MAX = 1 << 30,
-	MATRIX_TARGETS_MAX = 3
+	MATRIX_TARGETS_MAX = 3,
+	/* of an apply, and of an item under it: its wires are among those of its matrix */
+	APPLY_WIRES_MAX = PROGRAM_CONTROLS_MAX + MATRIX_TARGETS_MAX
 };
 
 #define INDEX_NONE UINT32_MAX
@@ -250,6 +252,9 @@ static inline uint32_t apply_nentry(const struct apply *a)
 /* Copies whose wire w is map[w]; factors of a product stay in the order that they had. */
 uint32_t *wires_mapped(struct arena *a, const uint32_t *wire, uint32_t n, const uint32_t *map);
 struct output output_mapped(struct arena *a, const struct output *o, const uint32_t *map);
+/* An item of the matrix that `around` applies, as an apply on wire[APPLY_WIRES_MAX]: controls of both in front; its matrix
+ * is item.ref, which means nothing for a gate. */
+struct apply apply_of_item(const struct apply *around, const struct item *it, uint32_t *wire);
 /* A Pauli product on an amplitude's index, wire 0 the lowest of at most 64 bits:
  * (P psi)[i] = (-i)^ny (-1)^popcount(i & sign) psi[i ^ flip]. */
 struct pauli_mask {

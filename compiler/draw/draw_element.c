@@ -22,10 +22,9 @@ static struct element *new_element(struct builder *b)
 			DRAW_ELEMENTS_MAX);
 	if (b->code)
 		return NULL;
-	mem_reserve(s->element, s->nelement, s->cap_element);
-	s->element[s->nelement] =
-		(struct element){ .first = UINT32_MAX, .bundle = INDEX_NONE, .layer = b->layer };
-	return &s->element[s->nelement++];
+	struct element *x = arena_push(&s->arena, s->element, s->nelement);
+	*x = (struct element){ .first = UINT32_MAX, .bundle = INDEX_NONE, .layer = b->layer };
+	return x;
 }
 
 static int by_row(const void *x, const void *y)
@@ -37,15 +36,7 @@ static int by_row(const void *x, const void *y)
 
 static void add_mark(struct builder *b, struct element *x, enum mark_kind kind, uint32_t first, uint32_t last)
 {
-	/* Full at every power of two; most elements have one mark or two. */
-	if (!(x->nmark & (x->nmark - 1))) {
-		struct mark *more = arena_alloc(&b->s->arena, x->nmark ? 2 * (size_t)x->nmark : 1, sizeof *more);
-
-		if (x->nmark)
-			memcpy(more, x->mark, x->nmark * sizeof *more);
-		x->mark = more;
-	}
-	x->mark[x->nmark++] = (struct mark){ kind, first, last };
+	*arena_push(&b->s->arena, x->mark, x->nmark) = (struct mark){ kind, first, last };
 	if (first < x->first)
 		x->first = first;
 	if (last > x->last)
@@ -219,9 +210,9 @@ static void add_amplitudes(struct builder *b, const struct apply *a)
 	/* Where all entries are of one input, its name says more. */
 	for (; k < a->nexpr && p->expr[a->expr[k]].op == EXPR_INPUT; k++)
 		;
-	for (uint32_t i = 0; k && k == a->nexpr && i < p->ninput_group; i++)
-		if (p->expr[a->expr[0]].a - p->input_group[i].first < p->input_group[i].count)
-			name = arena_printf(&b->s->arena, "amplitudes(%s)", p->input_group[i].name);
+	if (k && k == a->nexpr)
+		name = arena_printf(&b->s->arena, "amplitudes(%s)",
+			p->input_group[program_input_group(p, p->expr[a->expr[0]].a)].name);
 	add_words(b, a, name);
 }
 

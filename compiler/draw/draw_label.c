@@ -50,27 +50,19 @@ static const char *within(const char *path, const char *layer)
 	return n && !strncmp(path, layer, n) && path[n] == '.' ? path + n + 1 : path;
 }
 
-static const struct weight_group *group_of_weight(const struct program *p, uint32_t k)
-{
-	uint32_t i = program_weight_group(p, k);
-
-	return i == INDEX_NONE ? NULL : &p->weight_group[i];
-}
-
 static void leaf_text(const struct program *p, const struct expr *x, const char *layer, struct buf *out)
 {
-	if (x->op == EXPR_WEIGHT) {
-		const struct weight_group *g = group_of_weight(p, x->a);
+	bool weight = x->op == EXPR_WEIGHT;
+	uint32_t i = weight ? program_weight_group(p, x->a) : program_input_group(p, x->a);
 
-		if (g)
-			element_text(within(g->path, layer), g->ndim, g->dim, x->a - g->first, g->ndim, out);
-		return;
-	}
-	for (uint32_t i = 0; i < p->ninput_group; i++) {
+	if (weight) {
+		const struct weight_group *g = &p->weight_group[i];
+
+		element_text(within(g->path, layer), g->ndim, g->dim, x->a - g->first, g->ndim, out);
+	} else {
 		const struct input_group *g = &p->input_group[i];
 
-		if (x->a - g->first < g->count)
-			element_text(g->name, g->ndim, g->dim, x->a - g->first, g->ndim, out);
+		element_text(g->name, g->ndim, g->dim, x->a - g->first, g->ndim, out);
 	}
 }
 

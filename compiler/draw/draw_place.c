@@ -99,9 +99,10 @@ static bool join(struct builder *b, struct element *x, uint32_t from)
 
 static void open_bundle(struct scene *s, struct element *x)
 {
-	mem_reserve(s->bundle, s->nbundle, s->cap_bundle);
 	x->bundle = s->nbundle;
-	s->bundle[s->nbundle++] = (struct bundle){ .nlane = 1, .newest = (uint32_t)(x - s->element), .lower = x->mark[1].first };
+	*arena_push(&s->arena, s->bundle, s->nbundle) = (struct bundle){
+		.nlane = 1, .newest = (uint32_t)(x - s->element), .lower = x->mark[1].first
+	};
 }
 
 void place(struct builder *b, struct element *x)

@@ -94,8 +94,7 @@ static void add_frame(struct builder *b, uint32_t column, const struct apply *a,
 		}
 	if (!f.ncolumn)
 		return;
-	mem_reserve(s->frame, s->nframe, s->cap_frame);
-	s->frame[s->nframe++] = f;
+	*arena_push(&s->arena, s->frame, s->nframe) = f;
 }
 
 /* How many of n operations are one call that is shown as a box; 0: the first is shown as it is. */
@@ -197,9 +196,6 @@ bool scene_in_lanes(const struct scene *s, const struct element *x)
 
 void scene_release(struct scene *s)
 {
-	free(s->element);
-	free(s->frame);
-	free(s->bundle);
 	free(s->stamp);
 	arena_release(&s->arena);
 	memset(s, 0, sizeof *s);

@@ -56,9 +56,12 @@ struct scene {
 	uint32_t *row_end; /* column of the discard; INDEX_NONE, above all columns, where the wire goes on */
 	uint32_t *row_classical;             /* column of the measurement, or INDEX_NONE */
 	const char **row_output;             /* "<Z>", or NULL */
-	uint32_t nelement, cap_element; struct element *element;
-	uint32_t nframe, cap_frame; struct frame *frame;
-	uint32_t nbundle, cap_bundle; struct bundle *bundle;
+	uint32_t nelement;
+	struct element *element;
+	uint32_t nframe;
+	struct frame *frame;
+	uint32_t nbundle;
+	struct bundle *bundle;
 	uint32_t nnote; const char **note;   /* outputs that are on no single wire */
 	uint32_t *stamp, stamp_now;          /* (nexpr) marks of a walk; while building */
 };

@@ -67,18 +67,6 @@ static struct value int_binary(struct elab *e, const struct node *n, int64_t a, 
 	return value_int(r);
 }
 
-static double float_result(int op, double a, double b)
-{
-	switch (op) {
-	case AST_ADD: return a + b;
-	case AST_SUB: return a - b;
-	case AST_MUL: return a * b;
-	case AST_DIV: return a / b;
-	case AST_POW: return pow(a, b);
-	default: return fmod(a, b);
-	}
-}
-
 static struct value arithmetic(struct elab *e, const struct node *n, const struct value *a, const struct value *b)
 {
 	bool divides = n->op == AST_DIV || n->op == AST_MOD;
@@ -94,7 +82,9 @@ static struct value arithmetic(struct elab *e, const struct node *n, const struc
 	}
 	if (a->kind == KIND_INT && b->kind == KIND_INT && e->tree->dialect != DIALECT_QASM2)
 		return int_binary(e, n, a->i, b->i);
-	return finite_value(e, float_result(n->op, value_number(a), value_number(b)), n->span);
+	double x = value_number(a), y = value_number(b);
+	return finite_value(e, n->op == AST_MOD ? fmod(x, y) : expr_apply(angle_op[n->op], x, y),
+		n->span);
 }
 
 static bool compare(int op, double c)

@@ -11,8 +11,19 @@
 #include "compiler/path_table.h"
 #include "lang/builtins.h"
 
-/* Where applies go: a circuit's list, or that of the block whose body runs. */
-struct frame { struct calls *calls; const struct node *block, *call; struct frame *up; };
+struct condition {
+	uint32_t wire;
+	bool one;
+};
+
+/* Where applies go: a circuit's list, or that of the block whose body runs; and under which `if (measure ...)` of it. */
+struct frame {
+	struct calls *calls;
+	const struct node *block, *call;
+	struct frame *up;
+	struct condition *condition;
+	uint32_t ncondition;
+};
 
 /* One run of a layer; `count` numbers the runs of layers inside it. */
 struct layer_run {
@@ -21,8 +32,6 @@ struct layer_run {
 	struct layer_run *up;
 	struct paths count;              /* runs by name */
 };
-
-struct condition { uint32_t wire; bool one; };
 
 struct block_memo;                       /* bodies already elaborated, by block and arguments */
 
@@ -42,8 +51,7 @@ struct elab {
 	struct frame *frame;             /* NULL: file level of a file with circuits */
 	struct circuit *circuit;
 	struct layer_run *layer;
-	const char *prefix;              /* of weights' paths: "a." or "" */
-	struct condition *condition; uint32_t ncondition, cap_condition;
+	const char *prefix; /* of weights' paths: "a." or "" */
 	struct block_memo *memo;
 	uint32_t nterm;                  /* of all observables */
 	uint32_t *bit, nbit; /* the qubit that each classical bit was measured from, or INDEX_NONE */

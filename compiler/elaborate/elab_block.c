@@ -119,28 +119,18 @@ uint32_t elab_count_wires(struct elab *e, const struct node *def)
 	return n;
 }
 
+/* Conditions of the caller apply to the block's applies when they are emitted there. */
 static void run_block(struct elab *e, const struct node *call, const struct node *def, struct calls *out)
 {
 	struct frame f = { .calls = out, .block = def, .call = call, .up = e->frame };
-	uint32_t ncondition = e->ncondition;
-	struct condition *condition = e->condition;
 	unsigned in_angle = e->in_angle;
 
-	/* conditions of the caller apply to the block's applies when they are emitted there */
-	e->ncondition = 0;
-	e->condition = NULL;
-	uint32_t cap = e->cap_condition;
-	e->cap_condition = 0;
 	e->in_angle = 0;
 	e->frame = &f;
 	e->depth++;
 	elab_body(e, def->c);
 	e->depth--;
 	e->frame = f.up;
-	free(e->condition);
-	e->condition = condition;
-	e->cap_condition = cap;
-	e->ncondition = ncondition;
 	e->in_angle = in_angle;
 	calls_fold(&e->design, out, def->name);
 }

@@ -11,14 +11,14 @@
 
 static struct apply under_conditions(struct elab *e, const struct apply *p)
 {
-	uint32_t n = e->ncondition;
+	uint32_t n = e->frame->ncondition;
 	struct apply q = apply_copy(e->arena, p, n);
 
 	for (uint32_t k = 0; k < n; k++)
-		q.wire[k] = e->condition[k].wire;
+		q.wire[k] = e->frame->condition[k].wire;
 	q.control_ones <<= n;
 	for (uint32_t k = 0; k < n; k++)
-		q.control_ones |= (uint64_t)e->condition[k].one << k;
+		q.control_ones |= (uint64_t)e->frame->condition[k].one << k;
 	q.ncontrol += (uint16_t)n;
 	q.nwire += (uint16_t)n;
 	return q;
@@ -91,7 +91,7 @@ void elab_emit(struct elab *e, const struct apply *p, struct span at)
 	bool own = false;
 
 	struct apply q = *p;
-	uint32_t wire = 0, ncondition = p->op == APPLY_UNITARY ? e->ncondition : 0;
+	uint32_t wire = 0, ncondition = p->op == APPLY_UNITARY ? e->frame->ncondition : 0;
 
 	if (++e->ncall > COMPILE_CALLS_MAX || e->design.full || e->design.exprs.full) {
 		elab_in_loop(e, elab_error(e, DIAG_LIMIT_CALLS, at, "the model has more than %d calls of gates", COMPILE_CALLS_MAX));
@@ -383,7 +383,7 @@ void elab_emit_on(struct elab *e, const struct node *call, const struct calls *o
 	uint32_t note = elab_note(e, call, ops, wire, width);
 	for (uint32_t i = 0; i < ops->n && !e->stop; i++) {
 		struct apply p = apply_copy(e->arena, &ops->v[i], 0);
-		if (p.op == APPLY_DISCARD && e->ncondition) {
+		if (p.op == APPLY_DISCARD && e->frame->ncondition) {
 			elab_error(e, DIAG_TRACES, call->span, "a block that discards a qubit under `if (measure ...)`");
 			return;
 		}

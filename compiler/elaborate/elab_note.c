@@ -32,7 +32,7 @@ uint32_t elab_note(struct elab *e, const struct node *call, const struct calls *
 		.ordered = call->builtin != CALL_EVOLVE,
 		.nwire = (uint16_t)width };
 
-	if (e->frame->block || e->ncondition)
+	if (e->frame->block || e->frame->ncondition)
 		return 0;
 	for (uint32_t i = 0; i < ops->n; i++) {
 		c.noperation += ops->v[i].op == APPLY_UNITARY;

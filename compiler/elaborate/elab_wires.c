@@ -159,8 +159,8 @@ static bool measure(struct elab *e, const struct node *n, uint32_t wire)
 {
 	const struct wire_state *s = &e->frame->calls->wire[wire];
 
-	for (uint32_t i = 0; i < e->ncondition; i++)
-		if (e->condition[i].wire == wire)
+	for (uint32_t i = 0; i < e->frame->ncondition; i++)
+		if (e->frame->condition[i].wire == wire)
 			return elab_refuse(e, DIAG_SAME_QUBIT, n->a->span,
 				"this qubit is measured already by an enclosing `if`");
 	if (s->use == WIRE_MEASURED)
@@ -173,10 +173,11 @@ static bool measure(struct elab *e, const struct node *n, uint32_t wire)
 
 static void branch(struct elab *e, const struct node *body, uint32_t wire, bool one)
 {
-	mem_reserve(e->condition, e->ncondition, e->cap_condition);
-	e->condition[e->ncondition++] = (struct condition){ wire, one };
+	struct frame *f = e->frame;
+
+	*arena_push(e->arena, f->condition, f->ncondition) = (struct condition){ wire, one };
 	elab_body(e, body);
-	e->ncondition--;
+	f->ncondition--;
 }
 
 void elab_if_measure(struct elab *e, const struct node *n)
@@ -326,7 +327,7 @@ void elab_amplitudes(struct elab *e, const struct node *n)
 	struct value v = { .kind = KIND_STATE };
 	struct wire_list w;
 
-	if ((!n->text && n->args.v[0]->kind == NODE_EACH) || e->frame->block || e->ncondition) {
+	if ((!n->text && n->args.v[0]->kind == NODE_EACH) || e->frame->block || e->frame->ncondition) {
 		struct diag *g = elab_error(e, DIAG_AMPLITUDES, n->span, "`amplitudes` stands in a circuit as `amplitudes(x) qubits;`");
 		diag_help(g, "no modifier, `on`, `each`, block or condition goes with it");
 		return;

@@ -320,5 +320,4 @@ void elaborate(struct ast *t, struct diags *diags, const struct compile_options 
 	*d = e.design;
 	elab_memo_free(&e);
 	diags_free(e.mute);
-	free(e.condition);
 }

@@ -51,15 +51,6 @@ static struct memo_entry *memo_find(struct elab *e, const struct node *def, cons
 	return m;
 }
 
-static struct value wires_from(struct elab *e, uint32_t first, uint32_t n)
-{
-	mem_auto uint32_t *wire = mem_alloc((size_t)n + 1, sizeof *wire);
-
-	for (uint32_t k = 0; k < n; k++)
-		wire[k] = first + k;
-	return value_qubits(e->arena, wire, n);
-}
-
 /* Formals in order: numbers are converted and checked, sizes may use earlier ones. */
 bool elab_bind_formals(struct elab *e, const struct node *def, const struct value *arg, const struct node *const *at)
 {

@@ -44,12 +44,9 @@ void elab_bits(struct elab *e, const struct node *n)
 			size);
 		return;
 	}
-	uint32_t *number = arena_alloc(e->arena, (size_t)size, sizeof *number);
-	for (int64_t k = 0; k < size; k++) {
-		number[k] = e->nbit;
+	struct value v = value_numbered(e->arena, KIND_BITS, e->nbit, (uint32_t)size);
+	for (int64_t k = 0; k < size; k++)
 		*arena_push(e->arena, e->bit, e->nbit) = INDEX_NONE;
-	}
-	struct value v = { .kind = KIND_BITS, .list = { (uint32_t)size, 1, number } };
 	elab_bind(e, n, v);
 	if (n->b)
 		measure(e, n->b, &v.list, n->span);

@@ -24,10 +24,7 @@ void elab_qubit(struct elab *e, const struct node *n)
 		return;
 	}
 	uint32_t first = build_register(&e->design, c, n->name, (uint32_t)size, n->name_span);
-	uint32_t *wire = arena_alloc(e->arena, (size_t)size, sizeof *wire);
-	for (int64_t k = 0; k < size; k++)
-		wire[k] = first + (uint32_t)k;
-	elab_bind(e, n, (struct value){ .kind = KIND_QUBITS, .list = { (uint32_t)size, 1, wire } });
+	elab_bind(e, n, value_numbered(e->arena, KIND_QUBITS, first, (uint32_t)size));
 }
 
 /* ---- weights ---- */

@@ -4,11 +4,13 @@
 
 #include <string.h>
 
-struct value value_qubits(struct arena *a, const uint32_t *wire, uint32_t n)
+struct value value_numbered(struct arena *a, enum kind kind, uint32_t first, uint32_t n)
 {
-	uint32_t *w = arena_copy(a, wire, n, sizeof *w);
+	uint32_t *wire = arena_alloc(a, n, sizeof *wire);
 
-	return (struct value){ .kind = KIND_QUBITS, .list = { n, 1, w } };
+	for (uint32_t k = 0; k < n; k++)
+		wire[k] = first + k;
+	return (struct value){ .kind = kind, .list = { n, 1, wire } };
 }
 
 struct value value_array(const struct array *a)

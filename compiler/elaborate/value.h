@@ -41,7 +41,8 @@ static inline struct value value_int(int64_t i) { return (struct value){ .kind =
 static inline struct value value_bool(bool b) { return (struct value){ .kind = KIND_BOOL, .i = b }; }
 static inline struct value value_float(double f) { return (struct value){ .kind = KIND_FLOAT, .f = f }; }
 static inline struct value value_angle(uint32_t x) { return (struct value){ .kind = KIND_ANGLE, .expr = x }; }
-struct value value_qubits(struct arena *a, const uint32_t *wire, uint32_t n);      /* copies */
+/* A list, QUBITS or BITS, of n numbers from `first` on. */
+struct value value_numbered(struct arena *a, enum kind kind, uint32_t first, uint32_t n);
 struct value value_array(const struct array *a);
 
 bool value_is_number(const struct value *v);     /* INT, FLOAT or ANGLE */

@@ -58,6 +58,23 @@ void ast_free(struct ast *t)
 	free(t);
 }
 
+uint32_t ast_count_angles(const struct node *def)
+{
+	uint32_t n = 0;
+
+	while (n < def->list.n && def->list.v[n]->op != AST_TYPE_QUBIT)
+		n++;
+	return n;
+}
+
+bool ast_takes_lists(const struct node *def)
+{
+	for (uint32_t i = 0; def && i < def->list.n; i++)
+		if (def->list.v[i]->op == AST_TYPE_QUBIT && def->list.v[i]->a)
+			return true;
+	return false;
+}
+
 static int walk_list(const struct node_list *l, int (*visit)(struct node *, void *), void *ctx)
 {
 	int stop = 0;

@@ -100,6 +100,10 @@ const char *kind_text(enum kind k);      /* "an int", "qubits", ... for messages
 const char *ast_op_text(int op);         /* "+", "float", "" for AST_NONE */
 void node_list_add(struct arena *a, struct node_list *l, struct node *n);
 void ast_free(struct ast *t);
+/* Of a gate, block or circuit: formals that are no qubits, which are the first of its list. */
+uint32_t ast_count_angles(const struct node *def);
+/* Is a formal of it, which may be NULL, a list of qubits? */
+bool ast_takes_lists(const struct node *def);
 /* The innermost of the sums that n begins with: their `sum`s lead to n. Any number of terms nest without a call for each. */
 struct node *ast_first_sum(const struct node *n);
 /* Calls visit on every node, parents first; stops when it returns non-zero. */

@@ -9,15 +9,6 @@
 
 /* ---- signatures ---- */
 
-static uint32_t count_angles(const struct node *decl)
-{
-	uint32_t n = 0;
-
-	while (n < decl->list.n && decl->list.v[n]->op != AST_TYPE_QUBIT)
-		n++;
-	return n;
-}
-
 /* "rotate(float[3] t) a", as written, blanks squeezed. */
 static void add_signature(struct resolver *r, struct buf *b, const struct node *decl)
 {
@@ -81,7 +72,7 @@ static void fit_argument(struct resolver *r, struct node *arg, const struct node
 
 static void fit_arguments(struct resolver *r, struct node *n, const struct node *decl)
 {
-	uint32_t want = count_angles(decl);
+	uint32_t want = ast_count_angles(decl);
 
 	if (n->args.n != want) {
 		struct diag *g = diag_at(r->diags, DIAG_CALL_ARGUMENTS,
@@ -122,14 +113,6 @@ static bool count_controls(struct resolver *r, struct node *n, uint64_t *ncontro
 	return known;
 }
 
-static bool takes_lists(const struct node *decl)
-{
-	for (uint32_t i = 0; decl && i < decl->list.n; i++)
-		if (decl->list.v[i]->op == AST_TYPE_QUBIT && decl->list.v[i]->a)
-			return true;
-	return false;
-}
-
 static void wrong_qubits(struct resolver *r, struct node *n, const struct gate_row *row, uint64_t own, uint64_t want)
 {
 	struct diag *g = diag_at(r->diags, DIAG_CALL_QUBITS, n->name_span, "wrong number of qubits for `%s`", n->name);
@@ -137,10 +120,11 @@ static void wrong_qubits(struct resolver *r, struct node *n, const struct gate_r
 	if (n->a)
 		diag_label(g, "acts on %llu qubits, but each element of this list is one qubit", (unsigned long long)want);
 	else
-		diag_label(g, "%s %llu %s%s, here %s %u", takes_lists(n->decl) ? "takes" : "acts on",
-			(unsigned long long)want, takes_lists(n->decl) ? "operand" : "qubit",
-			plural(want), n->list.n == 1 ? "is" : "are", n->list.n);
-	if (takes_lists(n->decl) && !n->a) {
+		diag_label(g, "%s %llu %s%s, here %s %u",
+			ast_takes_lists(n->decl) ? "takes" : "acts on", (unsigned long long)want,
+			ast_takes_lists(n->decl) ? "operand" : "qubit", plural(want),
+			n->list.n == 1 ? "is" : "are", n->list.n);
+	if (ast_takes_lists(n->decl) && !n->a) {
 		diag_help(g,
 			"several qubits are one operand where they are written `q[0:2]` or `q[{0,2}]`");
 	} else if (n->a) {
@@ -235,7 +219,7 @@ static void call_declared(struct resolver *r, struct node *n)
 		return;
 	}
 	fit_arguments(r, n, n->decl);
-	check_qubits(r, n, NULL, n->decl->list.n - count_angles(n->decl));
+	check_qubits(r, n, NULL, n->decl->list.n - ast_count_angles(n->decl));
 	check_traces(r, n);
 }
 

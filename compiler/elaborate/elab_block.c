@@ -54,32 +54,22 @@ static struct memo_entry *memo_find(struct elab *e, const struct node *def, cons
 /* Formals in order: numbers are converted and checked, sizes may use earlier ones. */
 bool elab_bind_formals(struct elab *e, const struct node *def, const struct value *arg, const struct node *const *at)
 {
-	uint32_t k = 0, wire = 0, n;
+	uint32_t wire = 0, n;
 	bool fine = true;
 
 	for (uint32_t i = 0; i < def->list.n; i++) {
 		const struct node *f = def->list.v[i];
 		if (f->op == AST_TYPE_QUBIT) {
 			n = elab_formal_width(e, f);
-			elab_bind(e, f, wires_from(e, wire, n));
+			elab_bind(e, f, value_numbered(e->arena, KIND_QUBITS, wire, n));
 			wire += n;
 			continue;
 		}
-		struct value v = elab_convert(e, arg[k], f->op == AST_TYPE_INT ? AST_TYPE_INT : AST_TYPE_FLOAT, f->a, at[k]->span, f);
+		struct value v = elab_convert(e, arg[i], f->op, f->a, at[i]->span, f);
 		fine = fine && v.kind != KIND_UNKNOWN;
 		elab_bind(e, f, v);
-		k++;
 	}
 	return fine;
-}
-
-static uint32_t count_arguments(const struct node *def)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < def->list.n; i++)
-		n += def->list.v[i]->op != AST_TYPE_QUBIT;
-	return n;
 }
 
 uint32_t elab_formal_width(struct elab *e, const struct node *formal)
@@ -152,7 +142,7 @@ const struct calls *elab_block(struct elab *e, const struct node *call, const st
 {
 	if (def->kind == NODE_MATRIX_DEF)
 		return elab_power(e, def, 1);
-	uint32_t narg = count_arguments(def);
+	uint32_t narg = ast_count_angles(def);
 	struct memo_entry *m = memo_find(e, def, arg, narg);
 
 	if (m->calls.nwire || e->stop)

@@ -212,14 +212,6 @@ static bool usable(struct elab *e, const struct node *call, const struct calls *
 
 struct args { uint32_t n; struct value *v; const struct node **at; bool each; };
 
-static const struct node *angle_formal(const struct node *def, uint32_t k)
-{
-	for (uint32_t i = 0; i < def->list.n; i++)
-		if (def->list.v[i]->op != AST_TYPE_QUBIT && k-- == 0)
-			return def->list.v[i];
-	return NULL;
-}
-
 /* A written number beyond two turns: rx(90) is 90 radians. */
 static void warn_degrees(struct elab *e, const struct node *n, const struct value *v)
 {
@@ -235,10 +227,9 @@ static void warn_degrees(struct elab *e, const struct node *n, const struct valu
 static bool eval_arg(struct elab *e, const struct node *call, const struct node *n, uint32_t k, uint32_t ntuple, struct value *v)
 {
 	bool each = n->kind == NODE_EACH;
-	const struct node *formal = call->decl ? angle_formal(call->decl, k) : NULL;
 	uint32_t len;
 
-	e->in_angle = !formal || formal->op != AST_TYPE_INT;
+	e->in_angle = !call->decl || call->decl->list.v[k]->op != AST_TYPE_INT;
 	*v = elab_eval(e, each ? n->a : n);
 	e->in_angle = 0;
 	if (v->kind == KIND_UNKNOWN)
@@ -279,16 +270,13 @@ static bool eval_args(struct elab *e, const struct node *call, uint32_t ntuple, 
 /* "name(t, k) a, b", from the declaration. */
 static void declared_signature(struct elab *e, const struct node *decl, struct buf *out)
 {
-	uint32_t nangle = 0, nqubit = 0;
+	uint32_t nangle = ast_count_angles(decl);
 
 	buf_str(out, decl->name);
 	for (uint32_t i = 0; i < decl->list.n; i++) {
 		const struct node *f = decl->list.v[i];
 
-		if (f->op == AST_TYPE_QUBIT)
-			buf_str(out, nqubit++ ? ", " : nangle ? ") " : " ");
-		else
-			buf_str(out, nangle++ ? ", " : "(");
+		buf_str(out, i == nangle ? i ? ") " : " " : i ? ", " : "(");
 		buf_str(out, f->name);
 		if (f->op == AST_TYPE_QUBIT && f->a)
 			buf_printf(out, "[%u]", elab_formal_width(e, f));

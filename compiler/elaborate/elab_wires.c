@@ -46,16 +46,15 @@ static bool operands_broadcast(struct elab *e, const struct node *call, const st
 static bool operands_of_lists(struct elab *e, const struct node *call, const struct wire_list *w,
 	struct wire_list *out)
 {
-	uint32_t ncontrol, total = 0, want, *wire;
+	const struct node_list *formals = &call->decl->list;
+	uint32_t ncontrol, nangle = ast_count_angles(call->decl), total = 0, want, *wire;
 
 	if (!elab_count_controls(e, call, &ncontrol))
 		return false;
-	for (uint32_t i = 0, f = 0; i < call->list.n; i++, total += want) {
-		const struct node *formal = NULL;
+	for (uint32_t i = 0; i < call->list.n; i++, total += want) {
+		uint32_t at = nangle + i - ncontrol;
+		const struct node *formal = i < ncontrol || at >= formals->n ? NULL : formals->v[at];
 
-		while (i >= ncontrol && f < call->decl->list.n
-			&& (!formal || formal->op != AST_TYPE_QUBIT))
-			formal = call->decl->list.v[f++];
 		want = formal ? elab_formal_width(e, formal) : 1;
 		if (!want)
 			return false;
@@ -71,14 +70,6 @@ static bool operands_of_lists(struct elab *e, const struct node *call, const str
 		for (uint32_t k = 0; k < w[i].n; k++)
 			*wire++ = w[i].wire[k];
 	return true;
-}
-
-static bool has_lists(const struct node *decl)
-{
-	for (uint32_t i = 0; decl && i < decl->list.n; i++)
-		if (decl->list.v[i]->op == AST_TYPE_QUBIT && decl->list.v[i]->a)
-			return true;
-	return false;
 }
 
 bool elab_operands(struct elab *e, const struct node *call, struct wire_list *out)
@@ -100,8 +91,8 @@ bool elab_operands(struct elab *e, const struct node *call, struct wire_list *ou
 	for (uint32_t i = 0; i < call->list.n; i++)
 		fine = elab_qubits(e, call->list.v[i], &w[i]) && fine;
 	return fine
-		&& (has_lists(call->decl) ? operands_of_lists(e, call, w, out)
-					  : operands_broadcast(e, call, w, out));
+		&& (ast_takes_lists(call->decl) ? operands_of_lists(e, call, w, out)
+						: operands_broadcast(e, call, w, out));
 }
 
 /* ---- discard ---- */

@@ -126,6 +126,9 @@ void elab_emit_on(struct elab *e, const struct node *call, const struct calls *o
 void elab_emit(struct elab *e, const struct apply *p, struct span at);
 /* Whether the qubits may be acted upon by `at`; reports. */
 bool elab_wires_free(struct elab *e, const uint32_t *wire, uint32_t n, struct span at);
+/* The report that qubit k is one of those before it, "twice in ..."; NULL: it is not. */
+struct diag *elab_twice(struct elab *e, const uint32_t *wire, uint32_t k, struct span at,
+	const char *what);
 /* elab_note.c: the number of a note of this call, which apply.call is; 0: none is needed, or none can be made. */
 uint32_t elab_note(struct elab *e, const struct node *call, const struct calls *ops,
 	const uint32_t *wire, uint32_t width);

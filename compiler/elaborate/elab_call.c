@@ -131,19 +131,27 @@ void elab_emit(struct elab *e, const struct apply *p, struct span at)
 
 /* ---- qubits ---- */
 
-static bool distinct(struct elab *e, const uint32_t *wire, uint32_t n, struct span at)
+struct diag *elab_twice(struct elab *e, const uint32_t *wire, uint32_t k, struct span at,
+	const char *what)
 {
 	char name[80];
 
-	for (uint32_t j = 1; j < n; j++)
-		for (uint32_t i = 0; i < j; i++)
-			if (wire[i] == wire[j]) {
-				struct diag *g = elab_error(e, DIAG_SAME_QUBIT, at, "qubit %s twice in one gate",
-					elab_wire_name(e, wire[i], name, sizeof name));
-				diag_label(g, "its operands must be different qubits");
-				return false;
-			}
-	return true;
+	for (uint32_t i = 0; i < k; i++)
+		if (wire[i] == wire[k])
+			return elab_error(e, DIAG_SAME_QUBIT, at, "qubit %s twice in %s",
+				elab_wire_name(e, wire[k], name, sizeof name), what);
+	return NULL;
+}
+
+static bool distinct(struct elab *e, const uint32_t *wire, uint32_t n, struct span at)
+{
+	struct diag *g = NULL;
+
+	for (uint32_t k = 1; k < n && !g; k++)
+		g = elab_twice(e, wire, k, at, "one gate");
+	if (g)
+		diag_label(g, "its operands must be different qubits");
+	return !g;
 }
 
 static bool alive(struct elab *e, uint32_t wire, bool measured_allowed, struct span at)

@@ -52,16 +52,11 @@ bool elab_file_qubits(struct elab *e, const struct node *n, struct wire_list *w)
 {
 	if (!elab_qubits(e, n->args.v[0], w) || !n->value.i)
 		return false;
-	mem_auto bool *seen = mem_alloc((size_t)e->frame->calls->nwire + 1, sizeof *seen);
-	char name[80];
+	const char *what = arena_printf(e->arena, "`%s`", n->name);
 
-	for (uint32_t k = 0; k < w->n; k++) {
-		if (seen[w->wire[k]])
-			return elab_refuse(e, DIAG_SAME_QUBIT, n->args.v[0]->span,
-				"qubit %s twice in `%s`",
-				elab_wire_name(e, w->wire[k], name, sizeof name), n->name);
-		seen[w->wire[k]] = true;
-	}
+	for (uint32_t k = 0; k < w->n; k++)
+		if (elab_twice(e, w->wire, k, n->args.v[0]->span, what))
+			return false;
 	return true;
 }
 
@@ -227,23 +222,15 @@ void elab_observe_z(struct elab *e, uint32_t wire, struct span at)
 static void observe_probs(struct elab *e, const struct wire_list *w, struct span at)
 {
 	struct output o = { .kind = OUTPUT_PROBS, .nwire = w->n };
-	char name[80];
 
 	if (w->n > 31 || (uint32_t)1 << w->n > PROGRAM_OUTPUTS_MAX) {
 		elab_error(e, DIAG_LIMIT_OUTPUTS, at, "probabilities of %u qubits are more than %d outputs", w->n, PROGRAM_OUTPUTS_MAX);
 		return;
 	}
 	o.wire = arena_copy(e->arena, w->wire, w->n, sizeof *w->wire);
-	for (uint32_t i = 0; i < w->n; i++) {
-		if (!readable(e, w->wire[i], true, at))
+	for (uint32_t i = 0; i < w->n; i++)
+		if (!readable(e, w->wire[i], true, at) || elab_twice(e, w->wire, i, at, "`probs`"))
 			return;
-		for (uint32_t j = 0; j < i; j++)
-			if (w->wire[j] == w->wire[i]) {
-				elab_error(e, DIAG_SAME_QUBIT, at, "qubit %s twice in `probs`",
-					elab_wire_name(e, w->wire[i], name, sizeof name));
-				return;
-			}
-	}
 	add_output(e, &o, (uint64_t)1 << w->n, at);
 }
 

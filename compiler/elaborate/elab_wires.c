@@ -196,17 +196,16 @@ static bool untouched(struct elab *e, const struct wire_list *w, struct span at)
 	char name[80];
 
 	for (uint32_t k = 0; k < w->n; k++) {
-		elab_wire_name(e, w->wire[k], name, sizeof name);
 		if (e->frame->calls->wire[w->wire[k]].use != WIRE_UNUSED) {
-			struct diag *g = elab_error(e, DIAG_AMPLITUDES, at, "qubit %s was acted upon before `amplitudes`", name);
+			struct diag *g = elab_error(e, DIAG_AMPLITUDES, at,
+				"qubit %s was acted upon before `amplitudes`",
+				elab_wire_name(e, w->wire[k], name, sizeof name));
 			diag_help(g,
 				"amplitudes are prepared on qubits that are still |0>, before any gate");
 			return false;
 		}
-		for (uint32_t j = 0; j < k; j++)
-			if (w->wire[j] == w->wire[k])
-				return elab_refuse(e, DIAG_SAME_QUBIT, at,
-					"qubit %s twice in `amplitudes`", name);
+		if (elab_twice(e, w->wire, k, at, "`amplitudes`"))
+			return false;
 	}
 	return true;
 }

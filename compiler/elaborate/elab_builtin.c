@@ -133,42 +133,36 @@ static struct value too_long(struct elab *e, const struct node *n)
 	return elab_fail(e, DIAG_LIMIT_LIST, n->span, "`%s` would give more than %d elements", n->name, COMPILE_LIST_MAX);
 }
 
-/* Positions become qubits; takes over t. */
-static struct value at_positions(struct elab *e, const struct wire_list *w, struct tuples *t)
+static struct value tuples(struct wire_list w)
 {
-	uint32_t *wire = arena_alloc(e->arena, t->n * t->width + 1, sizeof *wire);
-
-	for (size_t k = 0; k < t->n * t->width; k++)
-		wire[k] = w->wire[t->pos[k]];
-	struct value v = { .kind = KIND_TUPLES, .list = { (uint32_t)t->n, t->width, wire } };
-	tuples_release(t);
-	return v;
+	return (struct value){ .kind = KIND_TUPLES, .list = w };
 }
 
-static void (*const simple[BUILTIN_COUNT])(struct tuples *, uint32_t) = {
-	[BUILTIN_EVEN] = list_even, [BUILTIN_ODD] = list_odd, [BUILTIN_CHAIN] = list_chain,
-	[BUILTIN_RING] = list_ring, [BUILTIN_ALL_PAIRS] = list_all_pairs,
+static const unsigned neighbours[BUILTIN_COUNT] = {
+	[BUILTIN_EVEN] = LIST_EVEN,
+	[BUILTIN_ODD] = LIST_ODD,
+	[BUILTIN_CHAIN] = LIST_EVEN | LIST_ODD,
+	[BUILTIN_RING] = LIST_EVEN | LIST_ODD | LIST_CLOSED,
 };
 
 static struct value pairs(struct elab *e, const struct node *n)
 {
-	struct tuples t = { 0 };
+	bool all = n->builtin == BUILTIN_ALL_PAIRS;
 	struct wire_list w;
 
 	if (!elab_qubits(e, n->args.v[0], &w))
 		return value_unknown();
-	uint64_t count = n->builtin == BUILTIN_ALL_PAIRS ? (uint64_t)w.n * (w.n - (w.n > 0)) / 2 : w.n;
+	uint64_t count = all ? (uint64_t)w.n * (w.n - (w.n > 0)) / 2 : w.n;
 	if (count > COMPILE_LIST_MAX)
 		return too_long(e, n);
 	if (!elab_work(e, count, n->span))
 		return value_unknown();
-	simple[n->builtin](&t, w.n);
-	return at_positions(e, &w, &t);
+	return tuples(all ? list_all_pairs(e->arena, &w)
+			  : list_neighbours(e->arena, &w, neighbours[n->builtin]));
 }
 
 static struct value cycle(struct elab *e, const struct node *n)
 {
-	struct tuples t = { 0 };
 	struct wire_list w;
 	int64_t r = 1;
 
@@ -179,14 +173,12 @@ static struct value cycle(struct elab *e, const struct node *n)
 	if (w.n >= 2 && r % (int64_t)w.n == 0)
 		return elab_fail(e, DIAG_LIST_ARGUMENT, n->args.n > 1 ? n->args.v[1]->span : n->span,
 			"a cycle of %u with distance %lld pairs every qubit with itself", w.n, (long long)r);
-	list_cycle(&t, w.n, r);
-	return at_positions(e, &w, &t);
+	return tuples(list_cycle(e->arena, &w, r));
 }
 
 static struct value windows(struct elab *e, const struct node *n)
 {
-	struct tuples t = { 0 };
-	struct wire_list w;
+	struct wire_list w, t;
 	int64_t k, s;
 
 	if (!elab_qubits(e, n->args.v[0], &w) || !elab_int(e, n->args.v[1], &k) || !elab_int(e, n->args.v[2], &s))
@@ -198,12 +190,8 @@ static struct value windows(struct elab *e, const struct node *n)
 	s = s > (int64_t)w.n + 1 ? (int64_t)w.n + 1 : s;
 	if (((uint64_t)w.n / (uint64_t)s + 1) * (uint64_t)k > COMPILE_LIST_MAX)
 		return too_long(e, n);
-	list_windows(&t, w.n, (uint32_t)k, (uint32_t)s);
-	if (!elab_work(e, t.n * t.width / 4, n->span)) {
-		tuples_release(&t);
-		return value_unknown();
-	}
-	return at_positions(e, &w, &t);
+	t = list_windows(e->arena, &w, (uint32_t)k, (uint32_t)s);
+	return elab_work(e, (uint64_t)t.n * t.width / 4, n->span) ? tuples(t) : value_unknown();
 }
 
 static struct value zip(struct elab *e, const struct node *n)
@@ -223,7 +211,7 @@ static struct value zip(struct elab *e, const struct node *n)
 	for (uint32_t t = 0; t < least; t++)
 		for (uint32_t i = 0; i < n->args.n; i++)
 			wire[k++] = w[i].wire[t];
-	return (struct value){ .kind = KIND_TUPLES, .list = { least, width, wire } };
+	return tuples((struct wire_list){ least, width, wire });
 }
 
 /* ---- observables ---- */
@@ -252,6 +240,11 @@ static const builtin_fn others[BUILTIN_COUNT] = {
 	[BUILTIN_MOD] =
 	operator,
 	[BUILTIN_LEN] = length,
+	[BUILTIN_EVEN] = pairs,
+	[BUILTIN_ODD] = pairs,
+	[BUILTIN_CHAIN] = pairs,
+	[BUILTIN_RING] = pairs,
+	[BUILTIN_ALL_PAIRS] = pairs,
 	[BUILTIN_CYCLE] = cycle,
 	[BUILTIN_WINDOWS] = windows,
 	[BUILTIN_ZIP] = zip,
@@ -270,5 +263,5 @@ struct value elab_apply(struct elab *e, const struct node *n)
 
 	if (number)
 		return numbers(e, n, v) ? number(e, n, v) : value_unknown();
-	return simple[n->builtin] ? pairs(e, n) : others[n->builtin](e, n);
+	return others[n->builtin](e, n);
 }

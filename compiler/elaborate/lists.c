@@ -1,83 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Pair lists by positions, as qcnn-lang(7) tabulates them. */
+ * Lists of tuples, as qcnn-lang(7) tabulates them. */
 #include "compiler/elaborate/lists.h"
 
-void tuples_release(struct tuples *t)
-{
-	arena_release(&t->arena);
-	*t = (struct tuples){ 0 };
-}
+static void add(uint32_t *to, uint32_t *n, uint32_t wire) { to[(*n)++] = wire; }
 
-static uint32_t *grow(struct tuples *t)
+struct wire_list list_neighbours(struct arena *a, const struct wire_list *w, unsigned parts)
 {
-	t->pos = arena_grow(&t->arena, t->pos, t->n, t->width * sizeof *t->pos);
-	return t->pos + t->width * t->n++;
-}
+	uint32_t *to = arena_alloc(a, 2 * (size_t)w->n + 1, sizeof *to), n = 0;
 
-/* Of width 2. */
-static void add_pair(struct tuples *t, uint32_t a, uint32_t b)
-{
-	t->width = 2;
-	uint32_t *p = grow(t);
-	p[0] = a;
-	p[1] = b;
-}
-
-static void every_second(struct tuples *t, uint32_t from, uint32_t m)
-{
-	for (uint32_t i = from; i + 1 < m; i += 2)
-		add_pair(t, i, i + 1);
-}
-
-void list_even(struct tuples *t, uint32_t m)
-{
-	t->width = 2;
-	every_second(t, 0, m);
-}
-
-void list_odd(struct tuples *t, uint32_t m)
-{
-	t->width = 2;
-	every_second(t, 1, m);
-}
-
-void list_chain(struct tuples *t, uint32_t m)
-{
-	list_even(t, m);
-	list_odd(t, m);
-}
-
-void list_ring(struct tuples *t, uint32_t m)
-{
-	list_chain(t, m);
-	if (m >= 2 && m % 2 == 0)
-		add_pair(t, m - 1, 0);
-}
-
-void list_all_pairs(struct tuples *t, uint32_t m)
-{
-	t->width = 2;
-	for (uint32_t i = 0; i < m; i++)
-		for (uint32_t j = i + 1; j < m; j++)
-			add_pair(t, i, j);
-}
-
-void list_cycle(struct tuples *t, uint32_t m, int64_t r)
-{
-	t->width = 2;
-	if (m < 2)
-		return;
-	uint32_t shift = (uint32_t)((r % (int64_t)m + m) % m);
-	for (uint32_t i = 0; i < m; i++)
-		add_pair(t, i, (i + shift) % m);
-}
-
-void list_windows(struct tuples *t, uint32_t m, uint32_t k, uint32_t s)
-{
-	t->width = k;
-	for (uint64_t j = 0; j + k <= m; j += s) {
-		uint32_t *p = grow(t);
-		for (uint32_t i = 0; i < k; i++)
-			p[i] = (uint32_t)j + i;
+	for (uint32_t from = 0; from < 2; from++)
+		for (uint32_t i = from; parts & (from ? LIST_ODD : LIST_EVEN) && i + 1 < w->n;
+			i += 2) {
+			add(to, &n, w->wire[i]);
+			add(to, &n, w->wire[i + 1]);
+		}
+	if (parts & LIST_CLOSED && w->n && w->n % 2 == 0) {
+		add(to, &n, w->wire[w->n - 1]);
+		add(to, &n, w->wire[0]);
 	}
+	return (struct wire_list){ n / 2, 2, to };
+}
+
+struct wire_list list_all_pairs(struct arena *a, const struct wire_list *w)
+{
+	uint32_t *to = arena_alloc(a, (size_t)w->n * w->n + 1, sizeof *to), n = 0;
+
+	for (uint32_t i = 0; i < w->n; i++)
+		for (uint32_t j = i + 1; j < w->n; j++) {
+			add(to, &n, w->wire[i]);
+			add(to, &n, w->wire[j]);
+		}
+	return (struct wire_list){ n / 2, 2, to };
+}
+
+struct wire_list list_cycle(struct arena *a, const struct wire_list *w, int64_t r)
+{
+	uint32_t *to = arena_alloc(a, 2 * (size_t)w->n + 1, sizeof *to), n = 0, m = w->n;
+
+	for (uint32_t i = 0; m > 1 && i < m; i++) {
+		add(to, &n, w->wire[i]);
+		add(to, &n, w->wire[(i + (r % (int64_t)m + m)) % m]);
+	}
+	return (struct wire_list){ n / 2, 2, to };
+}
+
+struct wire_list list_windows(struct arena *a, const struct wire_list *w, uint32_t k, uint32_t s)
+{
+	uint32_t count = k <= w->n ? (w->n - k) / s + 1 : 0, n = 0;
+	uint32_t *to = arena_alloc(a, (size_t)count * k + 1, sizeof *to);
+
+	for (uint32_t j = 0; j < count; j++)
+		for (uint32_t i = 0; i < k; i++)
+			add(to, &n, w->wire[j * s + i]);
+	return (struct wire_list){ count, k, to };
 }

@@ -1,30 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The lists of tuples that models name: even, odd, chain, ring, cycle, windows,
- * zip, all_pairs.  By positions 0 .. m-1; the caller maps positions to qubits. */
+ * The lists of tuples of w that models name: even, odd, chain, ring, cycle, windows, all_pairs; in the arena. */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "compiler/elaborate/value.h"
 
-#include "runtime/base/arena.h"
-
-/* A list under construction: n tuples of `width` positions. */
-struct tuples {
-	struct arena arena;
-	uint32_t *pos;
-	size_t n;
-	unsigned width;
-};
-
-void tuples_release(struct tuples *t);
-
-/* Each appends to *t (empty, width 2) for a list of m; m < 2 gives no pairs. */
-void list_even(struct tuples *t, uint32_t m);
-void list_odd(struct tuples *t, uint32_t m);
-void list_chain(struct tuples *t, uint32_t m);
-void list_ring(struct tuples *t, uint32_t m);
-void list_all_pairs(struct tuples *t, uint32_t m);
-/* r mod m must not be 0 (r may be negative). */
-void list_cycle(struct tuples *t, uint32_t m, int64_t r);
-/* k >= 1, s >= 1; sets the width. */
-void list_windows(struct tuples *t, uint32_t m, uint32_t k, uint32_t s);
+/* Pairs of neighbours: from even places on, from odd ones, the last and the first of an even number. */
+enum list_part { LIST_EVEN = 1, LIST_ODD = 2, LIST_CLOSED = 4 };
+struct wire_list list_neighbours(struct arena *a, const struct wire_list *w, unsigned parts);
+struct wire_list list_all_pairs(struct arena *a, const struct wire_list *w);
+/* r mod w->n must not be 0 (r may be negative); a single qubit has no pairs. */
+struct wire_list list_cycle(struct arena *a, const struct wire_list *w, int64_t r);
+/* Of k >= 1 neighbours at every s >= 1 places. */
+struct wire_list list_windows(struct arena *a, const struct wire_list *w, uint32_t k, uint32_t s);

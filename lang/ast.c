@@ -43,6 +43,50 @@ const char *node_kind_text(enum node_kind k) { return node_kind_texts[k]; }
 
 const char *kind_text(enum kind k) { return kind_texts[k]; }
 
+/* Pairs of a number's kind and its array's. */
+static const struct {
+	enum kind one, array;
+} element_kinds[] = {
+	{ KIND_INT, KIND_INT_ARRAY },
+	{ KIND_FLOAT, KIND_FLOAT_ARRAY },
+	{ KIND_ANGLE, KIND_ANGLE_ARRAY },
+};
+
+enum kind kind_element(enum kind array)
+{
+	for (size_t i = 0; i < 3; i++)
+		if (element_kinds[i].array == array)
+			return element_kinds[i].one;
+	return array;
+}
+
+enum kind kind_array(enum kind one)
+{
+	for (size_t i = 0; i < 3; i++)
+		if (element_kinds[i].one == one)
+			return element_kinds[i].array;
+	return one;
+}
+
+/* Numbers in the order in which they widen; an observable holds a constant too. */
+static int width(enum kind k)
+{
+	return k == KIND_INT ? 1 : k == KIND_FLOAT ? 2 : k == KIND_ANGLE ? 3 : 0;
+}
+
+enum kind kinds_join(enum kind a, enum kind b)
+{
+	if (a == b || !a || !b)
+		return a == b ? a : KIND_UNKNOWN;
+	if (width(a) && width(b))
+		return width(a) > width(b) ? a : b;
+	if (kind_is_array(a) && kind_is_array(b))
+		return kind_array(kinds_join(kind_element(a), kind_element(b)));
+	if ((a == KIND_OBSERVABLE && kind_is_number(b)) || (b == KIND_OBSERVABLE && kind_is_number(a)))
+		return KIND_OBSERVABLE;
+	return KIND_COUNT;
+}
+
 const char *ast_op_text(int op) { return op_texts[op]; }
 
 void node_list_add(struct arena *a, struct node_list *l, struct node *n)

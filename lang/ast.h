@@ -53,6 +53,25 @@ enum kind {
 	KIND_COUNT
 };
 
+/* Sets of kinds. */
+#define KIND_BIT(kind) (1u << (kind))
+enum {
+	KINDS_CONSTANT = KIND_BIT(KIND_INT) | KIND_BIT(KIND_FLOAT),
+	KINDS_NUMBER = KINDS_CONSTANT | KIND_BIT(KIND_ANGLE),
+	KINDS_CONDITION = KIND_BIT(KIND_BOOL) | KIND_BIT(KIND_INT),
+	KINDS_ARRAY =
+		KIND_BIT(KIND_INT_ARRAY) | KIND_BIT(KIND_FLOAT_ARRAY) | KIND_BIT(KIND_ANGLE_ARRAY),
+	KINDS_WIRES = KIND_BIT(KIND_QUBITS) | KIND_BIT(KIND_TUPLES),
+	KINDS_LIST = KINDS_WIRES | KIND_BIT(KIND_BITS)
+};
+static inline bool kind_is_number(enum kind k) { return KIND_BIT(k) & KINDS_NUMBER; }
+static inline bool kind_is_array(enum kind k) { return KIND_BIT(k) & KINDS_ARRAY; }
+/* Of an array's elements; of an array of such numbers. Other kinds are returned as they are. */
+enum kind kind_element(enum kind array);
+enum kind kind_array(enum kind element);
+/* The kind that holds both, or KIND_COUNT: numbers and arrays widen, the rest must agree. */
+enum kind kinds_join(enum kind a, enum kind b);
+
 enum modifier_kind { MODIFIER_CTRL = 1, MODIFIER_NEGCTRL, MODIFIER_INV, MODIFIER_POW };
 struct modifier { enum modifier_kind kind; struct node *arg; /* count of ctrl (NULL: 1) or exponent */ struct span span; };
 

@@ -17,50 +17,6 @@ static enum kind array_of(struct node *n, enum kind k, uint8_t ndim)
 	return is(n, k);
 }
 
-static bool is_number(enum kind k) { return KIND_BIT(k) & KINDS_NUMBER; }
-
-static bool is_array(enum kind k) { return KIND_BIT(k) & KINDS_ARRAY; }
-
-/* Pairs of a number's kind and its array's. */
-static const struct { enum kind one, array; } element_kinds[] = {
-	{ KIND_INT, KIND_INT_ARRAY }, { KIND_FLOAT, KIND_FLOAT_ARRAY }, { KIND_ANGLE, KIND_ANGLE_ARRAY },
-};
-
-static enum kind element_of(enum kind array)
-{
-	for (size_t i = 0; i < 3; i++)
-		if (element_kinds[i].array == array)
-			return element_kinds[i].one;
-	return array;
-}
-
-static enum kind array_kind_of(enum kind one)
-{
-	for (size_t i = 0; i < 3; i++)
-		if (element_kinds[i].one == one)
-			return element_kinds[i].array;
-	return one;
-}
-
-/* Numbers in the order in which they widen; an observable holds a constant too. */
-static int width(enum kind k)
-{
-	return k == KIND_INT ? 1 : k == KIND_FLOAT ? 2 : k == KIND_ANGLE ? 3 : 0;
-}
-
-enum kind kinds_join(enum kind a, enum kind b)
-{
-	if (a == b || !a || !b)
-		return a == b ? a : KIND_UNKNOWN;
-	if (width(a) && width(b))
-		return width(a) > width(b) ? a : b;
-	if (is_array(a) && is_array(b))
-		return array_kind_of(kinds_join(element_of(a), element_of(b)));
-	if ((a == KIND_OBSERVABLE && is_number(b)) || (b == KIND_OBSERVABLE && is_number(a)))
-		return KIND_OBSERVABLE;
-	return KIND_COUNT;
-}
-
 /* Does the text show that n depends on a weight or an input?  (A formal may or may not.) */
 static int visit_dependence(struct node *n, void *ctx)
 {
@@ -119,7 +75,7 @@ bool kinds_require(struct resolver *r, struct node *n, unsigned kinds, const cha
 		diag_note(g, "`/` of two ints drops the fraction and is an int; with a float all is float");
 	if (kinds == KINDS_CONDITION && k == KIND_QUBITS)
 		diag_help(g, "a gate that depends on a measurement is written `if (measure a) x b;`");
-	if (kinds == KINDS_NUMBER && is_array(k))
+	if (kinds == KINDS_NUMBER && kind_is_array(k))
 		diag_help(g, "an element is written `t[i]`; `u(each t) on w;` hands one to each tuple of w");
 	return false;
 }
@@ -168,7 +124,7 @@ static enum kind expr_name(struct resolver *r, struct node *n)
 enum kind kinds_element(const struct node *list, unsigned nsubscript, uint8_t *ndim)
 {
 	*ndim = 0;
-	if (!is_array(list->rank))
+	if (!kind_is_array(list->rank))
 		return list->rank;
 	if (!list->ndim)
 		return KIND_UNKNOWN;
@@ -176,7 +132,7 @@ enum kind kinds_element(const struct node *list, unsigned nsubscript, uint8_t *n
 		*ndim = (uint8_t)(list->ndim - nsubscript);
 		return list->rank;
 	}
-	return element_of(list->rank);
+	return kind_element(list->rank);
 }
 
 static enum kind expr_range(struct resolver *r, struct node *n)
@@ -187,10 +143,7 @@ static enum kind expr_range(struct resolver *r, struct node *n)
 	return array_of(n, KIND_INT_ARRAY, 1);
 }
 
-static bool has_elements(enum kind k)
-{
-	return !k || KIND_BIT(k) & (KINDS_ARRAY | KINDS_WIRES | KIND_BIT(KIND_BITS));
-}
+static bool has_elements(enum kind k) { return !k || KIND_BIT(k) & (KINDS_ARRAY | KINDS_LIST); }
 
 static enum kind expr_index(struct resolver *r, struct node *n)
 {
@@ -211,7 +164,7 @@ static enum kind expr_index(struct resolver *r, struct node *n)
 		diag_label(g, "this is %s", kind_text(k));
 		return is(n, KIND_UNKNOWN);
 	}
-	if (is_array(k) && n->a->ndim && n->list.n > n->a->ndim) {
+	if (kind_is_array(k) && n->a->ndim && n->list.n > n->a->ndim) {
 		struct diag *g = diag_at(r->diags, DIAG_WRONG_KIND, n->span,
 			"%u indices for an array of %u", n->list.n, n->a->ndim);
 
@@ -238,7 +191,7 @@ static enum kind expr_set(struct resolver *r, struct node *n)
 	for (uint32_t i = 1; i < n->list.n; i++) {
 		enum kind k = kinds_expr(r, n->list.v[i]), join = kinds_join(all, k);
 
-		if (join == KIND_COUNT || (is_array(join) && n->list.v[i]->ndim != ndim && ndim)) {
+		if (join == KIND_COUNT || (kind_is_array(join) && n->list.v[i]->ndim != ndim && ndim)) {
 			struct diag *g = diag_at(r->diags, DIAG_WRONG_KIND, n->list.v[i]->span,
 				"the elements of a list must be of one kind");
 
@@ -253,9 +206,9 @@ static enum kind expr_set(struct resolver *r, struct node *n)
 			"a number, qubits or a tuple");
 		return is(n, KIND_UNKNOWN);
 	}
-	if (is_number(all))
-		return array_of(n, array_kind_of(all), 1);
-	return array_of(n, all, is_array(all) && ndim ? (uint8_t)(ndim + 1) : 0);
+	if (kind_is_number(all))
+		return array_of(n, kind_array(all), 1);
+	return array_of(n, all, kind_is_array(all) && ndim ? (uint8_t)(ndim + 1) : 0);
 }
 
 /* ---- operators ---- */
@@ -283,7 +236,7 @@ static enum kind bad_operands(struct resolver *r, struct node *n, struct node *a
 	diag_second(g, b->span, "this is %s", kind_text(b->rank));
 	if (op != AST_JOIN && a->rank == KIND_QUBITS && b->rank == KIND_QUBITS)
 		diag_help(g, "lists are joined by `++`");
-	else if (is_array(a->rank) || is_array(b->rank))
+	else if (kind_is_array(a->rank) || kind_is_array(b->rank))
 		diag_help(g, "arithmetic is element by element: `w[i]*x[i] + b[i]`");
 	return KIND_UNKNOWN;
 }
@@ -315,7 +268,7 @@ static enum kind arithmetic(struct resolver *r, struct node *n, struct node *a, 
 		return a->rank == KIND_OBSERVABLE || b->rank == KIND_OBSERVABLE ? KIND_OBSERVABLE : KIND_UNKNOWN;
 	if (a->rank == KIND_OBSERVABLE || b->rank == KIND_OBSERVABLE)
 		return observable(r, n, a, b, op);
-	if (!is_number(a->rank) || !is_number(b->rank))
+	if (!kind_is_number(a->rank) || !kind_is_number(b->rank))
 		return bad_operands(r, n, a, b, op);
 	enum kind k = kinds_join(a->rank, b->rank);
 	if (op == AST_MOD && k == KIND_ANGLE) {
@@ -466,7 +419,8 @@ static enum kind function_kind(const struct node *n, const struct builtin_row *b
 	if (b->result != KIND_ANGLE && b->result != KIND_UNKNOWN)
 		return b->result;
 	for (uint32_t i = 0; i < n->args.n; i++)
-		k = is_number(n->args.v[i]->rank) ? kinds_join(k, n->args.v[i]->rank) : KIND_ANGLE;
+		k = kind_is_number(n->args.v[i]->rank) ? kinds_join(k, n->args.v[i]->rank)
+						       : KIND_ANGLE;
 	return k == KIND_INT && b->result == KIND_ANGLE ? KIND_FLOAT : k;
 }
 

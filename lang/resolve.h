@@ -8,7 +8,7 @@
 #include "lang/channels.h"
 
 /* Names are looked up by place; the spaces do not meet. */
-enum space { SPACE_VALUE = 1, SPACE_CALL, SPACE_LAYER, SPACE_CIRCUIT, SPACE_INSTANCE };
+enum space { SPACE_VALUE = 1, SPACE_CALL, SPACE_LAYER, SPACE_CIRCUIT };
 
 /* Where a statement stands.  FILE: the file is the one circuit; OUTSIDE: file level of
  * a file with circuits. */
@@ -65,22 +65,12 @@ bool scope_dropped(const struct resolver *r, const char *name);
 /* kinds.c: every function writes n->rank (and ndim) and returns the kind. */
 enum kind kinds_expr(struct resolver *r, struct node *n);
 void kinds_list(struct resolver *r, const struct node_list *l);
-#define KIND_BIT(kind) (1u << (kind))
-enum {
-	KINDS_CONSTANT = KIND_BIT(KIND_INT) | KIND_BIT(KIND_FLOAT),
-	KINDS_NUMBER = KINDS_CONSTANT | KIND_BIT(KIND_ANGLE),
-	KINDS_CONDITION = KIND_BIT(KIND_BOOL) | KIND_BIT(KIND_INT),
-	KINDS_ARRAY = KIND_BIT(KIND_INT_ARRAY) | KIND_BIT(KIND_FLOAT_ARRAY) | KIND_BIT(KIND_ANGLE_ARRAY),
-	KINDS_WIRES = KIND_BIT(KIND_QUBITS) | KIND_BIT(KIND_TUPLES)
-};
 /* n, which is `role` ("a size"), must be of one of these kinds, `wanted` in words. */
 bool kinds_require(struct resolver *r, struct node *n, unsigned kinds, const char *role, const char *wanted);
 /* The same for an expression that has no kind yet, or NULL where none is written. */
 void kinds_check(struct resolver *r, struct node *n, unsigned kinds, const char *role,
 	const char *wanted);
 void kinds_check_int(struct resolver *r, struct node *n, const char *role);
-/* The kind that holds both, or KIND_COUNT: numbers and arrays widen, the rest must agree. */
-enum kind kinds_join(enum kind a, enum kind b);
 enum kind kinds_binary(struct resolver *r, struct node *n, struct node *a, struct node *b, int op);
 enum kind kinds_element(const struct node *list, unsigned nsubscript, uint8_t *ndim);
 

@@ -8,8 +8,10 @@
 #include <strings.h>
 
 static const char *const space_texts[] = {
-	[SPACE_VALUE] = "a value", [SPACE_CALL] = "a gate or block", [SPACE_LAYER] = "a layer",
-	[SPACE_CIRCUIT] = "a circuit", [SPACE_INSTANCE] = "an instance",
+	[SPACE_VALUE] = "a value",
+	[SPACE_CALL] = "a gate or block",
+	[SPACE_LAYER] = "a layer",
+	[SPACE_CIRCUIT] = "a circuit",
 };
 
 /* FNV-1a. */

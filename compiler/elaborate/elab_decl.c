@@ -79,9 +79,11 @@ struct value elab_convert(struct elab *e, struct value v, int type, const struct
 	}
 	if (!type_fits(type, v.array->element))
 		return elab_fail(e, DIAG_WRONG_KIND, at, "an array of int is needed here, not %s", value_kind_text(v.kind));
-	if (type == AST_TYPE_FLOAT && v.array->element == KIND_INT)
-		return value_array(array_as(e->arena, &e->design.exprs, v.array, KIND_FLOAT));
-	return v;
+	if (type != AST_TYPE_FLOAT || v.array->element != KIND_INT)
+		return v;
+	struct array *a = array_new(e->arena, KIND_FLOAT, ndim, dim);
+	array_copy(&e->design.exprs, a, 0, v.array);
+	return value_array(a);
 }
 
 /* ---- overrides ---- */

@@ -218,11 +218,6 @@ static struct value list_of(struct elab *e, enum kind kind, uint32_t width, cons
 	return (struct value){ .kind = kind, .list = { (uint32_t)total, width, wire } };
 }
 
-static enum kind wider(enum kind a, enum kind b)
-{
-	return a == KIND_ANGLE || b == KIND_ANGLE ? KIND_ANGLE : a == KIND_FLOAT || b == KIND_FLOAT ? KIND_FLOAT : KIND_INT;
-}
-
 static struct value join_arrays(struct elab *e, const struct value *a, const struct value *b, struct span at)
 {
 	const struct array *x = a->array, *y = b->array;
@@ -236,7 +231,7 @@ static struct value join_arrays(struct elab *e, const struct value *a, const str
 		return value_unknown();
 	memcpy(dim, x->dim, sizeof dim);
 	dim[0] += y->dim[0];
-	struct array *r = array_new(e->arena, wider(x->element, y->element), x->ndim, dim);
+	struct array *r = array_new(e->arena, kinds_join(x->element, y->element), x->ndim, dim);
 	array_copy(&e->design.exprs, r, 0, x);
 	array_copy(&e->design.exprs, r, x->count, y);
 	return value_array(r);
@@ -265,7 +260,7 @@ static struct value set_of_numbers(struct elab *e, const struct node *n, const s
 	for (uint32_t i = 0; i < count; i++) {
 		if (!value_is_number(&v[i]))
 			return elab_fail(e, DIAG_WRONG_KIND, n->list.v[i]->span, "%s among numbers", value_kind_text(v[i].kind));
-		element = wider(element, v[i].kind);
+		element = kinds_join(element, v[i].kind);
 	}
 	struct array *a = array_new(e->arena, element, 1, &count);
 	for (uint32_t i = 0; i < count; i++)
@@ -281,7 +276,7 @@ static struct value set_of_arrays(struct elab *e, const struct node *n, const st
 	for (uint32_t i = 0; i < n->list.n; i++) {
 		if (!value_is_array(&v[i]) || !array_same_shape(v[i].array, v[0].array))
 			return elab_fail(e, DIAG_ARRAY_SIZE, n->list.v[i]->span, "the rows of an array have one shape");
-		element = wider(element, v[i].array->element);
+		element = kinds_join(element, v[i].array->element);
 	}
 	if (v[0].array->ndim + 1 > PROGRAM_DIMS_MAX)
 		return elab_fail(e, DIAG_LIMIT_LIST, n->span, "an array of more than %d dimensions", PROGRAM_DIMS_MAX);

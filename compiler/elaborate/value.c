@@ -15,25 +15,7 @@ struct value value_numbered(struct arena *a, enum kind kind, uint32_t first, uin
 
 struct value value_array(const struct array *a)
 {
-	static const enum kind of[KIND_COUNT] = {
-		[KIND_INT] = KIND_INT_ARRAY, [KIND_FLOAT] = KIND_FLOAT_ARRAY, [KIND_ANGLE] = KIND_ANGLE_ARRAY,
-	};
-	return (struct value){ .kind = of[a->element], .array = a };
-}
-
-bool value_is_number(const struct value *v)
-{
-	return v->kind == KIND_INT || v->kind == KIND_FLOAT || v->kind == KIND_ANGLE;
-}
-
-bool value_is_array(const struct value *v)
-{
-	return v->kind == KIND_INT_ARRAY || v->kind == KIND_FLOAT_ARRAY || v->kind == KIND_ANGLE_ARRAY;
-}
-
-bool value_is_list(const struct value *v)
-{
-	return v->kind == KIND_QUBITS || v->kind == KIND_TUPLES || v->kind == KIND_BITS;
+	return (struct value){ .kind = kind_array(a->element), .array = a };
 }
 
 double value_number(const struct value *v) { return v->kind == KIND_INT ? (double)v->i : v->f; }
@@ -149,15 +131,6 @@ void array_copy(struct exprs *x, struct array *a, uint32_t at, const struct arra
 {
 	for (uint32_t k = 0; k < from->count; k++)
 		array_set(x, a, at + k, array_at(from, k));
-}
-
-const struct array *array_as(struct arena *m, struct exprs *x, const struct array *a, enum kind element)
-{
-	if (a->element == element)
-		return a;
-	struct array *b = array_new(m, element, a->ndim, a->dim);
-	array_copy(x, b, 0, a);
-	return b;
 }
 
 bool array_same_shape(const struct array *a, const struct array *b)

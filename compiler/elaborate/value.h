@@ -45,9 +45,9 @@ static inline struct value value_angle(uint32_t x) { return (struct value){ .kin
 struct value value_numbered(struct arena *a, enum kind kind, uint32_t first, uint32_t n);
 struct value value_array(const struct array *a);
 
-bool value_is_number(const struct value *v);     /* INT, FLOAT or ANGLE */
-bool value_is_array(const struct value *v);
-bool value_is_list(const struct value *v);       /* QUBITS, TUPLES or BITS */
+static inline bool value_is_number(const struct value *v) { return kind_is_number(v->kind); }
+static inline bool value_is_array(const struct value *v) { return kind_is_array(v->kind); }
+static inline bool value_is_list(const struct value *v) { return KIND_BIT(v->kind) & KINDS_LIST; }
 double value_number(const struct value *v);      /* of INT or FLOAT */
 const char *value_kind_text(enum kind k);        /* "an int", "a list of qubits" */
 /* First dimension of an array, length of a list; a number has none (false). */
@@ -67,9 +67,8 @@ void array_set(struct exprs *x, struct array *a, uint32_t k, struct value v);
 /* The same for all elements of `from`, from number `at` on. */
 void array_copy(struct exprs *x, struct array *a, uint32_t at, const struct array *from);
 /* `count` elements from number `from` on as an array of the given shape; shares memory. */
-const struct array *array_part(struct arena *m, const struct array *a, size_t from, uint32_t ndim, const uint32_t *dim);
-/* The same elements as another kind (int to float to angle). */
-const struct array *array_as(struct arena *m, struct exprs *x, const struct array *a, enum kind element);
+const struct array *array_part(struct arena *m, const struct array *a, size_t from, uint32_t ndim,
+	const uint32_t *dim);
 bool array_same_shape(const struct array *a, const struct array *b);
 
 uint32_t value_expr(struct exprs *x, const struct value *v);       /* of a number */

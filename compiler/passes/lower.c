@@ -146,19 +146,6 @@ static struct apply lower_apply(struct lowering *l, const struct apply *from)
 	return p;
 }
 
-static struct output lower_output(struct lowering *l, const struct output *from)
-{
-	struct arena *a = &l->p->arena;
-	struct output o = *from;
-
-	o.wire = o.nwire ? arena_copy(a, from->wire, o.nwire, sizeof *o.wire) : NULL;
-	o.term = o.nterm ? arena_copy(a, from->term, o.nterm, sizeof *o.term) : NULL;
-	for (uint32_t t = 0; t < o.nterm; t++)
-		o.term[t].factor = o.term[t].nfactor
-			? arena_copy(a, from->term[t].factor, o.term[t].nfactor, sizeof *o.term[t].factor) : NULL;
-	return o;
-}
-
 static void lower_circuit(struct lowering *l, const struct circuit *from, struct circuit_code *to)
 {
 	struct arena *a = &l->p->arena;
@@ -172,7 +159,7 @@ static void lower_circuit(struct lowering *l, const struct circuit *from, struct
 	to->noutput = from->noutput;
 	to->output = arena_alloc(a, to->noutput, sizeof *to->output);
 	for (uint32_t i = 0; i < to->noutput; i++)
-		to->output[i] = lower_output(l, &from->output[i]);
+		to->output[i] = output_mapped(a, &from->output[i], NULL);
 	to->nregister = from->nreg;
 	to->reg = arena_alloc(a, to->nregister, sizeof *to->reg);
 	for (uint32_t i = 0; i < to->nregister; i++) {

@@ -268,10 +268,10 @@ uint32_t program_input_group(const struct program *p, uint32_t input)
 
 uint32_t *wires_mapped(struct arena *a, const uint32_t *wire, uint32_t n, const uint32_t *map)
 {
-	uint32_t *out = arena_alloc(a, n, sizeof *out);
+	uint32_t *out = arena_copy(a, wire, n, sizeof *out);
 
-	for (uint32_t k = 0; k < n; k++)
-		out[k] = map[wire[k]];
+	for (uint32_t k = 0; map && k < n; k++)
+		out[k] = map[out[k]];
 	return out;
 }
 
@@ -285,7 +285,7 @@ struct output output_mapped(struct arena *a, const struct output *o, const uint3
 		struct pauli_term *term = &out.term[t];
 
 		term->factor = arena_copy(a, o->term[t].factor, term->nfactor, sizeof *term->factor);
-		for (uint32_t f = 0; f < term->nfactor; f++)
+		for (uint32_t f = 0; map && f < term->nfactor; f++)
 			term->factor[f].wire = map[term->factor[f].wire];
 	}
 	return out;

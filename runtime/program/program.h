@@ -249,7 +249,7 @@ static inline uint32_t apply_nentry(const struct apply *a)
 {
 	return a->op == APPLY_STATE ? UINT32_C(1) << a->nwire : a->nexpr;
 }
-/* Copies whose wire w is map[w]; factors of a product stay in the order that they had. */
+/* Copies whose wire w is map[w], w itself where map is NULL; factors of a product stay in the order that they had. */
 uint32_t *wires_mapped(struct arena *a, const uint32_t *wire, uint32_t n, const uint32_t *map);
 struct output output_mapped(struct arena *a, const struct output *o, const uint32_t *map);
 /* An item of the matrix that `around` applies, as an apply on wire[APPLY_WIRES_MAX]: controls of both in front; its matrix

@@ -104,11 +104,6 @@ static void choose_names(struct printer *w)
 	w->register_name = w->register_name ? w->register_name : registers[0];
 }
 
-static void put_wire(struct printer *w, uint32_t wire)
-{
-	buf_printf(w->out, "%s[%u]", w->register_of[wire], w->place[wire]);
-}
-
 /* Wires of one register as one operand. */
 static void put_list(struct printer *w, const uint32_t *wire, uint32_t n)
 {
@@ -144,15 +139,15 @@ static uint32_t input_behind(const struct program *p, const struct apply *a)
 
 static void put_amplitudes(struct printer *w, const struct apply *a)
 {
-	uint32_t group = input_behind(w->p, a);
+	uint32_t group = a->op == APPLY_STATE ? a->matrix : input_behind(w->p, a);
 
 	buf_printf(w->out, "%samplitudes(", w->indent);
-	if (group != INDEX_NONE) {
+	if (group != INDEX_NONE)
+		model_put_input_name(w, group);
+	if (group != INDEX_NONE && a->nexpr && a->nexpr < w->p->input_group[group].count) {
 		uint32_t first = w->p->expr[a->expr[0]].a - w->p->input_group[group].first;
 
-		model_put_input_name(w, group);
-		if (a->nexpr < w->p->input_group[group].count)
-			buf_printf(w->out, "[%u:%u]", first, first + a->nexpr - 1);
+		buf_printf(w->out, "[%u:%u]", first, first + a->nexpr - 1);
 	}
 	for (uint32_t k = 0; !w->code && group == INDEX_NONE && k < a->nexpr; k++) {
 		buf_str(w->out, k ? ", " : "{");
@@ -171,14 +166,8 @@ static void put_apply(struct printer *w, const struct apply *a)
 	w->layer = a->layer;
 	switch (a->op) {
 	case APPLY_UNITARY: model_put_unitary(w, a); return;
-	case APPLY_AMPLITUDES: put_amplitudes(w, a); return;
-	case APPLY_STATE:
-		buf_printf(w->out, "%samplitudes(", w->indent);
-		model_put_input_name(w, a->matrix);
-		buf_str(w->out, ") ");
-		put_list(w, a->wire, a->nwire);
-		buf_str(w->out, ";\n");
-		return;
+	case APPLY_AMPLITUDES:
+	case APPLY_STATE: put_amplitudes(w, a); return;
 	case APPLY_SWAP: buf_printf(w->out, "%sswap ", w->indent); break;
 	case APPLY_DISCARD: buf_printf(w->out, "%sdiscard ", w->indent); break;
 	case APPLY_MEASURE: return;
@@ -200,7 +189,7 @@ static void put_term(struct printer *w, const struct pauli_term *t, bool first)
 		model_put_number(w, fabs(c));
 	for (uint32_t k = 0; k < t->nfactor; k++) {
 		buf_printf(w->out, "%s%c(", k || fabs(c) != 1 ? "*" : "", "?xyz"[t->factor[k].letter & 3]);
-		put_wire(w, t->factor[k].wire);
+		model_put_wires(w, &t->factor[k].wire, 1, "");
 		buf_char(w->out, ')');
 	}
 }
@@ -209,12 +198,13 @@ static void put_sum(struct printer *w, const struct output *o)
 {
 	/* A sum of numbers alone is no observable. */
 	bool numbers = !o->nterm || (o->nterm == 1 && !o->term[0].nfactor);
+	const uint32_t first = 0;
 
 	for (uint32_t k = 0; k < o->nterm; k++)
 		put_term(w, &o->term[k], !k);
 	if (numbers && w->c->nwire) {
 		buf_str(w->out, o->nterm ? " + 0.0*z(" : "0.0*z(");
-		put_wire(w, 0);
+		model_put_wires(w, &first, 1, "");
 		buf_char(w->out, ')');
 	}
 }

@@ -6,9 +6,11 @@
 
 /* ---- declarations ---- */
 
-static const struct { int op; enum kind one, array; } declared[] = {
-	{ AST_TYPE_INT, KIND_INT, KIND_INT_ARRAY }, { AST_TYPE_FLOAT, KIND_FLOAT, KIND_FLOAT_ARRAY },
-	{ AST_TYPE_QUBIT, KIND_QUBITS, KIND_QUBITS }, { AST_TYPE_STATE, KIND_STATE, KIND_STATE },
+static const enum kind declared[] = {
+	[AST_TYPE_INT] = KIND_INT,
+	[AST_TYPE_FLOAT] = KIND_FLOAT,
+	[AST_TYPE_QUBIT] = KIND_QUBITS,
+	[AST_TYPE_STATE] = KIND_STATE,
 };
 
 enum { NDIM_MAX = 8 };
@@ -26,14 +28,11 @@ void decl_dims(struct resolver *r, struct node *n)
 /* The kind a declaration says; float is KIND_ANGLE where weights or inputs may arrive. */
 void decl_set_kind(struct node *n, int op, bool angle)
 {
-	for (size_t i = 0; i < sizeof declared / sizeof *declared; i++)
-		if (declared[i].op == op)
-			n->rank = n->a && op != AST_TYPE_QUBIT ? declared[i].array : declared[i].one;
-	n->ndim = n->a && op != AST_TYPE_QUBIT && n->a->list.n <= NDIM_MAX ? (uint8_t)n->a->list.n : 0;
-	if (angle && n->rank == KIND_FLOAT)
-		n->rank = KIND_ANGLE;
-	if (angle && n->rank == KIND_FLOAT_ARRAY)
-		n->rank = KIND_ANGLE_ARRAY;
+	bool array = n->a && op != AST_TYPE_QUBIT;
+
+	n->rank = angle && op == AST_TYPE_FLOAT ? KIND_ANGLE : declared[op];
+	n->rank = array ? kind_array(n->rank) : n->rank;
+	n->ndim = array && n->a->list.n <= NDIM_MAX ? (uint8_t)n->a->list.n : 0;
 }
 
 /* May a place of kind `to` take a value of kind `from`? */

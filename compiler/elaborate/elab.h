@@ -126,6 +126,9 @@ void elab_emit_on(struct elab *e, const struct node *call, const struct calls *o
 void elab_emit(struct elab *e, const struct apply *p, struct span at);
 /* Whether the qubits may be acted upon by `at`; reports. */
 bool elab_wires_free(struct elab *e, const uint32_t *wire, uint32_t n, struct span at);
+/* Reports "qubit q[1] `fault`", and `before` where it was used, measured or discarded. */
+struct diag *elab_wire_fault(struct elab *e, enum diag_code code, struct span at, uint32_t wire,
+	const char *fault, const char *before);
 /* The report that qubit k is one of those before it, "twice in ..."; NULL: it is not. */
 struct diag *elab_twice(struct elab *e, const uint32_t *wire, uint32_t k, struct span at,
 	const char *what);

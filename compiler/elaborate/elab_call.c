@@ -154,27 +154,36 @@ static bool distinct(struct elab *e, const uint32_t *wire, uint32_t n, struct sp
 	return !g;
 }
 
-static bool alive(struct elab *e, uint32_t wire, bool measured_allowed, struct span at)
+struct diag *elab_wire_fault(struct elab *e, enum diag_code code, struct span at, uint32_t wire,
+	const char *fault, const char *before)
 {
 	const struct wire_state *s = &e->frame->calls->wire[wire];
 	char name[80];
+	struct diag *g = elab_error(e, code, at, "qubit %s %s",
+		elab_wire_name(e, wire, name, sizeof name), fault);
 
-	elab_wire_name(e, wire, name, sizeof name);
-	if (s->use == WIRE_DISCARDED) {
-		struct diag *g = elab_error(e, DIAG_AFTER_DISCARD, at, "qubit %s is used after it was discarded", name);
-		diag_second(g, s->at, "discarded here");
-		return false;
-	}
-	if (s->use == WIRE_MEASURED && !measured_allowed) {
-		struct diag *g = elab_error(e, DIAG_AFTER_MEASURE, at, "qubit %s is used after it was measured", name);
-		diag_second(g, s->at, "measured here");
-		diag_help(g,
+	if (s->at.file)
+		diag_second(g, s->at, "%s", before);
+	return g;
+}
+
+static bool alive(struct elab *e, uint32_t wire, bool measured_allowed, struct span at)
+{
+	enum wire_use use = e->frame->calls->wire[wire].use;
+
+	if (use == WIRE_DISCARDED)
+		elab_wire_fault(e, DIAG_AFTER_DISCARD, at, wire, "is used after it was discarded",
+			"discarded here");
+	else if (use == WIRE_MEASURED && !measured_allowed)
+		diag_help(elab_wire_fault(e, DIAG_AFTER_MEASURE, at, wire,
+				  "is used after it was measured", "measured here"),
+			"%s",
 			e->tree->dialect == DIALECT_MODEL
 				? "it may be measured again by `if (measure ...)`, discarded, or read by `z` and `probs`"
 				: "measurements end a circuit; in a model, `if (measure q[0]) x q[1];` acts on other qubits");
-		return false;
-	}
-	return true;
+	else
+		return true;
+	return false;
 }
 
 static bool before_observe(struct elab *e, struct span at)

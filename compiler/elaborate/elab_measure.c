@@ -60,21 +60,6 @@ void elab_measure(struct elab *e, const struct node *n)
 		measure(e, n->a, n->b ? &v.list : NULL, n->span);
 }
 
-static bool reset(struct elab *e, uint32_t wire, struct span at)
-{
-	const struct wire_state *s = &e->frame->calls->wire[wire];
-	char name[80];
-
-	if (s->use == WIRE_UNUSED)
-		return true;
-	struct diag *g = elab_error(e, DIAG_QASM_PART, at, "qubit %s is reset after it was used",
-		elab_wire_name(e, wire, name, sizeof name));
-	if (s->at.file)
-		diag_second(g, s->at, "used here");
-	diag_help(g, "go on with another qubit; a model can also `discard` this one");
-	return false;
-}
-
 /* Qubits begin in |0>: a reset before the first gate has no effect, and a later one is not unitary. */
 void elab_reset(struct elab *e, const struct node *n)
 {
@@ -82,8 +67,13 @@ void elab_reset(struct elab *e, const struct node *n)
 
 	for (uint32_t i = 0; i < n->list.n && elab_qubits(e, n->list.v[i], &w); i++)
 		for (uint32_t k = 0; k < w.n; k++)
-			if (!reset(e, w.wire[k], n->list.v[i]->span))
+			if (e->frame->calls->wire[w.wire[k]].use != WIRE_UNUSED) {
+				diag_help(elab_wire_fault(e, DIAG_QASM_PART, n->list.v[i]->span,
+						  w.wire[k], "is reset after it was used",
+						  "used here"),
+					"go on with another qubit; a model can also `discard` this one");
 				return;
+			}
 }
 
 void elab_observe_bits(struct elab *e, struct span at)

@@ -158,21 +158,17 @@ struct value elab_observable(struct elab *e, int op, struct span at, const struc
 
 static bool readable(struct elab *e, uint32_t wire, bool diagonal, struct span at)
 {
-	const struct wire_state *s = &e->circuit->calls.wire[wire];
-	char name[80];
+	enum wire_use use = e->frame->calls->wire[wire].use;
 
-	elab_wire_name(e, wire, name, sizeof name);
-	if (s->use == WIRE_DISCARDED) {
-		struct diag *g = elab_error(e, DIAG_AFTER_DISCARD, at, "qubit %s is observed after it was discarded", name);
-		diag_second(g, s->at, "discarded here");
-		return false;
-	}
-	if (s->use == WIRE_MEASURED && !diagonal) {
-		struct diag *g = elab_error(e, DIAG_AFTER_MEASURE, at, "qubit %s was measured; only `z` and `probs` may read it", name);
-		diag_second(g, s->at, "measured here");
-		return false;
-	}
-	return true;
+	if (use == WIRE_DISCARDED)
+		elab_wire_fault(e, DIAG_AFTER_DISCARD, at, wire,
+			"is observed after it was discarded", "discarded here");
+	else if (use == WIRE_MEASURED && !diagonal)
+		elab_wire_fault(e, DIAG_AFTER_MEASURE, at, wire,
+			"was measured; only `z` and `probs` may read it", "measured here");
+	else
+		return true;
+	return false;
 }
 
 static void add_output(struct elab *e, const struct output *o, uint64_t nreadout, struct span at)

@@ -123,16 +123,13 @@ static void mark(struct elab *e, enum apply_op op, uint32_t wire, struct span at
 void elab_discard(struct elab *e, const struct node *n)
 {
 	struct wire_list w;
-	char name[80];
 
 	if (!all_operands(e, n, &w))
 		return;
 	for (uint32_t k = 0; k < w.n; k++) {
-		const struct wire_state *s = &e->frame->calls->wire[w.wire[k]];
-		if (s->use == WIRE_DISCARDED) {
-			struct diag *g = elab_error(e, DIAG_AFTER_DISCARD, n->span, "qubit %s is discarded twice",
-				elab_wire_name(e, w.wire[k], name, sizeof name));
-			diag_second(g, s->at, "discarded here");
+		if (e->frame->calls->wire[w.wire[k]].use == WIRE_DISCARDED) {
+			elab_wire_fault(e, DIAG_AFTER_DISCARD, n->span, w.wire[k],
+				"is discarded twice", "discarded here");
 			return;
 		}
 		if (e->circuit->observed.file && !e->frame->block) {

@@ -57,4 +57,4 @@ void asm_read_u32s(struct asm_reader *r, uint32_t max, uint32_t **out, uint32_t 
 /* [inv] {ctrl | negctrl} */
 void asm_read_prefix(struct asm_reader *r, bool *adjoint, uint32_t max, uint32_t *ncontrol,
 	uint64_t *ones);
-void asm_read_circuits(struct asm_reader *r);
+void asm_read_circuit(struct asm_reader *r);

@@ -97,21 +97,13 @@ static void read_statement(struct asm_reader *r, struct circuit_code *c)
 		read_apply(r, arena_push(arena, c->apply, c->napply));
 }
 
-static void read_circuit(struct asm_reader *r, struct circuit_code *c)
+void asm_read_circuit(struct asm_reader *r)
 {
+	struct circuit_code *c = arena_push(&r->p->arena, r->p->circuit, r->p->ncircuit);
 	asm_want_text(r, "the circuit's name", &c->name);
 	asm_want_word(&r->s, "wires");
 	asm_want_u32(&r->s, "the number of wires", &c->nwire);
 	asm_want_sign(&r->s, '{');
 	while (!r->s.failed && !asm_accept_sign(&r->s, '}'))
 		read_statement(r, c);
-}
-
-void asm_read_circuits(struct asm_reader *r)
-{
-	struct program *p = r->p;
-	while (r->s.kind == ASM_NUMBER) {
-		asm_want_place(&r->s, "circuit", p->ncircuit);
-		read_circuit(r, arena_push(&p->arena, p->circuit, p->ncircuit));
-	}
 }

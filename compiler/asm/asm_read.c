@@ -123,31 +123,25 @@ static void read_init(struct asm_reader *r, struct weight_group *g)
 	asm_want_sign(&r->s, ')');
 }
 
-static void read_weights(struct asm_reader *r)
+static void read_weight(struct asm_reader *r)
 {
 	struct program *p = r->p;
-	while (r->s.kind == ASM_NUMBER) {
-		struct weight_group *g = arena_push(&p->arena, p->weight_group, p->nweight_group);
-		asm_want_place(&r->s, "weight group", p->nweight_group - 1);
-		asm_want_text(r, "a path", &g->path);
-		asm_want_word(&r->s, "float");
-		read_dims(&r->s, &g->ndim, g->dim);
-		read_init(r, g);
-		g->frozen = asm_accept_word(&r->s, "frozen");
-	}
+	struct weight_group *g = arena_push(&p->arena, p->weight_group, p->nweight_group);
+	asm_want_text(r, "a path", &g->path);
+	asm_want_word(&r->s, "float");
+	read_dims(&r->s, &g->ndim, g->dim);
+	read_init(r, g);
+	g->frozen = asm_accept_word(&r->s, "frozen");
 }
 
-static void read_inputs(struct asm_reader *r)
+static void read_input(struct asm_reader *r)
 {
 	static const char *const kind[] = { "float", "state" };
 	struct program *p = r->p;
-	while (r->s.kind == ASM_NUMBER) {
-		struct input_group *g = arena_push(&p->arena, p->input_group, p->ninput_group);
-		asm_want_place(&r->s, "input", p->ninput_group - 1);
-		asm_want_text(r, "a name", &g->name);
-		g->is_state = want_one_of(&r->s, "`float` or `state`", kind, 2) == 1;
-		read_dims(&r->s, &g->ndim, g->dim);
-	}
+	struct input_group *g = arena_push(&p->arena, p->input_group, p->ninput_group);
+	asm_want_text(r, "a name", &g->name);
+	g->is_state = want_one_of(&r->s, "`float` or `state`", kind, 2) == 1;
+	read_dims(&r->s, &g->ndim, g->dim);
 }
 
 static void read_operands(struct asm_reader *r, struct expr *x)
@@ -255,43 +249,33 @@ static void read_matrices(struct asm_reader *r)
 static void read_dense(struct asm_reader *r)
 {
 	struct program *p = r->p;
-	while (r->s.kind == ASM_NUMBER) {
-		struct dense *l = arena_push(&p->arena, p->dense, p->ndense);
-		asm_want_place(&r->s, "dense layer", p->ndense - 1);
-		asm_want_sign(&r->s, ':');
-		asm_want_u32(&r->s, "the number of inputs", &l->nin);
-		asm_want_word(&r->s, "to");
-		asm_want_u32(&r->s, "the number of outputs", &l->nout);
-		l->activation =
-			want_one_of(&r->s, "an activation", activation_names, ACTIVATION_COUNT);
-		asm_want_word(&r->s, "kernel");
-		asm_want_u32(&r->s, "a weight group", &l->kernel);
-		asm_want_word(&r->s, "bias");
-		asm_want_u32(&r->s, "a weight group", &l->bias);
-	}
+	struct dense *l = arena_push(&p->arena, p->dense, p->ndense);
+	asm_want_sign(&r->s, ':');
+	asm_want_u32(&r->s, "the number of inputs", &l->nin);
+	asm_want_word(&r->s, "to");
+	asm_want_u32(&r->s, "the number of outputs", &l->nout);
+	l->activation = want_one_of(&r->s, "an activation", activation_names, ACTIVATION_COUNT);
+	asm_want_word(&r->s, "kernel");
+	asm_want_u32(&r->s, "a weight group", &l->kernel);
+	asm_want_word(&r->s, "bias");
+	asm_want_u32(&r->s, "a weight group", &l->bias);
 }
 
-static void read_layers(struct asm_reader *r)
+static void read_layer(struct asm_reader *r)
 {
 	struct program *p = r->p;
-	while (r->s.kind == ASM_NUMBER) {
-		struct layer_note *l = arena_push(&p->arena, p->layer, p->nlayer);
-		asm_want_place(&r->s, "layer", p->nlayer - 1);
-		asm_want_text(r, "a path", &l->path);
-		l->embed = asm_accept_word(&r->s, "embed");
-	}
+	struct layer_note *l = arena_push(&p->arena, p->layer, p->nlayer);
+	asm_want_text(r, "a path", &l->path);
+	l->embed = asm_accept_word(&r->s, "embed");
 }
 
-static void read_spans(struct asm_reader *r)
+static void read_span(struct asm_reader *r)
 {
 	struct program *p = r->p;
-	while (r->s.kind == ASM_NUMBER) {
-		struct span_note *l = arena_push(&p->arena, p->span, p->nspan);
-		asm_want_place(&r->s, "span", p->nspan - 1);
-		asm_want_sign(&r->s, ':');
-		asm_want_u32(&r->s, "a line", &l->line);
-		asm_want_u32(&r->s, "a column", &l->column);
-	}
+	struct span_note *l = arena_push(&p->arena, p->span, p->nspan);
+	asm_want_sign(&r->s, ':');
+	asm_want_u32(&r->s, "a line", &l->line);
+	asm_want_u32(&r->s, "a column", &l->column);
 }
 
 /* ---- the text ---- */
@@ -299,12 +283,12 @@ static void read_spans(struct asm_reader *r)
 static void read_sections(struct asm_reader *r)
 {
 	static const struct {
-		const char *name;
+		const char *name, *record; /* record: those of a section that are numbered */
 		void (*read)(struct asm_reader *);
-	} section[] = { { "weights", read_weights }, { "inputs", read_inputs },
-		{ "exprs", read_exprs }, { "matrices", read_matrices },
-		{ "circuits", asm_read_circuits }, { "dense", read_dense },
-		{ "layers", read_layers }, { "spans", read_spans } };
+	} section[] = { { "weights", "weight group", read_weight }, { "inputs", "input", read_input },
+		{ "exprs", NULL, read_exprs }, { "matrices", NULL, read_matrices },
+		{ "circuits", "circuit", asm_read_circuit }, { "dense", "dense layer", read_dense },
+		{ "layers", "layer", read_layer }, { "spans", "span", read_span } };
 	uint32_t version = 0;
 	asm_want_word(&r->s, "qcnn_asm");
 	if (r->s.kind == ASM_NUMBER && r->s.is_u32 && r->s.u32 != ASM_VERSION)
@@ -312,8 +296,14 @@ static void read_sections(struct asm_reader *r)
 			ASM_VERSION);
 	asm_want_u32(&r->s, "the version", &version);
 	for (size_t i = 0; i < sizeof section / sizeof *section; i++)
-		if (asm_accept_word(&r->s, section[i].name))
-			section[i].read(r);
+		if (asm_accept_word(&r->s, section[i].name)) {
+			if (!section[i].record)
+				section[i].read(r);
+			for (uint32_t n = 0; section[i].record && r->s.kind == ASM_NUMBER; n++) {
+				asm_want_place(&r->s, section[i].record, n);
+				section[i].read(r);
+			}
+		}
 	if (r->s.kind != ASM_END)
 		asm_fail(&r->s, DIAG_ASM_SYNTAX,
 			"neither a record of this section nor a later section");

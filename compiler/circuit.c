@@ -20,8 +20,8 @@ void design_release(struct design *d)
 		calls_release(&d->circuit[i]->calls);
 	exprs_release(&d->exprs);
 	free(d->table);
-	paths_release(&d->weight_path);
-	paths_release(&d->layer_path);
+	text_table_release(&d->weight_path);
+	text_table_release(&d->layer_path);
 }
 
 /* ---- matrices ---- */
@@ -138,11 +138,11 @@ uint32_t design_place(struct design *d, struct span at)
 /* A path comes up again when an instance is repeated. */
 uint32_t design_layer(struct design *d, const char *path, bool embed)
 {
-	uint32_t k = paths_find(&d->layer_path, path);
+	uint32_t k = text_table_find(&d->layer_path, path);
 
 	if (k != INDEX_NONE)
 		return k;
-	paths_add(&d->layer_path, path, d->nlayer);
+	text_table_add(&d->layer_path, path, d->nlayer);
 	*arena_push(d->arena, d->layer, d->nlayer) =
 		(struct layer_note){ .path = path, .embed = embed };
 	return d->nlayer - 1;

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "compiler/exprs.h"
-#include "compiler/path_table.h"
+#include "runtime/base/text_table.h"
 #include "runtime/base/source.h"
 
 enum wire_use { WIRE_UNUSED = 0, WIRE_USED, WIRE_MEASURED, WIRE_DISCARDED };
@@ -54,7 +54,7 @@ struct design {
 	uint32_t ncircuit;
 	struct weights *weight;
 	uint32_t nweight; /* groups; scalars in nscalar */
-	struct paths weight_path, layer_path;
+	struct text_table weight_path, layer_path;
 	uint32_t nscalar;
 	struct input_group *input;
 	uint32_t ninput, ninput_scalar;

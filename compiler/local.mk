@@ -87,6 +87,4 @@ libcompiler_a_SOURCES = \
 	compiler/passes/pass_fold.c \
 	compiler/passes/pass_used.c \
 	compiler/passes/pipeline.c \
-	compiler/passes/warn_unused.c \
-	compiler/path_table.c \
-	compiler/path_table.h
+	compiler/passes/warn_unused.c

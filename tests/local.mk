@@ -20,6 +20,7 @@ check_PROGRAMS += tests/base/test_profile
 check_PROGRAMS += tests/base/test_recorder
 check_PROGRAMS += tests/program/test_program
 check_PROGRAMS += tests/base/test_rng
+check_PROGRAMS += tests/base/test_text_table
 if !SMOKE_CHECK
 check_PROGRAMS += tests/kernels/test_backends
 check_PROGRAMS += tests/kernels/test_basis
@@ -100,7 +101,6 @@ check_PROGRAMS += tests/data/test_ising
 check_PROGRAMS += tests/compiler/test_lists
 check_PROGRAMS += tests/data/test_npy
 check_PROGRAMS += tests/data/test_npz
-check_PROGRAMS += tests/compiler/test_path_table
 check_PROGRAMS += tests/cli/test_resume_target
 check_PROGRAMS += tests/cli/test_run_folder
 check_PROGRAMS += tests/data/test_streaming

@@ -10,14 +10,13 @@
 /* Is one of name[n] there twice? */
 static bool twice(const char *const *name, uint32_t n)
 {
-	struct name_index x;
-	int64_t again = -1;
+	struct text_table seen = { 0 };
+	bool again = false;
 
-	name_index_init(&x, name, n);
-	for (uint32_t i = 0; i < n && again < 0; i++)
-		name_index_find(&x, name[i], &again);
-	name_index_release(&x);
-	return again >= 0;
+	for (uint32_t i = 0; i < n && !again; i++)
+		again = text_table_count(&seen, name[i]) > 0;
+	text_table_release(&seen);
+	return again;
 }
 
 void sample_names_format(const struct dataset *d, struct buf *out)
@@ -55,13 +54,14 @@ uint32_t sample_names_read(const char *list, struct arena *a, const char *const 
 /* Is one of a[na] among b[nb]? */
 static bool meet(const char *const *a, size_t na, const char *const *b, size_t nb)
 {
-	struct name_index x;
+	struct text_table names = { 0 };
 	bool found = false;
 
-	name_index_init(&x, b, nb);
+	for (size_t i = 0; i < nb; i++)
+		text_table_count(&names, b[i]);
 	for (size_t i = 0; i < na && !found; i++)
-		found = name_index_find(&x, a[i], NULL) >= 0;
-	name_index_release(&x);
+		found = text_table_find(&names, a[i]) != UINT32_MAX;
+	text_table_release(&names);
 	return found;
 }
 

@@ -8,7 +8,7 @@
 #include "compiler/circuit.h"
 #include "compiler/compile.h"
 #include "compiler/elaborate/value.h"
-#include "compiler/path_table.h"
+#include "runtime/base/text_table.h"
 #include "lang/builtins.h"
 
 struct condition {
@@ -30,7 +30,7 @@ struct layer_run {
 	const char *path;                /* "conv[0]", "" at the top; with the instance's prefix */
 	uint32_t note;                   /* number in design.layer */
 	struct layer_run *up;
-	struct paths count;              /* runs by name */
+	struct text_table count; /* runs by name */
 };
 
 struct block_memo;                       /* bodies already elaborated, by block and arguments */

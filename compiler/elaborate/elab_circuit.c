@@ -24,7 +24,7 @@ static void run_circuit(struct elab *e, const char *name, const struct node_list
 	elab_observe_bits(e, at);
 	if (!c->calls.nwire && !diags_errors(e->diags))
 		elab_error(e, DIAG_NO_QUBITS, at, "the circuit has no qubits");
-	paths_release(&top.count);
+	text_table_release(&top.count);
 	e->circuit = NULL;
 	e->frame = NULL;
 	e->layer = NULL;

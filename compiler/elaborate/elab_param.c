@@ -131,7 +131,7 @@ static struct weights *new_group(struct elab *e, const struct node *n, struct we
 		return NULL;
 	g->first = d->nscalar;
 	d->nscalar += g->count;
-	paths_add(&d->weight_path, g->path, d->nweight);
+	text_table_add(&d->weight_path, g->path, d->nweight);
 	struct weights *w = arena_push(d->arena, d->weight, d->nweight);
 	*w = (struct weights){ .g = *g, .at = n->name_span, .instance = e->instance };
 	return w;
@@ -152,7 +152,7 @@ void elab_param(struct elab *e, const struct node *n)
 		elab_error(e, DIAG_LIMIT_DEPTH, n->span, "the path of these weights is longer than %d characters", PROGRAM_PATH_MAX);
 		return;
 	}
-	uint32_t k = paths_find(&e->design.weight_path, g.path);
+	uint32_t k = text_table_find(&e->design.weight_path, g.path);
 	struct weights *w =
 		k != INDEX_NONE ? again(e, n, &e->design.weight[k], &g) : new_group(e, n, &g);
 	if (w)
@@ -201,7 +201,7 @@ void elab_layer(struct elab *e, const struct node *n)
 {
 	const char *name = n->kind == NODE_EMBED ? "embed" : n->name;
 	struct layer_run run = { .up = e->layer };
-	uint32_t k = paths_count(&e->layer->count, name);
+	uint32_t k = text_table_count(&e->layer->count, name);
 
 	run.path = *e->layer->path ? arena_printf(e->arena, "%s.%s[%u]", e->layer->path, name, k)
 		: arena_printf(e->arena, "%s%s[%u]", e->prefix, name, k);
@@ -213,5 +213,5 @@ void elab_layer(struct elab *e, const struct node *n)
 	e->layer = &run;
 	elab_body(e, n->c);
 	e->layer = run.up;
-	paths_release(&run.count);
+	text_table_release(&run.count);
 }

@@ -76,5 +76,7 @@ libbase_a_SOURCES = \
 	runtime/base/system/temporary_file.h \
 	runtime/base/system/threads.c \
 	runtime/base/system/threads.h \
+	runtime/base/text_table.c \
+	runtime/base/text_table.h \
 	runtime/base/visible.c \
 	runtime/base/visible.h

@@ -26,8 +26,6 @@ libdata_a_SOURCES = \
 	runtime/data/format/idx.h \
 	runtime/data/format/label_words.c \
 	runtime/data/format/label_words.h \
-	runtime/data/format/name_index.c \
-	runtime/data/format/name_index.h \
 	runtime/data/format/npy.c \
 	runtime/data/format/npz.c \
 	runtime/data/format/npz.h \

@@ -4,7 +4,6 @@
 #include "runtime/data/dataset.h"
 
 #include "runtime/data/format/dataset_read.h"
-#include "runtime/data/format/name_index.h"
 #include "tests/tap.h"
 
 static const struct input_want one[] = { { .name = "x", .count = 2, .ndim = 1, .dim = { 2 } } };
@@ -129,6 +128,11 @@ static void faults(void)
 	bad("p,p\n1,2\n", &o, "d.csv:1:3: error[Q0605]: two columns are named `p`\n"
 		"d.csv:1:3: error[Q0605]: two columns are named `p`\n"
 		"d.csv:1:1: error[Q0605]: column `p` is taken twice, the second time by x\n", "two columns of a name");
+	bad("p,q,p,p\n1,2,3,4\n", &o,
+		"d.csv:1:5: error[Q0605]: two columns are named `p`\n"
+		"d.csv:1:5: error[Q0605]: two columns are named `p`\n"
+		"d.csv:1:1: error[Q0605]: column `p` is taken twice, the second time by x\n",
+		"three: the first two are shown");
 	map.column = lost;
 	bad("p,q\n1,2\n", &o, "d.csv:1:1: error[Q0604]: no column `qq` for an input\n", "an unknown column");
 	map = (struct input_map){ "x", few, 1 };
@@ -211,22 +215,6 @@ static void words(void)
 	tap_is_str(said, "an input is a number: write each category as a column of 0 and 1, or leave the column out", "a category");
 	free(said);
 	buf_release(&many);
-}
-
-static void indexed(void)
-{
-	static const char *const name[] = { "b", "c", "a", "b", "b", "" };
-	struct name_index x;
-	int64_t again = 0;
-
-	name_index_init(&x, name, 6);
-	tap_ok(name_index_find(&x, "b", &again) == 0 && again == 3, "the first two places of a name");
-	tap_ok(name_index_find(&x, "c", &again) == 1 && again == -1 && name_index_find(&x, "", NULL) == 5, "names that stand once");
-	tap_ok(name_index_find(&x, "bb", &again) == -1 && again == -1 && name_index_find(&x, "d", NULL) == -1, "none");
-	name_index_release(&x);
-	name_index_init(&x, NULL, 0);
-	tap_is_int(name_index_find(&x, "a", &again), -1, "no names");
-	name_index_release(&x);
 }
 
 static void golden(void)
@@ -336,7 +324,6 @@ int main(void)
 	reading();
 	faults();
 	words();
-	indexed();
 	golden();
 	limits();
 	rubbish();

@@ -90,7 +90,8 @@ void csv_table_release(struct csv_table *t)
 	for (size_t i = 0; i < t->ncolumn; i++)
 		free(t->name[i]);
 	free(t->name);
-	name_index_release(&t->index);
+	text_table_release(&t->index);
+	text_table_release(&t->again);
 	free(t->to);
 	label_words_release(&t->words);
 	free(t->map);
@@ -104,12 +105,13 @@ void csv_table_release(struct csv_table *t)
 /* The column of this name, or -1; a name that stands twice is reported. */
 static int64_t find_column(struct csv_table *t, const char *name)
 {
-	int64_t again, found = name_index_find(&t->index, name, &again);
+	uint32_t found = text_table_find(&t->index, name), again = text_table_find(&t->again, name);
 
-	if (found >= 0 && again >= 0)
-		diag_second(diag_at(t->diags, DIAG_DATA_COLUMN_TWICE, csv_span(&t->csv, (size_t)again),
-			"two columns are named `%s`", name), csv_span(&t->csv, (size_t)found), "the other");
-	return found;
+	if (again != UINT32_MAX)
+		diag_second(diag_at(t->diags, DIAG_DATA_COLUMN_TWICE, csv_span(&t->csv, again),
+				    "two columns are named `%s`", name),
+			csv_span(&t->csv, found), "the other");
+	return found == UINT32_MAX ? -1 : (int64_t)found;
 }
 
 /* "`a`, `b`, ... and `z`". */
@@ -385,7 +387,7 @@ static void choose_trained(struct csv_table *t)
 	for (unsigned i = 0; i < t->o->nwant; i++)
 		wanted += t->o->want[i].count;
 	for (size_t i = 0; t->has_header && !found && i < t->o->ntrained; i++)
-		found = name_index_find(&t->index, t->o->trained[i], NULL) >= 0;
+		found = text_table_find(&t->index, t->o->trained[i]) != UINT32_MAX;
 	if (found && !t->o->nmap && t->o->ntrained == wanted)
 		map_columns(t, t->o->trained);
 }
@@ -397,9 +399,10 @@ static void choose_named(struct csv_table *t)
 		return;
 	for (unsigned i = 0; i < t->o->nwant; i++) {
 		const struct input_want *w = &t->o->want[i];
-		int64_t column = name_index_find(&t->index, w->name, NULL);
+		uint32_t column = text_table_find(&t->index, w->name);
 
-		if (w->count != 1 || w->any_count || column < 0 || t->to[column] != TO_NOTHING)
+		if (w->count != 1 || w->any_count || column == UINT32_MAX
+			|| t->to[column] != TO_NOTHING)
 			return;
 	}
 	t->input = mem_alloc(t->o->nwant, sizeof *t->input);
@@ -449,7 +452,11 @@ void csv_table_columns(struct csv_table *t)
 	size_t first = 0, column = 0, wanted = 0, free_count;
 	const struct input_want *last = NULL;
 
-	name_index_init(&t->index, (const char *const *)t->name, t->ncolumn);
+	for (uint32_t i = 0; i < t->ncolumn; i++)
+		if (text_table_find(&t->index, t->name[i]) == UINT32_MAX)
+			text_table_add(&t->index, t->name[i], i);
+		else if (text_table_find(&t->again, t->name[i]) == UINT32_MAX)
+			text_table_add(&t->again, t->name[i], i);
 	choose_label(t);
 	choose_trained(t);
 	choose_weight(t);

@@ -5,7 +5,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/data/format/csv.h"
 #include "runtime/data/format/label_words.h"
-#include "runtime/data/format/name_index.h"
+#include "runtime/base/text_table.h"
 #include "runtime/data/format/reader.h"
 
 enum { TO_NOTHING = -1, TO_LABEL = -2, TO_WEIGHT = -3, TO_SKIPPED = -4 };
@@ -24,7 +24,7 @@ struct csv_table {
 	bool at_first;                   /* no row was read but that */
 	size_t ncolumn;
 	char **name;                     /* "1", "2", ... without a header */
-	struct name_index index;         /* of name */
+	struct text_table index, again;  /* of name: its first place; its second one */
 	int64_t *to;                     /* position in x, or one of the above */
 	int64_t label, weight;           /* columns, or -1 */
 	double *x, *y, *w;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compiler/path_table.h"
+#include "runtime/base/text_table.h"
 #include "tests/tap.h"
 
 enum { NPATH = 1000 };
@@ -20,7 +20,7 @@ static uint32_t fnv(const char *s)
 	return h;
 }
 
-static uint32_t filled(const struct paths *p)
+static uint32_t filled(const struct text_table *p)
 {
 	uint32_t n = 0;
 
@@ -31,16 +31,16 @@ static uint32_t filled(const struct paths *p)
 
 int main(void)
 {
-	struct paths p = { 0 };
+	struct text_table p = { 0 };
 	uint32_t right = 0, absent = 0, own = 0, at;
 
-	tap_ok(paths_find(&p, "conv[0].t") == UINT32_MAX, "an empty table has no path");
+	tap_ok(text_table_find(&p, "conv[0].t") == UINT32_MAX, "an empty table has no path");
 	for (uint32_t i = 0; i < NPATH; i++) {
 		snprintf(text[i], sizeof text[i], "conv[%u].t", i);
-		paths_add(&p, text[i], i);
+		text_table_add(&p, text[i], i);
 	}
 	for (uint32_t i = 0; i < NPATH; i++) {
-		right += paths_find(&p, text[i]) == i;
+		right += text_table_find(&p, text[i]) == i;
 		at = fnv(text[i]) & (p.size - 1);
 		own += p.key[at] == text[i];
 	}
@@ -48,7 +48,7 @@ int main(void)
 		char other[32];
 
 		snprintf(other, sizeof other, "pool[%u].t", i);
-		absent += paths_find(&p, other) == UINT32_MAX;
+		absent += text_table_find(&p, other) == UINT32_MAX;
 	}
 	tap_is_int(right, NPATH, "all are found");
 	tap_is_int(absent, NPATH, "others are not");
@@ -56,7 +56,9 @@ int main(void)
 	tap_is_int(filled(&p), NPATH, "and stand in the table's slots");
 	tap_ok(p.size >= 2 * NPATH && !(p.size & (p.size - 1)), "a power of 2, at most half full");
 	tap_ok(own > NPATH / 2, "%u of %d stand where their hash says", own, NPATH);
-	tap_ok(paths_count(&p, "layer") == 0 && paths_count(&p, "layer") == 1 && paths_count(&p, "layer") == 2, "counts begin at 0");
-	paths_release(&p);
+	tap_ok(text_table_count(&p, "layer") == 0 && text_table_count(&p, "layer") == 1
+			&& text_table_count(&p, "layer") == 2,
+		"counts begin at 0");
+	text_table_release(&p);
 	return tap_done();
 }

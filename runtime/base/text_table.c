@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A hash table of texts with open addressing. */
-#include "compiler/path_table.h"
+#include "runtime/base/text_table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/arena.h"
 
-void paths_release(struct paths *p)
+void text_table_release(struct text_table *p)
 {
 	free(p->key);
 	free(p->value);
-	*p = (struct paths){ 0 };
+	*p = (struct text_table){ 0 };
 }
 
 /* FNV-1a; the text's slot or the free one where it belongs. */
-static uint32_t slot(const struct paths *p, const char *text)
+static uint32_t slot(const struct text_table *p, const char *text)
 {
 	uint32_t h = 2166136261u;
 
@@ -27,16 +27,16 @@ static uint32_t slot(const struct paths *p, const char *text)
 	return h;
 }
 
-uint32_t paths_find(const struct paths *p, const char *text)
+uint32_t text_table_find(const struct text_table *p, const char *text)
 {
 	uint32_t k = p->size ? slot(p, text) : 0;
 
 	return p->size && p->key[k] ? p->value[k] : UINT32_MAX;
 }
 
-static void grow(struct paths *p)
+static void grow(struct text_table *p)
 {
-	struct paths old = *p;
+	struct text_table old = *p;
 
 	p->size = old.size ? 2 * old.size : 64;
 	p->key = mem_alloc(p->size, sizeof *p->key);
@@ -51,7 +51,7 @@ static void grow(struct paths *p)
 	free(old.value);
 }
 
-void paths_add(struct paths *p, const char *text, uint32_t value)
+void text_table_add(struct text_table *p, const char *text, uint32_t value)
 {
 	if (2 * (p->n + 1) > p->size)
 		grow(p);
@@ -61,9 +61,9 @@ void paths_add(struct paths *p, const char *text, uint32_t value)
 	p->n++;
 }
 
-uint32_t paths_count(struct paths *p, const char *text)
+uint32_t text_table_count(struct text_table *p, const char *text)
 {
-	if (paths_find(p, text) == UINT32_MAX)
-		paths_add(p, text, 0);
+	if (text_table_find(p, text) == UINT32_MAX)
+		text_table_add(p, text, 0);
 	return p->value[slot(p, text)]++;
 }

@@ -109,8 +109,6 @@ static bool exchangeable(const struct item *it)
 	unsigned n = gate_ntarget(it->gate, it->word), size = 1u << n;
 	cplx u[1 << 2 * MATRIX_TARGETS_MAX];
 
-	if (n > MATRIX_TARGETS_MAX)
-		return false;
 	gate_matrix(it->gate, it->word, angle, u);
 	for (unsigned k = 0; k + 1 < n; k++)
 		for (unsigned i = 0; i < size * size; i++) {

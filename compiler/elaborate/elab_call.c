@@ -388,10 +388,6 @@ void elab_emit_on(struct elab *e, const struct node *call, const struct calls *o
 	uint32_t note = elab_note(e, call, ops, wire, width);
 	for (uint32_t i = 0; i < ops->n && !e->stop; i++) {
 		struct apply p = apply_copy(e->arena, &ops->v[i], 0);
-		if (p.op == APPLY_DISCARD && e->frame->ncondition) {
-			elab_error(e, DIAG_TRACES, call->span, "a block that discards a qubit under `if (measure ...)`");
-			return;
-		}
 		for (uint32_t k = 0; k < p.nwire; k++)
 			if (p.wire[k] != WIRE_OWN)
 				p.wire[k] = wire[p.wire[k]];

@@ -120,31 +120,18 @@ static bool power(struct elab *e, const struct node *call, const struct modifier
 	return fraction(e, call, m, ops, t.f);
 }
 
-static bool has_noise(struct elab *e, const struct node *call, const struct apply *p)
-{
-	struct diag *g = elab_error(e, DIAG_TRACES, call->modifier[0].span,
-		"block `%s` has a noise channel and cannot stand under a modifier", call->name);
-
-	if (p->span != INDEX_NONE)
-		diag_second(g, e->design.place[p->span], "the channel");
-	return false;
-}
-
-/* Marks say what happens to a qubit whatever else happens; they have no inverse. */
-static bool no_marks(struct elab *e, const struct node *call, const struct calls *ops)
+/* Channels have no inverse. Blocks that discard or measure are refused where their names are resolved. */
+static bool no_noise(struct elab *e, const struct node *call, const struct calls *ops)
 {
 	for (uint32_t i = 0; i < ops->n; i++) {
 		const struct apply *p = &ops->v[i];
-		if (p->op == APPLY_UNITARY && !design_is_channel(&e->design, p->matrix)
-			&& !has_own_wire(p))
+		if (!design_is_channel(&e->design, p->matrix) && !has_own_wire(p))
 			continue;
-		if (p->op == APPLY_UNITARY)
-			return has_noise(e, call, p);
-		bool discard = p->op == APPLY_DISCARD;
-		struct diag *g = elab_error(e, DIAG_TRACES, call->modifier[0].span, "block `%s` %s a qubit and cannot stand under a modifier",
-			call->name, discard ? "discards" : "measures");
+		struct diag *g = elab_error(e, DIAG_TRACES, call->modifier[0].span,
+			"block `%s` has a noise channel and cannot stand under a modifier",
+			call->name);
 		if (p->span != INDEX_NONE)
-			diag_second(g, e->design.place[p->span], discard ? "discarded here" : "measured here");
+			diag_second(g, e->design.place[p->span], "the channel");
 		return false;
 	}
 	return true;
@@ -187,7 +174,7 @@ bool elab_modify(struct elab *e, const struct node *call, struct calls *ops, uin
 	bool computed = false;
 	int64_t k;
 
-	if (call->nmodifier && !no_marks(e, call, ops))
+	if (call->nmodifier && !no_noise(e, call, ops))
 		return false;
 	if (call->decl && call->decl->kind == NODE_MATRIX_DEF && elab_whole_power(e, call, &k)) {
 		if (!power_of_matrix(e, call, ops, k))

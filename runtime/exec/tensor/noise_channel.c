@@ -233,32 +233,6 @@ bool noise_probabilities(const struct noise_channel *c, const double *value,
 
 /* ---- transfer matrices ---- */
 
-/* Letters of word k: digits of a number in base 4, as those of a transfer matrix's rows. */
-static unsigned word_number(const struct noise_channel *c, unsigned k)
-{
-	static const uint8_t product[4][4] = { { 0, 1, 2, 3 }, { 1, 0, 3, 2 }, { 2, 3, 0, 1 },
-		{ 3, 2, 1, 0 } };
-	unsigned number = 0;
-
-	for (unsigned i = 0; k < c->nword && i < c->nitem; i++)
-		if (c->items[k] >> i & 1) {
-			unsigned at = 2u * c->qubit[i], old = number >> at & 3;
-
-			number ^= (old ^ product[old][c->letter[i]]) << at;
-		}
-	return number;
-}
-
-/* 1 where two words commute, else -1. */
-static double sign_between(unsigned a, unsigned b)
-{
-	unsigned differ = 0;
-
-	for (; a && b; a >>= 2, b >>= 2)
-		differ += (a & 3) && (b & 3) && (a & 3) != (b & 3);
-	return differ & 1 ? -1 : 1;
-}
-
 /* The matrix of word k. */
 static void word_matrix(const struct noise_channel *c, unsigned k, cplx *u)
 {
@@ -285,7 +259,7 @@ static void word_matrix(const struct noise_channel *c, unsigned k, cplx *u)
 	}
 }
 
-static void controlled_word(const struct noise_channel *c, const struct transfer *t, unsigned k,
+static void word_transfer(const struct noise_channel *c, const struct transfer *t, unsigned k,
 	double *r)
 {
 	cplx u[MATRIX_ENTRIES_MAX];
@@ -297,19 +271,13 @@ static void controlled_word(const struct noise_channel *c, const struct transfer
 void noise_transfer(const struct noise_channel *c, const struct transfer *t,
 	const double *probability, double *r)
 {
-	size_t n = (size_t)1 << (2 * t->nqubit);
+	size_t n = (size_t)1 << (4 * t->nqubit);
 	double one[TRANSFER_ENTRIES];
 
-	memset(r, 0, n * n * sizeof *r);
+	memset(r, 0, n * sizeof *r);
 	for (unsigned k = 0; k <= c->nword; k++) {
-		unsigned word = word_number(c, k);
-
-		for (size_t i = 0; !t->ncontrol && i < n; i++)
-			r[i * n + i] += probability[k] * sign_between(word, (unsigned)i);
-		if (!t->ncontrol)
-			continue;
-		controlled_word(c, t, k, one);
-		for (size_t i = 0; i < n * n; i++)
+		word_transfer(c, t, k, one);
+		for (size_t i = 0; i < n; i++)
 			r[i] += probability[k] * one[i];
 	}
 }
@@ -318,16 +286,10 @@ void noise_transfer(const struct noise_channel *c, const struct transfer *t,
 static double word_gradient(const struct noise_channel *c, const struct transfer *t, unsigned k,
 	const double *g)
 {
-	size_t n = (size_t)1 << (2 * t->nqubit);
-	unsigned word = word_number(c, k);
 	double one[TRANSFER_ENTRIES], sum = 0;
 
-	for (size_t i = 0; !t->ncontrol && i < n; i++)
-		sum += g[i * n + i] * sign_between(word, (unsigned)i);
-	if (!t->ncontrol)
-		return sum;
-	controlled_word(c, t, k, one);
-	for (size_t i = 0; i < n * n; i++)
+	word_transfer(c, t, k, one);
+	for (size_t i = 0; i < (size_t)1 << (4 * t->nqubit); i++)
 		sum += g[i] * one[i];
 	return sum;
 }

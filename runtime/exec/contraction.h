@@ -25,13 +25,16 @@ struct contraction_operand {
 	bool by_lane;
 };
 
+struct contraction_product {
+	size_t m, n, k; /* rows and columns of c, products of each sum */
+	struct contraction_operand a, b, c;
+};
+
 struct contraction {
-	/* c = a b, all entries of it written: m rows, n columns, sums of k products. c is by_lane where an operand is, or neither with
-	 * both operands by_lane: then the lanes are summed too. nthread threads have a part of c each; more than one only outside of
-	 * run's region, or on its lone worker. pack[nthread * CONTRACTION_PACK]: scratch. */
-	void (*multiply)(unsigned nthread, size_t m, size_t n, size_t k,
-		const struct contraction_operand *a, const struct contraction_operand *b,
-		const struct contraction_operand *c, double *pack);
+	/* c = a b, all entries of it written. c is by_lane where an operand is, or neither with both operands by_lane: then the lanes
+	 * are summed too. nthread threads have a part of c each; more than one only outside of run's region, or on its lone worker.
+	 * pack[nthread * CONTRACTION_PACK]: scratch. */
+	void (*multiply)(unsigned nthread, const struct contraction_product *p, double *pack);
 	/* job->work on at most nthread workers; of a lone one without a parallel region. */
 	void (*run)(unsigned nthread, const struct unit_job *job);
 };

@@ -542,9 +542,10 @@ static void test_long_sums(const struct target *t, size_t m, size_t n)
 	}
 	for (uint32_t k = 0; k < K; k++)
 		sum[k] = k * STRIDE;
-	t->contraction->multiply(1, m, n, K, &(struct contraction_operand){ a, wide, sum, false },
-		&(struct contraction_operand){ b, sum, wide, false },
-		&(struct contraction_operand){ c, row, column, false }, pack);
+	t->contraction->multiply(1,
+		&(struct contraction_product){ m, n, K, { a, wide, sum, false },
+			{ b, sum, wide, false }, { c, row, column, false } },
+		pack);
 	for (size_t i = 0; i < m; i++)
 		for (size_t j = 0; j < n; j++) {
 			double want = 0;
@@ -588,10 +589,10 @@ static void test_parts(const struct target *t, size_t m, size_t n)
 
 			for (size_t k = 0; k < nc; k++)
 				to[k] = -1;
-			t->contraction->multiply(nthread, m, n, K,
-				&(struct contraction_operand){ a, wide, sum, lanes[i].a },
-				&(struct contraction_operand){ b, sum, wide, lanes[i].b },
-				&(struct contraction_operand){ to, row, one, lanes[i].c }, pack);
+			t->contraction->multiply(nthread,
+				&(struct contraction_product){ m, n, K, { a, wide, sum, lanes[i].a },
+					{ b, sum, wide, lanes[i].b }, { to, row, one, lanes[i].c } },
+				pack);
 			if (nthread > 1 && memcmp(c, got, nc * sizeof *c))
 				tap_ok(0, "%zu x %zu, lanes %d %d %d, %u threads", m, n, lanes[i].a,
 					lanes[i].b, lanes[i].c, nthread);

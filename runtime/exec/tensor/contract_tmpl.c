@@ -50,7 +50,7 @@ INLINE double add_numbers(double sum, vec v)
 struct block {
 	enum kind kind;
 	size_t k0, k1;
-	const struct contraction_operand *a, *b, *c;
+	const struct contraction_product *p;
 };
 
 /* Entries (m0 .., n0 ..) of C, mt x nt of them: GROUP vectors of each, from lane l0 on. */
@@ -58,24 +58,26 @@ INLINE void tile_group(const struct block *x, size_t mt, size_t nt, size_t m0, s
 {
 	const enum kind kind = x->kind;
 	const size_t k0 = x->k0, k1 = x->k1, b_lanes = kind == LANES_SHARED ? 1 : LANES;
-	const uint32_t *const a_column = x->a->column, *const b_row = x->b->row;
+	const struct contraction_operand *const left = &x->p->a, *const right = &x->p->b,
+						*const out = &x->p->c;
+	const uint32_t *const a_column = left->column, *const b_row = right->row;
 	const double *a[TILE], *b[TILE];
 	double *c[TILE][TILE];
 	vec sum[TILE][TILE][GROUP] = { { { { 0 } } } };
 
 	UNROLL
 	for (size_t m = 0; m < mt; m++)
-		a[m] = x->a->at + (size_t)x->a->row[m0 + m] * LANES + l0;
+		a[m] = left->at + (size_t)left->row[m0 + m] * LANES + l0;
 	UNROLL
 	for (size_t n = 0; n < nt; n++)
-		b[n] = x->b->at + (size_t)x->b->column[n0 + n] * b_lanes
+		b[n] = right->at + (size_t)right->column[n0 + n] * b_lanes
 			+ (kind == LANES_SHARED ? 0 : l0);
 	UNROLL
 	for (size_t m = 0; m < mt; m++)
 		UNROLL
 	for (size_t n = 0; n < nt; n++)
-		c[m][n] = x->c->at
-			+ ((size_t)x->c->row[m0 + m] + x->c->column[n0 + n])
+		c[m][n] = out->at
+			+ ((size_t)out->row[m0 + m] + out->column[n0 + n])
 				* (kind == LANES_SUMMED ? 1 : LANES)
 			+ (kind == LANES_SUMMED ? 0 : l0);
 	UNROLL
@@ -145,8 +147,9 @@ INLINE void tile_rows(const struct block *x, size_t mt, size_t m0, size_t n0, si
 		tile(x, mt, 1, m0, n0);
 }
 
-INLINE void tile_block(const struct block *x, size_t m, size_t n0, size_t n1)
+INLINE void tile_block(const struct block *x, size_t n0, size_t n1)
 {
+	const size_t m = x->p->m;
 	size_t m0 = 0;
 
 	for (; m0 + TILE <= m; m0 += TILE)
@@ -157,42 +160,19 @@ INLINE void tile_block(const struct block *x, size_t m, size_t n0, size_t n1)
 
 /* Rows of A in a block stay in the first cache and columns of B in the second, whatever the machine: the order of the sums is the
  * same with other blocks. */
-INLINE void by_lanes(enum kind kind, size_t m, size_t n, size_t k,
-	const struct contraction_operand *a, const struct contraction_operand *b,
-	const struct contraction_operand *c)
+INLINE void by_lanes(enum kind kind, const struct contraction_product *p)
 {
-	size_t depth = kind == LANES_SUMMED ? k : kind == LANES_SHARED ? DEPTH : DEPTH / 2;
+	size_t depth = kind == LANES_SUMMED ? p->k : kind == LANES_SHARED ? DEPTH : DEPTH / 2;
 	size_t element = (kind == LANES_SHARED ? 1 : LANES) * sizeof(double);
-	size_t width = BLOCK_BYTES / element / (depth < k ? depth : k) / TILE * TILE;
+	size_t width = BLOCK_BYTES / element / (depth < p->k ? depth : p->k) / TILE * TILE;
 
 	width = width < TILE ? TILE : width;
-	for (size_t k0 = 0; k0 < k; k0 += depth) {
-		size_t k1 = k0 + depth < k ? k0 + depth : k;
+	for (size_t k0 = 0; k0 < p->k; k0 += depth) {
+		struct block x = { kind, k0, k0 + depth < p->k ? k0 + depth : p->k, p };
 
-		for (size_t n0 = 0; n0 < n; n0 += width) {
-			struct block x = { kind, k0, k1, a, b, c };
-
-			tile_block(&x, m, n0, n0 + width < n ? n0 + width : n);
-		}
+		for (size_t n0 = 0; n0 < p->n; n0 += width)
+			tile_block(&x, n0, n0 + width < p->n ? n0 + width : p->n);
 	}
-}
-
-static void lanes_lanes(size_t m, size_t n, size_t k, const struct contraction_operand *a,
-	const struct contraction_operand *b, const struct contraction_operand *c)
-{
-	by_lanes(LANES_LANES, m, n, k, a, b, c);
-}
-
-static void lanes_shared(size_t m, size_t n, size_t k, const struct contraction_operand *a,
-	const struct contraction_operand *b, const struct contraction_operand *c)
-{
-	by_lanes(LANES_SHARED, m, n, k, a, b, c);
-}
-
-static void lanes_summed(size_t m, size_t n, size_t k, const struct contraction_operand *a,
-	const struct contraction_operand *b, const struct contraction_operand *c)
-{
-	by_lanes(LANES_SUMMED, m, n, k, a, b, c);
 }
 
 /* ---- without lanes ---- */
@@ -287,33 +267,30 @@ static struct contraction_operand transposed(const struct contraction_operand *x
 }
 
 /* Are the columns of the transposed product the better ones: side by side in memory, or more of them? */
-static bool turns(size_t m, size_t n, const struct contraction_operand *a,
-	const struct contraction_operand *b)
+static bool turns(const struct contraction_product *p)
 {
-	if (n < COLUMNS || m < COLUMNS)
-		return m > n;
-	bool rows = contiguous(a->row, COLUMNS), columns = contiguous(b->column, COLUMNS);
+	if (p->n < COLUMNS || p->m < COLUMNS)
+		return p->m > p->n;
+	bool rows = contiguous(p->a.row, COLUMNS), columns = contiguous(p->b.column, COLUMNS);
 
-	return rows == columns ? m > n : rows;
+	return rows == columns ? p->m > p->n : rows;
 }
 
-static void multiply_alone(size_t m, size_t n, size_t k, const struct contraction_operand *a,
-	const struct contraction_operand *b, const struct contraction_operand *c, double *pack)
+static void multiply_alone(const struct contraction_product *p, double *pack)
 {
-	struct contraction_operand at = transposed(a), bt = transposed(b), ct = transposed(c);
+	struct contraction_product turned = { p->n, p->m, p->k, transposed(&p->b),
+		transposed(&p->a), transposed(&p->c) };
 
-	if (a->by_lane && b->by_lane && c->by_lane)
-		lanes_lanes(m, n, k, a, b, c);
-	else if (a->by_lane && b->by_lane)
-		lanes_summed(m, n, k, a, b, c);
-	else if (a->by_lane)
-		lanes_shared(m, n, k, a, b, c);
-	else if (b->by_lane)
-		lanes_shared(n, m, k, &bt, &at, &ct);
-	else if (turns(m, n, a, b))
-		packed(n, m, k, &bt, &at, &ct, pack);
+	if (!p->a.by_lane && (p->b.by_lane || turns(p)))
+		p = &turned;
+	if (!p->a.by_lane)
+		packed(p->m, p->n, p->k, &p->a, &p->b, &p->c, pack);
+	else if (!p->b.by_lane)
+		by_lanes(LANES_SHARED, p);
+	else if (p->c.by_lane)
+		by_lanes(LANES_LANES, p);
 	else
-		packed(m, n, k, a, b, c, pack);
+		by_lanes(LANES_SUMMED, p);
 }
 
 struct range {
@@ -332,32 +309,32 @@ static struct range part_of(size_t size, unsigned parts, unsigned t)
 	return (struct range){ from, size - from < part ? size - from : part };
 }
 
-static void multiply(unsigned nthread, size_t m, size_t n, size_t k,
-	const struct contraction_operand *a, const struct contraction_operand *b,
-	const struct contraction_operand *c, double *pack)
+static void multiply(unsigned nthread, const struct contraction_product *p, double *pack)
 {
 	if (nthread < 2) {
-		multiply_alone(m, n, k, a, b, c, pack);
+		multiply_alone(p, pack);
 		return;
 	}
 	omp_set_dynamic(0);
 #pragma omp parallel num_threads((int)nthread)
 	{
 		unsigned t = (unsigned)omp_get_thread_num(), all = (unsigned)omp_get_num_threads();
-		size_t most = ((m > n ? m : n) + COLUMNS - 1) / COLUMNS;
+		size_t most = ((p->m > p->n ? p->m : p->n) + COLUMNS - 1) / COLUMNS;
 		unsigned along = all < most ? all : (unsigned)most, across = all / along;
-		unsigned by_row = m > n ? along : across, by_column = m > n ? across : along;
-		struct range rows = part_of(m, by_row, t / by_column);
-		struct range columns = part_of(n, by_column, t % by_column);
-		struct contraction_operand ta = *a, tb = *b, tc = *c;
+		unsigned by_row = p->m > p->n ? along : across,
+			 by_column = p->m > p->n ? across : along;
+		struct range rows = part_of(p->m, by_row, t / by_column);
+		struct range columns = part_of(p->n, by_column, t % by_column);
+		struct contraction_product part = *p;
 
-		ta.row += rows.from;
-		tc.row += rows.from;
-		tb.column += columns.from;
-		tc.column += columns.from;
+		part.m = rows.count;
+		part.n = columns.count;
+		part.a.row += rows.from;
+		part.c.row += rows.from;
+		part.b.column += columns.from;
+		part.c.column += columns.from;
 		if (t < by_row * by_column && rows.count && columns.count)
-			multiply_alone(rows.count, columns.count, k, &ta, &tb, &tc,
-				pack + (size_t)t * CONTRACTION_PACK);
+			multiply_alone(&part, pack + (size_t)t * CONTRACTION_PACK);
 	}
 }
 

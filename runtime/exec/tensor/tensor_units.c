@@ -8,49 +8,51 @@
 
 /* ---- contractions ---- */
 
-/* The memory of a node's tensor, or of its gradient. */
-static struct contraction_operand operand(const struct tensor *t, const struct tensor_worker *w,
-	const struct tensor_node *x, const uint32_t *row, const uint32_t *column)
+static unsigned lanes_of(const struct tensor *t, const struct tensor_node *x)
 {
-	struct contraction_operand o = {
-		.row = row, .column = column, .by_lane = x->by_sample && t->pl->lanes > 1
-	};
-
-	o.at = x->by_sample ? w->entry + x->at * t->pl->lanes : t->entry + x->at;
-	return o;
+	return x->by_sample ? t->pl->lanes : 1;
 }
 
-static struct contraction_operand gradient_operand(const struct tensor *t,
-	const struct tensor_worker *w, const struct tensor_node *x, const uint32_t *row,
-	const uint32_t *column)
+/* The entries of a node's tensor, and of its gradient. */
+static double *entry_of(const struct tensor *t, const struct tensor_worker *w,
+	const struct tensor_node *x)
 {
-	struct contraction_operand o = {
-		.row = row, .column = column, .by_lane = x->by_sample && t->pl->lanes > 1
-	};
-
-	o.at = x->by_sample ? w->gradient_sample + x->gradient_at * t->pl->lanes
-			    : w->gradient_shared + x->gradient_at;
-	return o;
+	return (x->by_sample ? w->entry : t->entry) + x->at * lanes_of(t, x);
 }
 
-/* One contraction, as multiply of struct contraction. */
-static void multiply(const struct tensor *t, const struct tensor_node *x, size_t m, size_t n,
-	size_t k, const struct contraction_operand *a, const struct contraction_operand *b,
-	const struct contraction_operand *c, double *pack)
+static double *gradient_of(const struct tensor *t, const struct tensor_worker *w,
+	const struct tensor_node *x)
 {
-	t->kernels->multiply(x->large ? t->together : 1, m, n, k, a, b, c, pack);
+	return (x->by_sample ? w->gradient_sample : w->gradient_shared)
+		+ x->gradient_at * lanes_of(t, x);
+}
+
+/* Entries of a node, or of its gradient, as a matrix. */
+static struct contraction_operand operand(const struct tensor *t, const struct tensor_node *x,
+	double *at, const uint32_t *row, const uint32_t *column)
+{
+	return (struct contraction_operand){ at, row, column, lanes_of(t, x) > 1 };
+}
+
+/* One contraction of those of node x. */
+static void multiply(const struct tensor *t, const struct tensor_worker *w,
+	const struct tensor_node *x, const struct contraction_product *p)
+{
+	t->kernels->multiply(x->large ? t->together : 1, p, w->pack);
 }
 
 static void contract(const struct tensor *t, const struct tensor_worker *w,
-	const struct tensor_term *term, uint32_t node, double *pack)
+	const struct tensor_term *term, uint32_t node)
 {
 	const struct tensor_node *x = &term->node[node];
 	const uint32_t *child = term->tree.child[node - term->network->nleaf];
-	struct contraction_operand a = operand(t, w, &term->node[child[0]], x->a_row, x->a_column);
-	struct contraction_operand b = operand(t, w, &term->node[child[1]], x->b_row, x->b_column);
-	struct contraction_operand c = operand(t, w, x, x->c_row, x->c_column);
+	const struct tensor_node *a = &term->node[child[0]], *b = &term->node[child[1]];
 
-	multiply(t, x, x->m, x->n, x->k, &a, &b, &c, pack);
+	multiply(t, w, x,
+		&(struct contraction_product){ x->m, x->n, x->k,
+			operand(t, a, entry_of(t, w, a), x->a_row, x->a_column),
+			operand(t, b, entry_of(t, w, b), x->b_row, x->b_column),
+			operand(t, x, entry_of(t, w, x), x->c_row, x->c_column) });
 }
 
 /* lanes: 1 of shared ones. */
@@ -112,27 +114,34 @@ int tensor_refuse_channel(const char *name, struct err *e)
 
 /* ---- with new weights ---- */
 
-/* The tensors of a term that do not differ between samples. */
-static int make_term(void *ctx, unsigned worker, uint32_t k, struct err *e)
+/* The tensors of a term that differ between samples, or the others. */
+static void fill_term(const struct tensor *t, const struct tensor_worker *w,
+	const struct tensor_term *term, bool by_sample)
 {
-	const struct tensor *t = ctx;
-	const struct tensor_term *term = &t->pl->term[k];
-
-	(void)e;
 	for (uint32_t i = 0; i < term->tree.nnode; i++) {
 		const struct tensor_node *x = &term->node[i];
 
-		if (x->by_sample)
+		if (x->by_sample != by_sample)
 			continue;
 		if (i < term->network->nleaf) {
 			const struct network_leaf *f = &term->network->leaf[i];
+			const double *r = by_sample
+				? w->transfer + t->sample_offset[f->transfer] * t->pl->lanes
+				: t->transfer + t->pl->set.transfer[f->transfer].offset;
 
-			fill_leaf(f, t->transfer + t->pl->set.transfer[f->transfer].offset, 1,
-				t->entry + x->at);
+			fill_leaf(f, r, lanes_of(t, x), entry_of(t, w, x));
 		} else {
-			contract(t, NULL, term, i, t->worker[worker].pack);
+			contract(t, w, term, i);
 		}
 	}
+}
+
+static int make_term(void *ctx, unsigned worker, uint32_t k, struct err *e)
+{
+	const struct tensor *t = ctx;
+
+	(void)e;
+	fill_term(t, &t->worker[worker], &t->pl->term[k], false);
 	return 0;
 }
 
@@ -220,39 +229,16 @@ static const char *fill_unit(const struct tensor *t, struct tensor_worker *w, ui
 	return improper;
 }
 
-static void forward_term(const struct tensor *t, struct tensor_worker *w,
-	const struct tensor_term *term)
-{
-	for (uint32_t i = 0; i < term->tree.nnode; i++) {
-		const struct tensor_node *x = &term->node[i];
-
-		if (!x->by_sample)
-			continue;
-		if (i < term->network->nleaf) {
-			const struct network_leaf *f = &term->network->leaf[i];
-
-			fill_leaf(f, w->transfer + t->sample_offset[f->transfer] * t->pl->lanes,
-				t->pl->lanes, w->entry + x->at * t->pl->lanes);
-		} else {
-			contract(t, w, term, i, w->pack);
-		}
-	}
-}
-
 /* <P> of each sample. */
 static void read_term(const struct tensor *t, struct tensor_worker *w, uint32_t k)
 {
 	const struct tensor_term *term = &t->pl->term[k];
+	const struct tensor_node *root = term->tree.nnode ? &term->node[term->tree.nnode - 1] : NULL;
 	unsigned lanes = t->pl->lanes;
 
 	for (unsigned l = 0; l < lanes; l++) {
-		double x = 1;
+		double x = root ? entry_of(t, w, root)[root->by_sample ? l : 0] : 1;
 
-		if (term->tree.nnode) {
-			const struct tensor_node *root = &term->node[term->tree.nnode - 1];
-
-			x = root->by_sample ? w->entry[root->at * lanes + l] : t->entry[root->at];
-		}
 		w->read[k * lanes + l] = term->network->factor * x;
 	}
 }
@@ -282,7 +268,7 @@ int tensor_forward(void *state, unsigned worker, uint32_t unit, double *readout,
 		return tensor_refuse_channel(improper, e);
 	recorder_mark(PHASE_ENCODING);
 	for (uint32_t k = 0; k < s->nterm; k++) {
-		forward_term(t, w, &t->pl->term[k]);
+		fill_term(t, w, &t->pl->term[k], true);
 		read_term(t, w, k);
 	}
 	for (uint32_t l = 0; l < w->count; l++)
@@ -309,20 +295,18 @@ static void backward_node(const struct tensor *t, struct tensor_worker *w,
 	const struct tensor_node *x = &term->node[node];
 	const uint32_t *child = term->tree.child[node - term->network->nleaf];
 	const struct tensor_node *a = &term->node[child[0]], *b = &term->node[child[1]];
-	struct contraction_operand dc = gradient_operand(t, w, x, x->c_row, x->c_column);
+	struct contraction_operand dc = operand(t, x, gradient_of(t, w, x), x->c_row, x->c_column);
 
-	if (a->trained) {
-		struct contraction_operand bt = operand(t, w, b, x->b_column, x->b_row);
-		struct contraction_operand da = gradient_operand(t, w, a, x->a_row, x->a_column);
-
-		multiply(t, x, x->m, x->k, x->n, &dc, &bt, &da, w->pack);
-	}
-	if (b->trained) {
-		struct contraction_operand at = operand(t, w, a, x->a_column, x->a_row);
-		struct contraction_operand db = gradient_operand(t, w, b, x->b_row, x->b_column);
-
-		multiply(t, x, x->k, x->n, x->m, &at, &dc, &db, w->pack);
-	}
+	if (a->trained)
+		multiply(t, w, x,
+			&(struct contraction_product){ x->m, x->k, x->n, dc,
+				operand(t, b, entry_of(t, w, b), x->b_column, x->b_row),
+				operand(t, a, gradient_of(t, w, a), x->a_row, x->a_column) });
+	if (b->trained)
+		multiply(t, w, x,
+			&(struct contraction_product){ x->k, x->n, x->m,
+				operand(t, a, entry_of(t, w, a), x->a_column, x->a_row), dc,
+				operand(t, b, gradient_of(t, w, b), x->b_row, x->b_column) });
 }
 
 static bool any_of(const double *x, unsigned n)
@@ -358,18 +342,13 @@ static void backward_term(const struct tensor *t, struct tensor_worker *w, uint3
 		return;
 	root = &term->node[term->tree.nnode - 1];
 	if (!t->pl->keeps && root->by_sample)
-		forward_term(t, w, term);
-	if (root->by_sample) {
-		for (unsigned l = 0; l < lanes; l++)
-			w->gradient_sample[root->gradient_at * lanes + l] =
-				term->network->factor * dread[k * lanes + l];
-	} else {
-		double sum = 0;
-
-		for (unsigned l = 0; l < lanes; l++)
-			sum += dread[k * lanes + l];
-		w->gradient_shared[root->gradient_at] = term->network->factor * sum;
-	}
+		fill_term(t, w, term, true);
+	double *g = gradient_of(t, w, root);
+	memset(g, 0, lanes_of(t, root) * sizeof *g);
+	for (unsigned l = 0; l < lanes; l++)
+		g[root->by_sample ? l : 0] += dread[k * lanes + l];
+	for (unsigned l = 0; l < lanes_of(t, root); l++)
+		g[l] *= term->network->factor;
 	for (uint32_t i = term->tree.nnode; i-- > 0;) {
 		const struct tensor_node *x = &term->node[i];
 
@@ -381,12 +360,9 @@ static void backward_term(const struct tensor *t, struct tensor_worker *w, uint3
 		}
 		const struct network_leaf *f = &term->network->leaf[i];
 
-		if (x->by_sample)
-			spread_leaf(f, w->gradient_sample + x->gradient_at * lanes, lanes,
-				w->dtransfer + t->sample_offset[f->transfer] * lanes);
-		else
-			spread_leaf(f, w->gradient_shared + x->gradient_at, 1,
-				touch(t, w, f->transfer));
+		spread_leaf(f, gradient_of(t, w, x), lanes_of(t, x),
+			x->by_sample ? w->dtransfer + t->sample_offset[f->transfer] * lanes
+				     : touch(t, w, f->transfer));
 	}
 }
 

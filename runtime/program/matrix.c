@@ -80,6 +80,14 @@ static bool wanted(const struct matrix_set *s, uint32_t m, enum value_class lo, 
 	return cls >= lo && cls <= hi && (!need || need[m]);
 }
 
+void matrix_set_close(const struct matrix_set *s, bool *mark)
+{
+	for (uint32_t m = s->n; m-- > 0;)
+		for (uint32_t i = 0; mark[m] && i < s->def[m]->nitem; i++)
+			if (s->def[m]->item[i].gate == GATE_NONE)
+				mark[s->def[m]->item[i].ref] = true;
+}
+
 void matrix_set_of(struct matrix_set *s, const struct program *p, struct arena *a)
 {
 	const struct matrix **def = arena_alloc(a, p->nmatrix, sizeof *def);

@@ -33,6 +33,9 @@ void matrix_places(struct matrix_set *s, struct arena *a);
 /* The program's own matrices as a set; its tables live in a. */
 void matrix_set_of(struct matrix_set *s, const struct program *p, struct arena *a);
 
+/* Matrices that marked ones refer to are marked, too: mark[n]. */
+void matrix_set_close(const struct matrix_set *s, bool *mark);
+
 /* u + offset[m] = matrix m for the expression values, for every m with cls in
  * [lo, hi] that need[m] marks (NULL: all).  Smaller numbers a definition refers to
  * must have been built before (in this or an earlier call). kept[nkept]: numbers of

@@ -355,6 +355,42 @@ uint32_t matrix_hash(unsigned ntarget, uint32_t nitem, const struct item *item)
 	return (uint32_t)h;
 }
 
+bool expr_has(const struct expr *x, const bool *mark)
+{
+	unsigned n = expr_noperand(x->op);
+
+	return (n > 0 && mark[x->a]) || (n > 1 && mark[x->b]);
+}
+
+static bool item_has(const struct item *it, const bool *matrix, const bool *expr)
+{
+	if (it->gate == GATE_NONE)
+		return matrix[it->ref];
+	for (unsigned k = 0; k < gate_row(it->gate)->nangle; k++)
+		if (expr[it->angle[k]])
+			return true;
+	return false;
+}
+
+bool matrix_has(const struct matrix *m, const bool *matrix, const bool *expr)
+{
+	for (uint32_t i = 0; i < m->nitem; i++)
+		if (item_has(&m->item[i], matrix, expr))
+			return true;
+	return false;
+}
+
+void program_trained(const struct program *p, bool *trained)
+{
+	for (uint32_t i = 0; i < p->nexpr; i++) {
+		const struct expr *x = &p->expr[i];
+
+		trained[i] = x->op == EXPR_WEIGHT
+			? !p->weight_group[program_weight_group(p, x->a)].frozen
+			: expr_has(x, trained);
+	}
+}
+
 bool program_is_noisy(const struct program *p)
 {
 	for (uint32_t i = 0; i < p->nexpr; i++)

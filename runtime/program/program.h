@@ -275,6 +275,12 @@ uint64_t matrix_gates(const struct matrix *m, const uint64_t *gates);
 bool matrix_same(const struct matrix *m, unsigned ntarget, uint32_t nitem, const struct item *item);
 uint32_t matrix_hash(unsigned ntarget, uint32_t nitem, const struct item *item);
 
+/* Is one of the expression's operands marked; one of the matrices that m refers to, or an angle of its gates? */
+bool expr_has(const struct expr *x, const bool *mark);
+bool matrix_has(const struct matrix *m, const bool *matrix, const bool *expr);
+/* trained[nexpr]: expressions that depend on a weight that is not frozen. */
+void program_trained(const struct program *p, bool *trained);
+
 /* Fill the derived fields (classes, flags) of a verified program; called by the reader
  * and by lowering.  matrix_derive: of one matrix, after those it refers to, which are
  * def[ref] (a plan's table; NULL: the program's own). */

@@ -102,31 +102,20 @@ static int basis_cost(const struct engine_problem *p, struct engine_cost *out)
 static bool encoding_has_weights(const struct statevector *sv)
 {
 	const struct program *p = sv->p;
+	const struct matrix_set *set = &sv->pl->set;
+	mem_auto bool *expr = mem_alloc((size_t)p->nexpr + 1, sizeof *expr);
+	mem_auto bool *matrix = mem_alloc((size_t)set->n + 1, sizeof *matrix);
 
 	for (uint32_t i = 0; i < p->nexpr; i++) {
-		const struct expr *x = &p->expr[i];
-		unsigned n = expr_noperand(x->op);
-
-		if (x->cls == VALUE_SAMPLE
-			&& ((n > 0 && p->expr[x->a].cls == VALUE_SHARED)
-				|| (n > 1 && p->expr[x->b].cls == VALUE_SHARED)))
+		expr[i] = p->expr[i].cls == VALUE_SHARED;
+		if (p->expr[i].cls == VALUE_SAMPLE && expr_has(&p->expr[i], expr))
 			return true;
 	}
-	for (uint32_t m = 0; m < sv->pl->set.n; m++) {
-		const struct matrix *def = sv->pl->set.def[m];
-
-		for (uint32_t k = 0;
-			sv->need_sample[m] && def->cls == VALUE_SAMPLE && k < def->nitem; k++) {
-			const struct item *it = &def->item[k];
-
-			if (it->gate == GATE_NONE ? sv->pl->set.def[it->ref]->cls == VALUE_SHARED
-						  : false)
-				return true;
-			for (unsigned a = 0;
-				it->gate != GATE_NONE && a < gate_row(it->gate)->nangle; a++)
-				if (p->expr[it->angle[a]].cls == VALUE_SHARED)
-					return true;
-		}
+	for (uint32_t m = 0; m < set->n; m++) {
+		matrix[m] = set->def[m]->cls == VALUE_SHARED;
+		if (sv->need_sample[m] && set->def[m]->cls == VALUE_SAMPLE
+			&& matrix_has(set->def[m], matrix, expr))
+			return true;
 	}
 	return false;
 }

@@ -122,15 +122,6 @@ static void scratch_take(struct arena *a, const struct statevector *sv, struct s
 
 /* ---- lists ---- */
 
-/* What the marked matrices refer to is marked as well. */
-static void close_over(const struct matrix_set *s, bool *mark)
-{
-	for (uint32_t m = s->n; m-- > 0;)
-		for (uint32_t i = 0; mark[m] && i < s->def[m]->nitem; i++)
-			if (s->def[m]->item[i].gate == GATE_NONE)
-				mark[s->def[m]->item[i].ref] = true;
-}
-
 static void mark_matrices(struct statevector *sv)
 {
 	const struct matrix_set *s = &sv->pl->set;
@@ -146,10 +137,10 @@ static void mark_matrices(struct statevector *sv)
 		sv->reverse_sample[m] = sv->transition_sample[m] = sv->pl->transition[m] && sample;
 		sv->reverse_shared[m] = sv->transition_shared[m] = sv->pl->transition[m] && !sample;
 	}
-	close_over(s, sv->need);
-	close_over(s, sv->need_sample);
-	close_over(s, sv->reverse_sample);
-	close_over(s, sv->reverse_shared);
+	matrix_set_close(s, sv->need);
+	matrix_set_close(s, sv->need_sample);
+	matrix_set_close(s, sv->reverse_sample);
+	matrix_set_close(s, sv->reverse_shared);
 	for (uint32_t m = 0; m < s->n; m++)
 		if (sv->need_sample[m] && s->def[m]->cls == VALUE_SAMPLE)
 			sv->sample_matrix[sv->nsample_matrix++] = m;

@@ -17,28 +17,8 @@ bool *noise_exprs(const struct program *p)
 {
 	bool *drawn = mem_alloc((size_t)p->nexpr + 1, sizeof *drawn);
 
-	for (uint32_t i = 0; i < p->nexpr; i++) {
-		const struct expr *x = &p->expr[i];
-		unsigned n = expr_noperand(x->op);
-
-		drawn[i] = x->op == EXPR_DRAW || (n > 0 && drawn[x->a]) || (n > 1 && drawn[x->b]);
-	}
-	return drawn;
-}
-
-static bool *drawn_matrices(const struct program *p, const bool *expr)
-{
-	bool *drawn = mem_alloc((size_t)p->nmatrix + 1, sizeof *drawn);
-
-	for (uint32_t m = 0; m < p->nmatrix; m++)
-		for (uint32_t k = 0; k < p->matrix[m].nitem; k++) {
-			const struct item *it = &p->matrix[m].item[k];
-			unsigned nangle = it->gate == GATE_NONE ? 0 : gate_row(it->gate)->nangle;
-
-			drawn[m] |= it->gate == GATE_NONE && drawn[it->ref];
-			for (unsigned i = 0; i < nangle; i++)
-				drawn[m] |= expr[it->angle[i]];
-		}
+	for (uint32_t i = 0; i < p->nexpr; i++)
+		drawn[i] = p->expr[i].op == EXPR_DRAW || expr_has(&p->expr[i], drawn);
 	return drawn;
 }
 
@@ -194,9 +174,11 @@ static uint32_t count_draws(const struct program *p)
 const char *noise_obstacle(const struct program *p)
 {
 	mem_auto bool *drawn = noise_exprs(p);
-	mem_auto bool *matrix = drawn_matrices(p, drawn);
+	mem_auto bool *matrix = mem_alloc((size_t)p->nmatrix + 1, sizeof *matrix);
 	mem_auto uint32_t *used = mem_alloc((size_t)count_draws(p) + 1, sizeof *used);
 
+	for (uint32_t m = 0; m < p->nmatrix; m++)
+		matrix[m] = matrix_has(&p->matrix[m], matrix, drawn);
 	for (uint32_t i = 0; i < p->ncircuit; i++)
 		for (uint32_t k = 0; k < p->circuit[i].napply; k++) {
 			const struct apply *a = &p->circuit[i].apply[k];

@@ -94,17 +94,6 @@ static void tensor_close(void *state)
 	arena_release(&t->arena);
 }
 
-/* m and all that it refers to. */
-static void mark(const struct matrix_set *s, uint32_t m, bool *list)
-{
-	if (list[m])
-		return;
-	list[m] = true;
-	for (uint32_t k = 0; k < s->def[m]->nitem; k++)
-		if (s->def[m]->item[k].gate == GATE_NONE)
-			mark(s, s->def[m]->item[k].ref, list);
-}
-
 static void list_matrices(struct tensor *t)
 {
 	const struct network_set *s = &t->pl->set;
@@ -126,7 +115,7 @@ static void list_matrices(struct tensor *t)
 			t->nsample_entry += (size_t)1 << (4 * x->nqubit);
 		}
 		if (sample && x->channel == INDEX_NONE)
-			mark(&s->set, x->matrix, t->need_sample);
+			t->need_sample[x->matrix] = true;
 		if (!t->pl->depends[x->matrix] || t->o.gradient == GRADIENT_NONE)
 			continue;
 		if (x->channel != INDEX_NONE) {
@@ -135,9 +124,12 @@ static void list_matrices(struct tensor *t)
 			continue;
 		}
 		(sample ? t->transition_sample : t->transition)[x->matrix] = true;
-		mark(&s->set, x->matrix, sample ? t->reverse_sample : t->reverse);
+		(sample ? t->reverse_sample : t->reverse)[x->matrix] = true;
 		t->direct |= sample;
 	}
+	matrix_set_close(&s->set, t->need_sample);
+	matrix_set_close(&s->set, t->reverse);
+	matrix_set_close(&s->set, t->reverse_sample);
 	for (uint32_t m = 0; m < n; m++)
 		t->nvector += t->transition[m] ? s->set.offset[m + 1] - s->set.offset[m] : 0;
 	for (uint32_t c = 0; c < s->nchannel; c++)

@@ -18,24 +18,6 @@ enum {
 
 /* ---- what depends on weights ---- */
 
-static bool item_depends(const struct tensor_plan *pl, const bool *expr, const struct item *it)
-{
-	if (it->gate == GATE_NONE)
-		return pl->depends[it->ref];
-	for (unsigned k = 0; k < gate_row(it->gate)->nangle; k++)
-		if (expr[it->angle[k]])
-			return true;
-	return false;
-}
-
-/* Frozen weights are constants here: they have no gradient. */
-static bool is_trained(const struct program *p, uint32_t weight)
-{
-	uint32_t group = program_weight_group(p, weight);
-
-	return group == INDEX_NONE || !p->weight_group[group].frozen;
-}
-
 /* Of all matrices that there are by now. */
 static void find_depends(struct tensor_plan *pl)
 {
@@ -45,21 +27,11 @@ static void find_depends(struct tensor_plan *pl)
 		return;
 	mem_auto bool *expr = mem_alloc(p->nexpr + 1, sizeof *expr);
 
-	for (uint32_t i = 0; i < p->nexpr; i++) {
-		const struct expr *x = &p->expr[i];
-		unsigned n = expr_noperand(x->op);
-
-		expr[i] = (x->op == EXPR_WEIGHT && is_trained(p, x->a)) || (n > 0 && expr[x->a])
-			|| (n > 1 && expr[x->b]);
-	}
+	program_trained(p, expr);
 	pl->ndepends = pl->set.set.n;
 	pl->depends = arena_alloc(&pl->arena, pl->ndepends, sizeof *pl->depends);
-	for (uint32_t m = 0; m < pl->ndepends; m++) {
-		const struct matrix *d = pl->set.set.def[m];
-
-		for (uint32_t k = 0; k < d->nitem; k++)
-			pl->depends[m] |= item_depends(pl, expr, &d->item[k]);
-	}
+	for (uint32_t m = 0; m < pl->ndepends; m++)
+		pl->depends[m] = matrix_has(pl->set.set.def[m], pl->depends, expr);
 }
 
 /* ---- one contraction ---- */

@@ -10,50 +10,6 @@
 #include "runtime/exec/statevector/plan/plan_stage.h"
 #include "runtime/program/matrix_place.h"
 
-/* ---- what depends on weights that are trained ---- */
-
-static bool *trainable_weights(const struct program *p)
-{
-	bool *w = mem_alloc(p->nweight, sizeof *w);
-
-	for (uint32_t g = 0; g < p->nweight_group; g++)
-		for (uint32_t k = 0; k < p->weight_group[g].count; k++)
-			w[p->weight_group[g].first + k] = !p->weight_group[g].frozen;
-	return w;
-}
-
-static bool *trainable_exprs(struct arena *a, const struct program *p)
-{
-	bool *w = trainable_weights(p), *x = arena_alloc(a, p->nexpr, sizeof *x);
-
-	for (uint32_t i = 0; i < p->nexpr; i++) {
-		const struct expr *n = &p->expr[i];
-		unsigned noperand = expr_noperand(n->op);
-
-		x[i] = (n->op == EXPR_WEIGHT && w[n->a]) || (noperand > 0 && x[n->a])
-			|| (noperand > 1 && x[n->b]);
-	}
-	free(w);
-	return x;
-}
-
-static bool matrix_trainable(const struct plan_build *b, const struct matrix *m)
-{
-	for (uint32_t i = 0; i < m->nitem; i++) {
-		const struct item *it = &m->item[i];
-
-		if (it->gate == GATE_NONE) {
-			if (b->trainable[it->ref])
-				return true;
-			continue;
-		}
-		for (unsigned k = 0; k < gate_row(it->gate)->nangle; k++)
-			if (b->expr_trainable[it->angle[k]])
-				return true;
-	}
-	return false;
-}
-
 /* ---- the table of matrices ---- */
 
 static uint32_t add_matrix(struct plan_build *b, const struct matrix *m)
@@ -61,7 +17,7 @@ static uint32_t add_matrix(struct plan_build *b, const struct matrix *m)
 	mem_reserve(b->def, b->ndef, b->cap);
 	mem_reserve(b->trainable, b->ndef, b->trainable_cap);
 	b->def[b->ndef] = m;
-	b->trainable[b->ndef] = matrix_trainable(b, m);
+	b->trainable[b->ndef] = matrix_has(m, b->trainable, b->expr_trainable);
 	return b->ndef++;
 }
 
@@ -455,7 +411,9 @@ struct plan *plan_new(const struct program *p, const struct plan_options *o, str
 	pl->shape = pl->nrank_bit ? SHAPE_SHARED : shape_of(pl->target, o, program_nwire(p));
 	pl->width = width_of(pl);
 	b.pl = pl;
-	b.expr_trainable = pl->expr_trainable = trainable_exprs(&pl->arena, p);
+	bool *trainable = arena_alloc(&pl->arena, p->nexpr, sizeof *trainable);
+	program_trained(p, trainable);
+	b.expr_trainable = pl->expr_trainable = trainable;
 	for (uint32_t m = 0; m < p->nmatrix; m++)
 		add_matrix(&b, &p->matrix[m]);
 	int code = check_vectors(p, b.expr_trainable, e);

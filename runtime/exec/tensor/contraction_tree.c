@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/order.h"
 #include "runtime/base/rng.h"
 
 enum {
@@ -23,11 +24,13 @@ enum {
 	NONE = -1
 };
 
-/* By what a search may improve its first greedy order, the tree that becomes of it, and the best of the first trees. */
-static const double GREEDY_GAIN = 0x1p36, FIRST_GAIN = 64, LEAST_GAIN = 4;
+/* Stages of a search: the first greedy order, the tree that becomes of it, the best of the first trees, of all. */
+enum { STAGE_GREEDY, STAGE_FIRST, STAGE_LEAST, STAGE_ALL, STAGES };
+/* By what later stages may improve what each has found. */
+static const double GAIN[STAGE_ALL] = { 0x1p36, 64, 4 };
 /* Multiplications that no machine does. */
 static const double MULTIPLICATIONS_MOST = 0x1p80;
-/* A tensor takes at least as many multiplications as it has entries: GREEDY_GAIN times the above. */
+/* A tensor takes at least as many multiplications as it has entries: the first gain times the above. */
 static const double SIZE_MOST = 0x1p116;
 
 /* ---- a tree that changes ---- */
@@ -85,13 +88,6 @@ static void join_legs(struct forest *f, int32_t k)
 	}
 }
 
-static int by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static void start_forest(struct forest *f, const struct network *n)
 {
 	*f = (struct forest){ .n = n, .nnode = n->nleaf };
@@ -101,7 +97,7 @@ static void start_forest(struct forest *f, const struct network *n)
 
 		*x = (struct node){ NONE, NONE, NONE, n->leaf[k].nleg, NULL, n->leaf[k].size };
 		x->leg = arena_copy(&f->arena, n->leaf[k].leg, x->nleg, sizeof *x->leg);
-		qsort(x->leg, x->nleg, sizeof *x->leg, by_number);
+		qsort(x->leg, x->nleg, sizeof *x->leg, order_u32);
 	}
 }
 
@@ -495,7 +491,6 @@ static void export_tree(const struct forest *f, struct arena *a, struct contract
 	for (uint32_t k = 0; k < nleaf; k++) {
 		number[k] = k;
 		by_sample[k] = f->n->leaf[k].by_sample;
-		out->entries += f->node[k].size;
 		out->widest = fmax(out->widest, f->node[k].size);
 	}
 	for (uint32_t k = 0; k < n; k++) {
@@ -510,7 +505,6 @@ static void export_tree(const struct forest *f, struct arena *a, struct contract
 		out->multiplications += work;
 		out->sample_multiplications += by_sample[inner[k]] ? work : 0;
 		out->widest = fmax(out->widest, x->size);
-		out->entries += x->size;
 	}
 }
 
@@ -531,10 +525,9 @@ static struct known {
 	unsigned ntrial;
 	uint64_t nimproved; /* parts that were looked at */
 	double best;
-	struct work greedy, first,
-		least; /* of the first trial before and after it is improved, of the first stage */
-	bool begun, least_done, complete;
-	struct contraction_tree tree;
+	unsigned nstage;              /* that are done */
+	struct work work[STAGES];     /* of the tree behind each */
+	struct contraction_tree tree; /* the best so far */
 } * known[1024];
 static pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -625,16 +618,12 @@ static void search_once(struct known *k, const struct network *n)
 
 static void begin_search(struct known *k, const struct network *n)
 {
-	arena_auto a = { 0 };
-	struct contraction_tree t;
 	struct forest f;
 
-	k->greedy = (struct work){ INFINITY, INFINITY };
-	if (start_trial(&f, n, 0)) {
-		export_tree(&f, &a, &t);
-		k->greedy = work_of(&t);
-	}
-	k->begun = true;
+	if (start_trial(&f, n, 0))
+		export_tree(&f, &k->arena, &k->tree);
+	else
+		k->tree.multiplications = INFINITY;
 	arena_release(&f.arena);
 }
 
@@ -660,29 +649,26 @@ static bool hopeless(struct work w, const struct contraction_search *s, double g
 	return !(w.all <= gain * MULTIPLICATIONS_MOST && work <= gain * s->most_work);
 }
 
-/* In stages: whether a search goes on may depend on most_work, what it finds does not. */
+static void do_stage(struct known *k, const struct network *n, unsigned stage)
+{
+	if (stage == STAGE_GREEDY)
+		begin_search(k, n);
+	if (stage == STAGE_FIRST)
+		search_once(k, n);
+	while ((stage == STAGE_LEAST && goes_on_least(k)) || (stage == STAGE_ALL && goes_on(k)))
+		search_once(k, n);
+	k->work[stage] = work_of(&k->tree);
+}
+
+/* Whether a search goes on may depend on most_work, what it finds does not. */
 static bool search(struct known *k, const struct network *n, const struct contraction_search *s)
 {
-	if (!k->begun)
-		begin_search(k, n);
-	if (hopeless(k->greedy, s, GREEDY_GAIN))
-		return false;
-	if (!k->ntrial) {
-		search_once(k, n);
-		k->first = work_of(&k->tree);
+	for (unsigned stage = 0; stage < STAGES; stage++) {
+		if (stage == k->nstage)
+			do_stage(k, n, k->nstage++);
+		if (stage < STAGE_ALL && hopeless(k->work[stage], s, GAIN[stage]))
+			return false;
 	}
-	if (hopeless(k->first, s, FIRST_GAIN))
-		return false;
-	while (!k->least_done && goes_on_least(k))
-		search_once(k, n);
-	if (!k->least_done)
-		k->least = work_of(&k->tree);
-	k->least_done = true;
-	if (hopeless(k->least, s, LEAST_GAIN))
-		return false;
-	while (!k->complete && goes_on(k))
-		search_once(k, n);
-	k->complete = true;
 	return true;
 }
 

@@ -16,7 +16,6 @@ struct contraction_tree {
 	double multiplications,
 		sample_multiplications; /* all; those above a leaf that differs between samples */
 	double widest;                  /* entries of the largest tensor */
-	double entries;                 /* of all tensors */
 };
 
 /* How long to search. */

@@ -79,8 +79,8 @@ struct engine {
 	unsigned (*optimisations)(const struct evaluator_options *o);
 	/* The exact optimisations that it uses; the last row has no text. */
 	const struct engine_optimisation *uses;
-	/* Of the last engine: the program that is evaluated in place of p, in a: the same weights, inputs and readouts, other
-	 * circuits; or p. */
+	/* Optional, of the last engine: the program that is evaluated in place of p, in a: the same weights, inputs and readouts,
+	 * other circuits; or p. */
 	const struct program *(*program)(const struct program *p, const struct evaluator_options *o,
 		struct arena *a);
 
@@ -100,7 +100,7 @@ struct engine {
 	/* Of the last engine: operations of a sample without exact optimisations, or 0: unknown. written: the caller's program, of which
 	 * `program` made the engine's. */
 	double (*plain_flops)(const void *state, const struct program *written);
-	/* Adds the prepared batch to the exact optimisations that were used, tally[OPTIMISATIONS_COUNT]. */
+	/* Optional: adds the prepared batch to the exact optimisations that were used, tally[OPTIMISATIONS_COUNT]. */
 	void (*count)(const void *state, const struct program *written,
 		struct optimisation_tally *tally);
 
@@ -124,7 +124,7 @@ struct engine {
 	/* sum[nvector], over all units, to gradient[nweight]: 0 for frozen weights. */
 	void (*finish)(void *state, const struct fixed *sum, double *gradient);
 
-	/* Two-phase execution only (else NULL). After all forward units, by one thread. */
+	/* Two-phase execution only (else NULL). Optional: after all forward units, by one thread. */
 	int (*join)(void *state, struct err *e);
 	/* readout[nreadout] of a sample of the batch, and what is made of its gradient. */
 	void (*readout)(void *state, unsigned worker, uint32_t sample, double *readout);

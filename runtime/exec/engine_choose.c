@@ -99,7 +99,10 @@ unsigned engine_uses(const struct engine_optimisation *out[OPTIMISATIONS_COUNT])
 const struct program *evaluator_program(const struct program *p, const struct evaluator_options *o,
 	struct arena *a)
 {
-	return engine_main(&(struct engine_problem){ .program = p, .options = o })->program(p, o, a);
+	const struct engine *main =
+		engine_main(&(struct engine_problem){ .program = p, .options = o });
+
+	return main->program ? main->program(p, o, a) : p;
 }
 
 /* NULL: used. asked: the problem before auto chose the method. */

@@ -42,7 +42,7 @@ static int check(const struct engine_problem *p, enum method m, struct err *e)
 	o.method = m;
 	if (m == METHOD_TENSOR && o.amplitudes)
 		return err_set(e, -ERR_CONFIG, "amplitudes are asked for");
-	with.program = engine->program(p->program, &o, &a);
+	with.program = engine->program ? engine->program(p->program, &o, &a) : p->program;
 	const char *obstacle = engine->obstacle(&with);
 	if (obstacle)
 		return err_set(e, -ERR_CONFIG, "%s", obstacle);

@@ -130,7 +130,7 @@ int evaluator_run_phases(struct evaluator *ev, struct err *e)
 
 	if (!code)
 		code = each(ev, ev->units.nunit, forward_item, PHASE_FORWARD, e);
-	if (!code)
+	if (!code && x->engine->join)
 		code = x->engine->join(x->state, e);
 	recorder_mark(PHASE_COMBINE);
 	if (!code)

@@ -33,7 +33,8 @@ void use_batch(struct evaluator *ev)
 	}
 	w->n++;
 	ev->use.nbatch++;
-	ev->on->engine->count(ev->on->state, ev->whole, ev->use.row);
+	if (ev->on->engine->count)
+		ev->on->engine->count(ev->on->state, ev->whole, ev->use.row);
 }
 
 void evaluator_use(const struct evaluator *ev, struct optimisation_use *out)

@@ -212,23 +212,9 @@ static double tensor_plain_flops(const void *state, const struct program *writte
 {
 	const struct tensor *t = state;
 
-	(void)written;
 	uint32_t n = tensor_usual_samples(written);
 
 	return tensor_plan_flops(t->pl, n, t->o.gradient != GRADIENT_NONE) / n;
-}
-
-static void tensor_count(const void *state, const struct program *written,
-	struct optimisation_tally *tally)
-{
-	(void)state, (void)written, (void)tally;
-}
-
-static const struct program *tensor_program(const struct program *p,
-	const struct evaluator_options *o, struct arena *a)
-{
-	(void)o, (void)a;
-	return p;
 }
 
 static int tensor_begin(void *state, struct err *e)
@@ -236,12 +222,6 @@ static int tensor_begin(void *state, struct err *e)
 	const struct tensor *t = state;
 
 	return t->improper ? tensor_refuse_channel(t->improper, e) : tensor_take_memory(state, e);
-}
-
-static int tensor_join(void *state, struct err *e)
-{
-	(void)state, (void)e;
-	return 0;
 }
 
 /* Units side by side, or one after the other with all threads on each? */
@@ -270,7 +250,6 @@ const struct engine engine_tensor = {
 	.cost = tensor_cost,
 	.check = tensor_check,
 	.memory = tensor_memory,
-	.program = tensor_program,
 	.open = tensor_open,
 	.close = tensor_close,
 	.layout = tensor_layout,
@@ -278,13 +257,11 @@ const struct engine engine_tensor = {
 	.prepare = tensor_prepare,
 	.work = tensor_work,
 	.plain_flops = tensor_plain_flops,
-	.count = tensor_count,
 	.begin = tensor_begin,
 	.run = tensor_run,
 	.forward = tensor_forward,
 	.backward = tensor_backward,
 	.finish = tensor_finish,
-	.join = tensor_join,
 	.readout = tensor_readout,
 	.readout_gradient = tensor_readout_gradient,
 	.mix = tensor_mix,

@@ -9,62 +9,57 @@
 
 enum { ALIGNMENT = 64 };
 
-void tensor_take_lists(struct tensor *t)
+/* Lists are taken from an arena; where there is none, their bytes are counted alone. */
+struct lists {
+	struct arena *a;
+	double nbyte;
+};
+
+static void *list(struct lists *l, size_t n, size_t size)
+{
+	l->nbyte += (double)n * (double)size;
+	return l->a ? arena_alloc(l->a, n, size) : NULL;
+}
+
+static void engine_lists(struct tensor *t, struct lists *l)
 {
 	const struct network_set *s = &t->pl->set;
 	size_t nmatrix = s->set.offset[s->set.n], nexpr = t->p->nexpr;
 
-	t->value = arena_alloc(&t->arena, nexpr, sizeof(double));
-	t->u = arena_alloc(&t->arena, nmatrix, sizeof(cplx));
-	t->kept = arena_alloc(&t->arena, s->set.nkept, sizeof(cplx));
-	t->transfer = arena_alloc(&t->arena, s->ntransfer_entry, sizeof(double));
-	t->anti_hermitian = arena_alloc(&t->arena, nmatrix, sizeof(double));
-	t->pauli_gradient = arena_alloc(&t->arena, nmatrix, sizeof(double));
-	t->dexpr = arena_alloc(&t->arena, nexpr, sizeof(double));
-	t->dread = arena_alloc(&t->arena, s->nterm, sizeof(double));
+	t->value = list(l, nexpr, sizeof(double));
+	t->u = list(l, nmatrix, sizeof(cplx));
+	t->kept = list(l, s->set.nkept, sizeof(cplx));
+	t->transfer = list(l, s->ntransfer_entry, sizeof(double));
+	t->anti_hermitian = list(l, nmatrix, sizeof(double));
+	t->pauli_gradient = list(l, nmatrix, sizeof(double));
+	t->dexpr = list(l, nexpr, sizeof(double));
+	t->dread = list(l, s->nterm, sizeof(double));
+}
+
+void tensor_take_lists(struct tensor *t)
+{
+	engine_lists(t, &(struct lists){ &t->arena, 0 });
 	t->worker = arena_alloc(&t->arena, t->nthread, sizeof *t->worker);
 }
 
-static void take_worker_lists(struct tensor *t, struct tensor_worker *w)
+static void worker_lists(const struct tensor *t, struct tensor_worker *w, struct lists *l)
 {
 	const struct network_set *s = &t->pl->set;
 	size_t nmatrix = s->set.offset[s->set.n], nexpr = t->p->nexpr, lanes = t->pl->lanes;
 
-	w->transfer = arena_alloc(&t->arena, t->nsample_entry * lanes, sizeof(double));
-	w->dtransfer = arena_alloc(&t->arena, t->nsample_entry * lanes, sizeof(double));
-	w->dtransfer_shared = arena_alloc(&t->arena, s->ntransfer_entry, sizeof(double));
-	w->touched = arena_alloc(&t->arena, s->ntransfer, sizeof(bool));
-	w->value = arena_alloc(&t->arena, nexpr * lanes, sizeof(double));
-	w->u = arena_alloc(&t->arena, nmatrix * lanes, sizeof(cplx));
-	w->read = arena_alloc(&t->arena, s->nterm * lanes, sizeof(double));
-	w->dread = arena_alloc(&t->arena, s->nterm * lanes, sizeof(double));
-	w->anti_hermitian = arena_alloc(&t->arena, nmatrix, sizeof(double));
-	w->anti_hermitian_sample = arena_alloc(&t->arena, nmatrix, sizeof(double));
-	w->pauli_gradient = arena_alloc(&t->arena, nmatrix, sizeof(double));
-	w->dexpr = arena_alloc(&t->arena, nexpr, sizeof(double));
-	w->dthreshold = arena_alloc(&t->arena, (size_t)s->nchannel * NOISE_WORDS_MAX, sizeof(double));
-}
-
-/* Bytes of take_lists. */
-static double engine_lists(const struct tensor *t)
-{
-	const struct network_set *s = &t->pl->set;
-	double nmatrix = s->set.offset[s->set.n];
-
-	return sizeof(double)
-		* (2.0 * t->p->nexpr + (double)s->ntransfer_entry + 2 * nmatrix + s->nterm)
-		+ sizeof(cplx) * (nmatrix + (double)s->set.nkept);
-}
-
-/* Numbers of take_worker_lists. */
-static double worker_lists(const struct tensor *t)
-{
-	const struct network_set *s = &t->pl->set;
-	double nmatrix = s->set.offset[s->set.n], nexpr = t->p->nexpr;
-
-	return t->pl->lanes * (2 * (double)t->nsample_entry + nexpr + 2 * nmatrix + 2.0 * s->nterm)
-		+ (double)s->ntransfer_entry + s->ntransfer / 8.0 + 3 * nmatrix + nexpr
-		+ (double)s->nchannel * NOISE_WORDS_MAX;
+	w->transfer = list(l, t->nsample_entry * lanes, sizeof(double));
+	w->dtransfer = list(l, t->nsample_entry * lanes, sizeof(double));
+	w->dtransfer_shared = list(l, s->ntransfer_entry, sizeof(double));
+	w->touched = list(l, s->ntransfer, sizeof(bool));
+	w->value = list(l, nexpr * lanes, sizeof(double));
+	w->u = list(l, nmatrix * lanes, sizeof(cplx));
+	w->read = list(l, s->nterm * lanes, sizeof(double));
+	w->dread = list(l, s->nterm * lanes, sizeof(double));
+	w->anti_hermitian = list(l, nmatrix, sizeof(double));
+	w->anti_hermitian_sample = list(l, nmatrix, sizeof(double));
+	w->pauli_gradient = list(l, nmatrix, sizeof(double));
+	w->dexpr = list(l, nexpr, sizeof(double));
+	w->dthreshold = list(l, (size_t)s->nchannel * NOISE_WORDS_MAX, sizeof(double));
 }
 
 static double memory_available(const struct tensor *t, unsigned nthread)
@@ -76,16 +71,21 @@ static double memory_available(const struct tensor *t, unsigned nthread)
 static double worker_bytes(const struct tensor *t)
 {
 	bool gradient = t->o.gradient != GRADIENT_NONE;
+	struct lists l = { NULL, tensor_plan_bytes(t->pl, 1, gradient) };
+	struct tensor_worker counted;
 
-	return tensor_plan_bytes(t->pl, 1, gradient) - tensor_plan_bytes(t->pl, 0, gradient)
-		+ sizeof(double) * worker_lists(t);
+	worker_lists(t, &counted, &l);
+	return l.nbyte - tensor_plan_bytes(t->pl, 0, gradient);
 }
 
 /* Bytes of what nthread threads share. */
 static double shared_bytes(const struct tensor *t, unsigned nthread)
 {
-	return tensor_plan_bytes(t->pl, 0, t->o.gradient != GRADIENT_NONE) + engine_lists(t)
-		+ sizeof(double) * (double)nthread * CONTRACTION_PACK;
+	struct lists l = { NULL, tensor_plan_bytes(t->pl, 0, t->o.gradient != GRADIENT_NONE) };
+	struct tensor counted = *t;
+
+	engine_lists(&counted, &l);
+	return l.nbyte + sizeof(double) * (double)nthread * CONTRACTION_PACK;
 }
 
 int tensor_check_memory(struct tensor *t, struct err *e)
@@ -159,7 +159,7 @@ int tensor_take_memory(struct tensor *t, struct err *e)
 		return err_set(e, -ERR_CONFIG, "the system has no memory for the tensors");
 	}
 	for (unsigned k = 0; k < t->nworker; k++)
-		take_worker_lists(t, &t->worker[k]);
+		worker_lists(t, &t->worker[k], &(struct lists){ &t->arena, 0 });
 	t->taken = true;
 	if (t->weighted)
 		tensor_make_shared(t);

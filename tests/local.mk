@@ -292,6 +292,7 @@ EXTRA_DIST += tests/train/numbers.h
 EXTRA_DIST += tests/train/optimizers.txt
 EXTRA_DIST += tests/train/schedules.txt
 EXTRA_DIST += tests/train/searches.txt
+EXTRA_DIST += tests/program/own_set.h
 EXTRA_DIST += tests/program/sample.h
 
 # Lists by purpose; every name is a path as above.

@@ -88,18 +88,6 @@ void matrix_set_close(const struct matrix_set *s, bool *mark)
 				mark[s->def[m]->item[i].ref] = true;
 }
 
-void matrix_set_of(struct matrix_set *s, const struct program *p, struct arena *a)
-{
-	const struct matrix **def = arena_alloc(a, p->nmatrix, sizeof *def);
-	uint32_t *offset = arena_alloc(a, (size_t)p->nmatrix + 1, sizeof *offset);
-	for (uint32_t i = 0; i < p->nmatrix; i++) {
-		def[i] = &p->matrix[i];
-		offset[i + 1] = offset[i] + matrix_dim(def[i]) * matrix_dim(def[i]);
-	}
-	*s = (struct matrix_set){ .program = p, .def = def, .n = p->nmatrix, .offset = offset };
-	matrix_places(s, a);
-}
-
 /* kept: of a build with the same values, or NULL. */
 static void build_one(const struct matrix_set *s, uint32_t m, const double *expr_value, cplx *u,
 	const cplx *kept)

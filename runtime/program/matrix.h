@@ -27,11 +27,9 @@ struct matrix_set {
 	uint32_t nkept;                  /* numbers of a build that its reverse can use again */
 };
 
-/* Fill the last four from the others; the tables live in a. */
-void matrix_places(struct matrix_set *s, struct arena *a);
-
-/* The program's own matrices as a set; its tables live in a. */
-void matrix_set_of(struct matrix_set *s, const struct program *p, struct arena *a);
+/* A set of n definitions, those of p first; its tables live in a, def is borrowed. */
+void matrix_set_of(struct matrix_set *s, const struct program *p, const struct matrix *const *def,
+	uint32_t n, struct arena *a);
 
 /* Matrices that marked ones refer to are marked, too: mark[n]. */
 void matrix_set_close(const struct matrix_set *s, bool *mark);

@@ -244,10 +244,15 @@ static void keep_smalls(struct matrix_set *s, struct keeping *k, struct item_pla
 		}
 }
 
-void matrix_places(struct matrix_set *s, struct arena *a)
+void matrix_set_of(struct matrix_set *s, const struct program *p, const struct matrix *const *def,
+	uint32_t n, struct arena *a)
 {
-	uint32_t *first = arena_alloc(a, (size_t)s->n + 1, sizeof *first);
+	uint32_t *offset = arena_alloc(a, (size_t)n + 1, sizeof *offset);
+	uint32_t *first = arena_alloc(a, (size_t)n + 1, sizeof *first);
 	struct keeping *k = arena_alloc(a, 1, sizeof *k);
+	*s = (struct matrix_set){ .program = p, .def = def, .n = n, .offset = offset };
+	for (uint32_t m = 0; m < n; m++)
+		offset[m + 1] = offset[m] + matrix_dim(def[m]) * matrix_dim(def[m]);
 	for (uint32_t m = 0; m < s->n; m++)
 		first[m + 1] = first[m] + s->def[m]->nitem;
 	struct item_place *place = arena_alloc(a, first[s->n], sizeof *place);
@@ -257,7 +262,6 @@ void matrix_places(struct matrix_set *s, struct arena *a)
 	s->first_place = first;
 	s->place = place;
 	s->keeping = k;
-	s->nkept = 0;
 	for (unsigned w = 0; w < WORD_GATES; w++)
 		keep_words(s, word_gate[w], &k->word[w], place, a);
 	keep_smalls(s, k, place, a);

@@ -11,6 +11,7 @@
 #include "tests/kernels/random_program.h"
 #include "tests/kernels/targets.h"
 #include "tests/tap.h"
+#include "tests/program/own_set.h"
 
 enum { SAMPLES = 3, NUMBERS_MAX = 256 };
 
@@ -211,7 +212,7 @@ static void simulate(const struct program *p, const double *weight, const double
 {
 	struct simulation s = { .p = p };
 
-	matrix_set_of(&s.set, p, &s.arena);
+	own_set(&s.set, p, &s.arena);
 	s.value = arena_alloc(&s.arena, p->nexpr, sizeof *s.value);
 	s.u = arena_alloc(&s.arena, s.set.offset[s.set.n], sizeof *s.u);
 	s.need = arena_alloc(&s.arena, p->nmatrix, sizeof *s.need);

@@ -8,6 +8,7 @@
 #include "compiler/compile.h"
 #include "runtime/program/matrix.h"
 #include "tests/tap.h"
+#include "tests/program/own_set.h"
 
 enum { WIRES = 5, DIM = 1 << WIRES };
 
@@ -23,7 +24,7 @@ static void build(const struct program *p, struct built *b)
 		weight[k] = 0.37 + 0.61 * k;
 	arena_init(&b->arena);
 	b->value = calloc(p->nexpr + 1, sizeof *b->value);
-	matrix_set_of(&b->set, p, &b->arena);
+	own_set(&b->set, p, &b->arena);
 	b->u = calloc(b->set.offset[p->nmatrix] + 1, sizeof *b->u);
 	program_eval(p, weight, NULL, b->value);
 	matrix_build(&b->set, b->value, VALUE_CONSTANT, VALUE_SAMPLE, NULL, b->u, NULL);

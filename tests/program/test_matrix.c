@@ -8,6 +8,7 @@
 #include "runtime/base/rng.h"
 #include "runtime/base/system/clock.h"
 #include "tests/tap.h"
+#include "tests/program/own_set.h"
 
 enum { NWEIGHT = 6, NINPUT = 2, NEXPR = 14, NMATRIX = 7 };
 
@@ -111,7 +112,7 @@ static void make_program(void)
 	prog.matrix = matrices;
 	prog.nweight = prog.nweight_circuit = NWEIGHT;
 	program_derive(&prog);
-	matrix_set_of(&set, &prog, &prog.arena);
+	own_set(&set, &prog, &prog.arena);
 }
 
 static void build_all(const double *weight, const double *input, double *value, cplx *u)
@@ -202,7 +203,7 @@ static double product_of_two(const struct item *first, unsigned ntarget)
 	struct arena room;
 	arena_init(&room);
 	program_derive(&p);
-	matrix_set_of(&s, &p, &room);
+	own_set(&s, &p, &room);
 	matrix_build(&s, &value, VALUE_CONSTANT, VALUE_SHARED, NULL, u, NULL);
 	item_matrix(&s, &item[0], ntarget, &value, u, a);
 	item_matrix(&s, &item[1], ntarget, &value, u, b);
@@ -325,7 +326,7 @@ static void speed(void)
 	struct matrix_set s;
 	arena_init(&a);
 	program_derive(&p);
-	matrix_set_of(&s, &p, &a);
+	own_set(&s, &p, &a);
 	double pauli_gradient[16], anti_hermitian[16];
 	cplx u[16];
 	double start = clock_seconds(), built, reversed;

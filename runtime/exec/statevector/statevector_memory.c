@@ -126,10 +126,7 @@ static void mark_matrices(struct statevector *sv)
 {
 	const struct matrix_set *s = &sv->pl->set;
 
-	for (uint32_t c = 0; c < sv->pl->ncircuit; c++)
-		for (uint32_t k = 0; k < sv->pl->circuit[c].nstep; k++)
-			if (sv->pl->circuit[c].step[k].op == STEP_UNITARY)
-				sv->need[sv->pl->circuit[c].step[k].matrix] = true;
+	plan_used(sv->pl, sv->need);
 	for (uint32_t m = 0; m < s->n; m++) {
 		bool sample = s->def[m]->cls == VALUE_SAMPLE;
 

@@ -9,17 +9,6 @@ enum {
 	GATES_MAX = 1 << 22 /* of all networks: about 1 KiB each */
 };
 
-static void list_matrices(struct builder *b)
-{
-	uint32_t *offset = arena_alloc(b->a, (size_t)b->ndef + 1, sizeof *offset);
-
-	for (uint32_t m = 0; m < b->ndef; m++)
-		offset[m + 1] = offset[m] + matrix_dim(b->def[m]) * matrix_dim(b->def[m]);
-	b->s->set =
-		(struct matrix_set){ .program = b->p, .def = b->def, .n = b->ndef, .offset = offset };
-	matrix_places(&b->s->set, b->a);
-}
-
 /* Of terms first to end - 1. */
 static bool build_networks(struct builder *b, uint32_t first, uint32_t end,
 	bool (*take)(void *ctx, uint32_t term), void *ctx)
@@ -29,7 +18,7 @@ static bool build_networks(struct builder *b, uint32_t first, uint32_t end,
 
 	for (uint32_t k = first; k < end; k++)
 		light_cone_find(b, &b->s->term[k], &cone[k]);
-	list_matrices(b);
+	matrix_set_of(&b->s->set, b->p, b->def, b->ndef, b->a);
 	for (unsigned k = 0; k < PROBES; k++)
 		network_fill_probe(b, k);
 	for (uint32_t k = first; k < end && good; k++) {

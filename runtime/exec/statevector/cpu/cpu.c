@@ -272,10 +272,7 @@ static void list_used(struct backend_state *b)
 {
 	const struct plan *pl = b->plan;
 	mem_auto bool *mark = mem_alloc(pl->set.n + 1, sizeof *mark);
-	for (uint32_t c = 0; c < pl->ncircuit; c++)
-		for (uint32_t k = 0; k < pl->circuit[c].nstep; k++)
-			if (pl->circuit[c].step[k].op == STEP_UNITARY)
-				mark[pl->circuit[c].step[k].matrix] = true;
+	plan_used(pl, mark);
 	b->used = arena_alloc(&b->arena, pl->set.n, sizeof *b->used);
 	for (uint32_t m = 0; m < pl->set.n; m++)
 		if (mark[m] && pl->set.def[m]->cls == VALUE_SHARED)
@@ -292,7 +289,6 @@ static void make_constants(struct backend_state *b)
 	memset(b->u, 0, b->plan->nmatrix_entry * sizeof *b->u);
 	program_eval(b->plan->program, weight, input, value);
 	matrix_build(set, value, VALUE_CONSTANT, VALUE_CONSTANT, NULL, b->u, NULL);
-	b->constant = b->u;
 }
 
 struct touch {

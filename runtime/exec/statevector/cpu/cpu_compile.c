@@ -70,7 +70,7 @@ static bool find_permutation(const struct backend_state *b, const struct plan_st
 	unsigned d = matrix_dim(m);
 	if (m->cls != VALUE_CONSTANT || !(m->flags & MATRIX_PERMUTATION))
 		return false;
-	const cplx *u = b->constant + set->offset[ps->matrix];
+	const cplx *u = b->u + set->offset[ps->matrix];
 	uint8_t *source = ps->adjoint ? s->target : s->source,
 		*target = ps->adjoint ? s->source : s->target;
 	for (unsigned r = 0; r < d; r++)

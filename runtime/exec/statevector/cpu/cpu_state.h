@@ -211,8 +211,7 @@ struct backend_state {
 	uint32_t nslot;              /* states a worker keeps: one per circuit, or one */
 	struct cpu_circuit *circuit;
 	struct cpu_worker *worker;
-	cplx *u;                     /* constant and shared matrices */
-	cplx *constant;              /* while compiling: the constant ones */
+	cplx *u; /* constant and shared matrices; while compiling, the constant ones */
 	uint32_t *used, nused;       /* the shared ones that steps use */
 	void *matrix[2];             /* of all steps: the same and their inverses, kernels' precision */
 	size_t nentry[2];            /* while compiling: entries that steps have in these, and in a worker's, */

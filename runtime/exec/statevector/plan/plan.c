@@ -241,14 +241,10 @@ static bool only_moves(const struct matrix *m, const bool *moves)
 static void close_set(struct plan_build *b)
 {
 	struct plan *pl = b->pl;
-	uint32_t *offset = arena_alloc(&pl->arena, (size_t)b->ndef + 1, sizeof *offset);
 
-	for (uint32_t m = 0; m < b->ndef; m++)
-		offset[m + 1] = offset[m] + (UINT32_C(1) << 2 * b->def[m]->ntarget);
-	pl->set = (struct matrix_set){ .program = pl->program, .n = b->ndef, .offset = offset,
-		.def = arena_copy(&pl->arena, b->def, b->ndef, sizeof *b->def) };
-	matrix_places(&pl->set, &pl->arena);
-	pl->nmatrix_entry = offset[b->ndef];
+	matrix_set_of(&pl->set, pl->program,
+		arena_copy(&pl->arena, b->def, b->ndef, sizeof *b->def), b->ndef, &pl->arena);
+	pl->nmatrix_entry = pl->set.offset[b->ndef];
 	pl->moves = arena_alloc(&pl->arena, b->ndef, sizeof *pl->moves);
 	for (uint32_t m = 0; m < b->ndef; m++)
 		pl->moves[m] = only_moves(b->def[m], pl->moves);
@@ -379,6 +375,14 @@ static int check_vectors(const struct program *p, const bool *trainable, struct 
 					return err_set(e, -ERR_CONFIG, "amplitudes that depend on trained weights have no gradient");
 		}
 	return 0;
+}
+
+void plan_used(const struct plan *pl, bool *used)
+{
+	for (uint32_t c = 0; c < pl->ncircuit; c++)
+		for (uint32_t k = 0; k < pl->circuit[c].nstep; k++)
+			if (pl->circuit[c].step[k].op == STEP_UNITARY)
+				used[pl->circuit[c].step[k].matrix] = true;
 }
 
 uint32_t plan_profile_item(const struct plan *pl, uint32_t c, uint32_t k)

@@ -207,6 +207,9 @@ unsigned plan_exchange_at_once(const uint8_t *row, unsigned n, unsigned nrow_bit
 /* Segment of stage k, or with k = nstage, that of the last one. */
 uint32_t plan_segment_of(const struct plan_circuit *c, uint32_t k);
 
+/* Marks the matrices of the set that steps use: used[set.n]. */
+void plan_used(const struct plan *pl, bool *used);
+
 struct plan *plan_new(const struct program *p, const struct plan_options *o, struct err *e);
 void plan_free(struct plan *pl);
 

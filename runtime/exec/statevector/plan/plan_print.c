@@ -250,15 +250,9 @@ static uint32_t count_used(const struct plan *pl)
 	mem_auto bool *used = mem_alloc(pl->set.n, sizeof *used);
 	uint32_t n = 0;
 
-	for (uint32_t c = 0; c < pl->ncircuit; c++)
-		for (uint32_t k = 0; k < pl->circuit[c].nstep; k++) {
-			const struct plan_step *s = &pl->circuit[c].step[k];
-
-			if (s->op == STEP_UNITARY && !used[s->matrix]) {
-				used[s->matrix] = true;
-				n++;
-			}
-		}
+	plan_used(pl, used);
+	for (uint32_t m = 0; m < pl->set.n; m++)
+		n += used[m];
 	return n;
 }
 

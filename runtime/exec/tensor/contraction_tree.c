@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/buf.h"
+#include "runtime/base/crypto/crypto.h"
 #include "runtime/base/order.h"
 #include "runtime/base/rng.h"
 
@@ -518,10 +520,8 @@ struct work {
 static struct known {
 	struct known *next;
 	struct arena arena;
-	uint64_t hash;
-	uint32_t nleaf, nedge, nnetwork;
-	const struct network_edge *edge;
-	const bool *by_sample; /* (nleaf) */
+	uint8_t digest[SHA256_BYTES]; /* of what the search sees of the network */
+	uint32_t nnetwork;
 	unsigned ntrial;
 	uint64_t nimproved; /* parts that were looked at */
 	double best;
@@ -531,54 +531,34 @@ static struct known {
 } * known[1024];
 static pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static uint64_t hash_step(uint64_t h, uint64_t x) { return (h ^ x) * UINT64_C(0x100000001b3); }
-
-static uint64_t hash_network(const struct network *n, uint32_t nnetwork)
+static void digest_of(const struct network *n, uint32_t nnetwork, uint8_t digest[SHA256_BYTES])
 {
-	uint64_t h = hash_step(UINT64_C(0xcbf29ce484222325), nnetwork);
+	buf_auto b = BUF_INIT;
 
-	for (uint32_t e = 0; e < n->nedge; e++)
-		h = hash_step(hash_step(hash_step(h, n->edge[e].leaf[0]), n->edge[e].leaf[1]),
-			n->edge[e].nvalue);
+	buf_u32(&b, nnetwork);
+	buf_u32(&b, n->nedge);
+	for (uint32_t e = 0; e < n->nedge; e++) {
+		buf_u32(&b, n->edge[e].leaf[0]);
+		buf_u32(&b, n->edge[e].leaf[1]);
+		buf_u32(&b, n->edge[e].nvalue);
+	}
 	for (uint32_t k = 0; k < n->nleaf; k++)
-		h = hash_step(h, n->leaf[k].by_sample);
-	return h ^ h >> 32;
-}
-
-static bool same_network(const struct known *k, const struct network *n, uint32_t nnetwork)
-{
-	if (k->nleaf != n->nleaf || k->nedge != n->nedge || k->nnetwork != nnetwork)
-		return false;
-	for (uint32_t e = 0; e < n->nedge; e++)
-		if (k->edge[e].leaf[0] != n->edge[e].leaf[0]
-			|| k->edge[e].leaf[1] != n->edge[e].leaf[1]
-			|| k->edge[e].nvalue != n->edge[e].nvalue)
-			return false;
-	for (uint32_t i = 0; i < n->nleaf; i++)
-		if (k->by_sample[i] != n->leaf[i].by_sample)
-			return false;
-	return true;
+		buf_u8(&b, n->leaf[k].by_sample);
+	sha256_of(b.data, b.len, digest);
 }
 
 static struct known *known_of(const struct network *n, uint32_t nnetwork)
 {
-	uint64_t hash = hash_network(n, nnetwork);
-	struct known **first = &known[hash % (sizeof known / sizeof *known)], *k = *first;
+	uint8_t digest[SHA256_BYTES];
 
-	while (k && !(k->hash == hash && same_network(k, n, nnetwork)))
-		k = k->next;
-	if (k)
-		return k;
-	k = mem_alloc(1, sizeof *k);
-	bool *by_sample = arena_alloc(&k->arena, n->nleaf, sizeof *by_sample);
-	for (uint32_t i = 0; i < n->nleaf; i++)
-		by_sample[i] = n->leaf[i].by_sample;
-	k->hash = hash;
-	k->nleaf = n->nleaf;
-	k->nedge = n->nedge;
+	digest_of(n, nnetwork, digest);
+	struct known **first = &known[(digest[0] | digest[1] << 8) % (sizeof known / sizeof *known)];
+	for (struct known *k = *first; k; k = k->next)
+		if (!memcmp(k->digest, digest, sizeof digest))
+			return k;
+	struct known *k = mem_alloc(1, sizeof *k);
+	memcpy(k->digest, digest, sizeof digest);
 	k->nnetwork = nnetwork;
-	k->edge = arena_copy(&k->arena, n->edge, n->nedge, sizeof *n->edge);
-	k->by_sample = by_sample;
 	k->next = *first;
 	return *first = k;
 }

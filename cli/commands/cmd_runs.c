@@ -108,21 +108,10 @@ static void list_text(const struct run_list *l, const char *sort, struct buf *ou
 
 /* ---- the order of the list ---- */
 
-struct ranked {
-	double value;
-	size_t at;
+struct ranked_run {
+	struct ranked rank;
 	struct run_folder run;
-}; /* value: the smallest is the best, NaN: none */
-
-static int by_value(const void *a, const void *b)
-{
-	const struct ranked *x = a, *y = b;
-	int order = isnan(x->value) - isnan(y->value);
-
-	if (!order)
-		order = ORDER(x->value, y->value);
-	return order ? order : ORDER(x->at, y->at);
-}
+};
 
 /* The best value of a metric first, runs without one last.  0, or the exit status. */
 static int sort_list(struct cli *c, struct run_list *l, const char *metric)
@@ -134,16 +123,16 @@ static int sort_list(struct cli *c, struct run_list *l, const char *metric)
 		return cli_usage(c,
 			"--sort takes loss, val_loss or a metric such as accuracy or val_accuracy, not `%s`",
 			metric);
-	mem_auto struct ranked *all = mem_alloc(l->n + 1, sizeof *all);
+	mem_auto struct ranked_run *all = mem_alloc(l->n + 1, sizeof *all);
 	for (size_t i = 0; i < l->n; i++) {
 		double v = run_number(&l->run[i], "metrics", metric);
 
 		known += !isnan(v);
-		all[i] = (struct ranked){ rise ? -v : v, i, l->run[i] };
+		all[i] = (struct ranked_run){ { rise ? -v : v, i }, l->run[i] };
 	}
 	if (!known)
 		return cli_usage(c, "none of the runs has `%s`", metric);
-	qsort(all, l->n, sizeof *all, by_value);
+	qsort(all, l->n, sizeof *all, by_rank);
 	for (size_t i = 0; i < l->n; i++)
 		l->run[i] = all[i].run;
 	return 0;

@@ -3,7 +3,6 @@
 #include "cli/commands/runs_compare.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/job/run_config.h"
@@ -11,8 +10,19 @@
 #include "cli/output/table.h"
 #include "runtime/base/arena.h"
 #include "runtime/base/crypto/crypto.h"
+#include "runtime/base/order.h"
 #include "runtime/base/source.h"
 #include "runtime/base/system/folder.h"
+
+int by_rank(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+	int order = isnan(x->value) - isnan(y->value);
+
+	if (!order)
+		order = ORDER(x->value, y->value);
+	return order ? order : ORDER(x->at, y->at);
+}
 
 /* The tree of one more run, flat, to the array `flat`; keys: of all of them, in the order of their first appearance. */
 static void add_flat(const json_t *tree, json_t *flat, json_t *keys)
@@ -115,62 +125,49 @@ static void find_best(struct row *r, size_t n)
 		r->best[i] = rise >= 0 && best > worst && (rise ? r->v[i] : -r->v[i]) == best;
 }
 
-/* Call f for each number that the metrics of any of the runs have. */
-static void each_row(const struct run_list *l, void (*f)(void *ctx, const struct run_list *l, const struct row *r), void *ctx)
+/* A row for each number that the metrics of any of the runs have, in the arena; their number. */
+static size_t find_rows(const struct run_list *l, struct arena *a, struct row **out)
 {
 	json_auto_t *flat = json_array();
 	json_auto_t *keys = json_object();
 	const char *key;
 	json_t *first;
+	size_t n = 0;
 
+	*out = NULL;
 	for (size_t i = 0; i < l->n; i++)
 		add_flat(json_object_get(l->run[i].record, "metrics"), flat, keys);
 	json_object_foreach(keys, key, first) {
-		struct row r = { .key = key };
+		struct row r = { .key = arena_strdup(a, key) };
 		bool any = false;
 
 		for (size_t i = 0; i < l->n; i++) {
 			const json_t *number = json_object_get(json_array_get(flat, i), key);
-
 			any |= json_is_number(number);
 			r.v[i] = json_is_number(number) ? json_number_value(number) : NAN;
 		}
 		find_best(&r, l->n);
 		if (any)
-			f(ctx, l, &r);
+			*arena_push(a, *out, n) = r;
 	}
-}
-
-struct compared { struct table table; bool marked; };
-
-/* A star after the best value. */
-static void add_row(void *ctx, const struct run_list *l, const struct row *r)
-{
-	struct compared *c = ctx;
-
-	table_add(&c->table, r->key);
-	for (size_t i = 0; i < l->n; i++) {
-		table_add_number(&c->table, r->v[i], r->best[i] ? "%.6g *" : "%.6g");
-		c->marked |= r->best[i];
-	}
-}
-
-static void add_paths(void *ctx, const struct run_list *l, const struct row *r)
-{
-	json_auto_t *paths = json_array();
-
-	for (size_t i = 0; i < l->n; i++)
-		if (r->best[i])
-			json_array_append_new(paths, json_string(l->run[i].path));
-	if (json_array_size(paths))
-		json_object_set(ctx, r->key, paths);
+	return n;
 }
 
 json_t *runs_compare_best(const struct run_list *l)
 {
 	json_t *all = json_object();
+	arena_auto a = { 0 };
+	struct row *row;
+	size_t n = find_rows(l, &a, &row);
 
-	each_row(l, add_paths, all);
+	for (size_t k = 0; k < n; k++) {
+		json_auto_t *paths = json_array();
+		for (size_t i = 0; i < l->n; i++)
+			if (row[k].best[i])
+				json_array_append_new(paths, json_string(l->run[i].path));
+		if (json_array_size(paths))
+			json_object_set(all, row[k].key, paths);
+	}
 	return all;
 }
 
@@ -185,20 +182,30 @@ static const char *title_of(const struct run_list *l, size_t at)
 
 int runs_compare_text(struct cli *c, const struct run_list *l)
 {
-	struct compared all = { .table = { .ncolumn = (unsigned)l->n + 1 } };
-	struct table *t = &all.table;
+	struct table t = { .ncolumn = (unsigned)l->n + 1 };
+	arena_auto a = { 0 };
+	struct row *row;
+	size_t n = find_rows(l, &a, &row);
+	bool marked = false;
 
-	table_add(t, "");
+	table_add(&t, "");
 	for (size_t i = 0; i < l->n; i++)
-		table_add(t, title_of(l, i));
-	each_row(l, add_row, &all);
-	table_add(t, "seconds");
+		table_add(&t, title_of(l, i));
+	for (size_t k = 0; k < n; k++) {
+		table_add(&t, row[k].key);
+		for (size_t i = 0; i < l->n; i++) {
+			/* A star after the best value. */
+			table_add_number(&t, row[k].v[i], row[k].best[i] ? "%.6g *" : "%.6g");
+			marked |= row[k].best[i];
+		}
+	}
+	table_add(&t, "seconds");
 	for (size_t i = 0; i < l->n; i++)
-		table_add_number(t, run_number(&l->run[i], NULL, "seconds"), "%.3g");
-	compare_models(l, t);
-	compare_configs(l, t);
-	table_print(t, &c->out);
-	if (all.marked)
+		table_add_number(&t, run_number(&l->run[i], NULL, "seconds"), "%.3g");
+	compare_models(l, &t);
+	compare_configs(l, &t);
+	table_print(&t, &c->out);
+	if (marked)
 		buf_str(&c->out, "* best value of the row\n");
 	return 0;
 }
@@ -206,12 +213,12 @@ int runs_compare_text(struct cli *c, const struct run_list *l)
 /* ---- curves ---- */
 
 /* They need not lie together: further epochs of an extended run follow those of all restarts. */
-double *runs_best_values(const struct run_folder *r, const struct history *h, const char *column,
-	size_t *n)
+const double *runs_best_values(struct arena *a, const struct run_folder *r, const struct history *h,
+	const char *column, size_t *n)
 {
 	double best = run_number(r, "metrics", "start");
 	const double *start = history_column(h, "start"), *v = history_column(h, column);
-	double *out = mem_alloc(h->nrow + 1, sizeof *out);
+	double *out = arena_alloc(a, h->nrow, sizeof *out);
 
 	*n = 0;
 	for (size_t i = 0; start && v && i < h->nrow; i++)
@@ -220,29 +227,23 @@ double *runs_best_values(const struct run_folder *r, const struct history *h, co
 	return out;
 }
 
-/* Of a run: its epochs, and the values of training and validation. */
-struct run_curves {
-	double *epoch, *value[2];
-};
-
 /* Training drawn through, validation dashed. */
 static unsigned add_curves(const struct run_list *l, size_t at, const struct history *h,
-	const char *metric, struct run_curves *v, struct svg_series *s)
+	const char *metric, struct arena *a, struct svg_series *s)
 {
 	const struct run_folder *r = &l->run[at];
-	buf_auto other = BUF_INIT;
+	const char *column[] = { metric, arena_printf(a, "val_%s", metric) };
 	unsigned k = 0;
 	size_t n;
+	const double *epoch = runs_best_values(a, r, h, "epoch", &n);
 
-	buf_printf(&other, "val_%s", metric);
-	v->epoch = runs_best_values(r, h, "epoch", &n);
 	for (unsigned part = 0; part < 2; part++) {
-		v->value[part] = runs_best_values(r, h, part ? other.data : metric, &n);
+		const double *value = runs_best_values(a, r, h, column[part], &n);
 		if (!n)
 			continue;
 		s[k] = (struct svg_series){ .name = k ? NULL : title_of(l, at),
-			.x = v->epoch,
-			.y = v->value[part],
+			.x = epoch,
+			.y = value,
 			.n = n,
 			.colour = (unsigned)at,
 			.dashed = part == 1 };
@@ -255,32 +256,33 @@ int runs_compare_svg(struct cli *c, const struct run_list *l)
 {
 	static const struct svg_size size = { 720, 440, true };
 	const char *metric = c->options.value[OPT_RUNS_METRIC];
-	struct history h[RUNS_COMPARED_MAX] = { { 0 } };
-	struct run_curves v[RUNS_COMPARED_MAX] = { { NULL } };
 	struct svg_series s[2 * RUNS_COMPARED_MAX];
 	buf_auto out = BUF_INIT, title = BUF_INIT;
+	arena_auto a = { 0 };
 	unsigned n = 0;
 	struct err e;
-	int status = 0;
 
-	for (size_t i = 0; !status && i < l->n; i++)
-		if (history_read(l->run[i].path, &h[i], &e))
-			status = cli_fail(c, &e);
-	for (size_t i = 0; !status && i < l->n; i++)
-		n += add_curves(l, i, &h[i], metric, &v[i], s + n);
-	if (!status && !n)
-		status = cli_usage(c, "none of the runs has `%s`", metric);
-	if (!status) {
-		buf_printf(&title, "%s: training, and dashed validation", metric);
-		svg_plot(&(struct svg_plot){ .title = title.data, .x_label = "epoch", .y_label = metric, .series = s, .nseries = n,
-			.whole_x = true, .may_log_y = run_metrics_rise(metric) == 0, .hover = true }, &size, &out);
-		status = cli_write(c, &out, c->options.value[OPT_SVG]);
-	}
 	for (size_t i = 0; i < l->n; i++) {
-		history_release(&h[i]);
-		free(v[i].epoch);
-		free(v[i].value[0]);
-		free(v[i].value[1]);
+		struct history h = { 0 };
+		int code = history_read(l->run[i].path, &h, &e);
+
+		if (!code)
+			n += add_curves(l, i, &h, metric, &a, s + n);
+		history_release(&h);
+		if (code)
+			return cli_fail(c, &e);
 	}
-	return status;
+	if (!n)
+		return cli_usage(c, "none of the runs has `%s`", metric);
+	buf_printf(&title, "%s: training, and dashed validation", metric);
+	svg_plot(&(struct svg_plot){ .title = title.data,
+			 .x_label = "epoch",
+			 .y_label = metric,
+			 .series = s,
+			 .nseries = n,
+			 .whole_x = true,
+			 .may_log_y = run_metrics_rise(metric) == 0,
+			 .hover = true },
+		&size, &out);
+	return cli_write(c, &out, c->options.value[OPT_SVG]);
 }

@@ -3,6 +3,7 @@
 #include "cli/commands/runs_summary.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/commands/runs_compare.h"
@@ -12,16 +13,17 @@
 #include "cli/output/table.h"
 #include "runtime/base/arena.h"
 
-/* ---- groups: {"config", "model", "names", "at": [number in the list of runs], "values": {metric: [number]}} ---- */
+/* ---- groups ---- */
 
 struct summary {
-	const struct run_list *list;
-	struct arena arena; /* of names */
-	json_t *groups; /* from the text of a configuration and model to its group, the newest first */
-	json_t *seen;     /* texts with seed and fold: a repeated training counts once */
-	json_t *metrics;  /* names, in the order of their first appearance */
+	struct arena arena;          /* of groups, their runs and their names */
+	struct summary_group *group; /* the newest first, until they are sorted */
+	size_t n, nrun;
+	json_t *known;   /* from the text of a configuration and model to the number of its group */
+	json_t *seen;    /* texts with seed and fold: a repeated training counts once */
+	json_t *metrics; /* names, in the order of their first appearance */
 	json_t *matrices; /* those of confusion matrices */
-	size_t nrun;
+	json_t *keys;     /* whose values differ between groups */
 };
 
 /* The configuration, or its digest where this program cannot read it; `fold` is given, as 1 is where it is not. */
@@ -43,29 +45,18 @@ static void text_of(const json_t *config, const char *model, struct buf *out)
 	buf_str(out, model);
 }
 
-/* Does this value rank runs, and is it of the last epoch? */
-static bool is_result(const char *key, const json_t *v)
+static void note_metrics(struct summary *s, const struct run_folder *r)
 {
-	return json_is_number(v) && isfinite(json_number_value(v)) && run_metrics_rise(key) >= 0
-		&& strncmp(key, "best_", 5);
-}
-
-static void add_values(struct summary *s, json_t *group, const struct run_folder *r)
-{
-	json_t *values = json_object_get(group, "values"), *v;
 	const char *key;
+	json_t *v;
 
-	json_array_append_new(json_object_get(group, "names"), json_string(r->name));
-	json_array_append_new(json_object_get(group, "at"), json_integer(r - s->list->run));
 	json_object_foreach(json_object_get(r->record, "metrics"), key, v) {
 		if (path_ends(key, "confusion") && json_is_array(v))
 			json_object_set_new(s->matrices, key, json_true());
-		if (!is_result(key, v))
-			continue;
-		json_object_set_new(s->metrics, key, json_true());
-		if (!json_object_get(values, key))
-			json_object_set_new(values, key, json_array());
-		json_array_append(json_object_get(values, key), v);
+		/* Does this value rank runs, and is it of the last epoch? */
+		if (json_is_number(v) && isfinite(json_number_value(v))
+			&& run_metrics_rise(key) >= 0 && strncmp(key, "best_", 5))
+			json_object_set_new(s->metrics, key, json_true());
 	}
 }
 
@@ -73,7 +64,6 @@ static void add_run(struct summary *s, const struct run_folder *r)
 {
 	json_auto_t *config = config_of(r);
 	buf_auto text = BUF_INIT;
-	json_t *group;
 	char model[SHA256_HEX + 1];
 
 	runs_model_digest(r, model);
@@ -84,13 +74,18 @@ static void add_run(struct summary *s, const struct run_folder *r)
 	json_object_del(json_object_get(config, "run"), "seed");
 	json_object_del(json_object_get(json_object_get(config, "data"), "split"), "fold");
 	text_of(config, model, &text);
-	group = json_object_get(s->groups, text.data);
-	if (!group) {
-		group = json_pack("{s:O, s:s, s:[], s:[], s:{}}", "config", config, "model", model,
-			"names", "at", "values");
-		json_object_set_new(s->groups, text.data, group);
+	const json_t *known = json_object_get(s->known, text.data);
+	size_t at = known ? (size_t)json_integer_value(known) : s->n;
+	if (!known) {
+		json_object_set_new(s->known, text.data, json_integer((json_int_t)at));
+		*arena_push(&s->arena, s->group, s->n) =
+			(struct summary_group){ .config = json_incref(config),
+				.flat = json_pack("{s:s}", "model", model) };
+		json_flatten(config, "", s->group[at].flat);
 	}
-	add_values(s, group, r);
+	struct summary_group *g = &s->group[at];
+	*arena_push(&s->arena, g->run, g->n) = r;
+	note_metrics(s, r);
 	s->nrun++;
 }
 
@@ -101,24 +96,23 @@ struct statistics {
 	double mean, deviation, low, high;
 }; /* deviation: of a sample, NaN for one run */
 
-static struct statistics statistics_of(const json_t *group, const char *metric)
+static struct statistics statistics_of(const struct summary_group *g, const char *metric)
 {
-	const json_t *values = json_object_get(json_object_get(group, "values"), metric);
-	struct statistics s = { .n = json_array_size(values), .low = INFINITY, .high = -INFINITY };
+	struct statistics s = { .low = INFINITY, .high = -INFINITY };
+	mem_auto double *v = mem_alloc(g->n + 1, sizeof *v);
 	double sum = 0;
 
-	for (size_t i = 0; i < s.n; i++) {
-		double v = json_number_value(json_array_get(values, i));
-
-		s.mean += v / (double)s.n;
-		s.low = fmin(s.low, v);
-		s.high = fmax(s.high, v);
+	for (size_t i = 0; i < g->n; i++) {
+		v[s.n] = run_number(g->run[i], "metrics", metric);
+		s.n += isfinite(v[s.n]) != 0;
 	}
 	for (size_t i = 0; i < s.n; i++) {
-		double d = json_number_value(json_array_get(values, i)) - s.mean;
-
-		sum += d * d;
+		s.mean += v[i] / (double)s.n;
+		s.low = fmin(s.low, v[i]);
+		s.high = fmax(s.high, v[i]);
 	}
+	for (size_t i = 0; i < s.n; i++)
+		sum += (v[i] - s.mean) * (v[i] - s.mean);
 	s.deviation = s.n > 1 ? sqrt(sum / (double)(s.n - 1)) : NAN;
 	return s;
 }
@@ -139,58 +133,38 @@ static bool is_wanted(const struct cli *c, const char *key)
 /* ---- order ---- */
 
 /* Groups by the mean of a metric, the best first, those without it last; equal ones in their order. */
-static json_t *sorted(const struct summary *s, const char *metric)
+static void sort_groups(struct summary *s, const char *metric)
 {
-	json_t *all = json_array(), *group;
-	const char *key;
-
-	json_object_foreach(s->groups, key, group) {
-		double v = metric ? statistics_of(group, metric).mean : 0, w;
-		size_t at = json_array_size(all);
-
-		if (metric && run_metrics_rise(metric))
-			v = -v;
-		for (; metric && at; at--) {
-			const json_t *other = json_array_get(all, at - 1);
-
-			w = statistics_of(other, metric).mean * (run_metrics_rise(metric) ? -1 : 1);
-			if (!statistics_of(group, metric).n
-				|| (statistics_of(other, metric).n && w <= v))
-				break;
-		}
-		json_array_insert(all, at, group);
+	for (size_t i = 0; i < s->n; i++) {
+		struct statistics of = statistics_of(&s->group[i], metric);
+		s->group[i].rank =
+			(struct ranked){ of.n ? run_metrics_rise(metric) ? -of.mean : of.mean : NAN,
+				i };
 	}
-	return all;
+	qsort(s->group, s->n, sizeof *s->group, by_rank);
 }
 
 /* ---- what differs ---- */
 
-/* The keys whose values differ between groups, with the flat configurations: each group's gets its model, too. */
-static json_t *different_keys(const json_t *groups)
+/* The keys whose values differ between groups. */
+static json_t *different_keys(const struct summary *s)
 {
 	json_auto_t *keys = json_object();
-	json_t *differ = json_object(), *group, *v;
+	json_t *differ = json_object(), *v;
 	const char *key;
-	size_t i;
 
-	json_array_foreach(groups, i, group) {
-		json_t *flat = json_object();
-
-		json_object_set(flat, "model", json_object_get(group, "model"));
-		json_flatten(json_object_get(group, "config"), "", flat);
-		json_object_set_new(group, "flat", flat);
-		json_object_update_missing(keys, flat);
-	}
+	for (size_t i = 0; i < s->n; i++)
+		json_object_update_missing(keys, s->group[i].flat);
 	json_object_foreach(keys, key, v)
-		json_array_foreach(groups, i, group)
-			if (!json_equal(v, json_object_get(json_object_get(group, "flat"), key)))
+		for (size_t i = 0; i < s->n; i++)
+			if (!json_equal(v, json_object_get(s->group[i].flat, key)))
 				json_object_set_new(differ, key, json_true());
 	return differ;
 }
 
-static void add_key_value(const json_t *group, const char *key, struct buf *out)
+static void add_key_value(const struct summary_group *g, const char *key, struct buf *out)
 {
-	const json_t *v = json_object_get(json_object_get(group, "flat"), key);
+	const json_t *v = json_object_get(g->flat, key);
 
 	if (json_is_string(v))
 		buf_printf(out, "%.*s",
@@ -201,8 +175,6 @@ static void add_key_value(const json_t *group, const char *key, struct buf *out)
 	else
 		buf_char(out, '-');
 }
-
-/* ---- as structs, with names ---- */
 
 /* The last part of a key, unless another one ends so, too. */
 static const char *short_key(const json_t *keys, const char *key)
@@ -216,44 +188,25 @@ static const char *short_key(const json_t *keys, const char *key)
 	return dot ? dot + 1 : key;
 }
 
-/* "learning_rate=0.05, batch_size=16" */
-static void group_name(const json_t *keys, const json_t *group, struct buf *out)
+/* "learning_rate=0.05, batch_size=16": by the keys that differ, but for the key over (or NULL), whose value is another word. */
+static void name_groups(struct summary *s, const char *over)
 {
 	const char *key;
 	json_t *v;
 
-	json_object_foreach((json_t *)keys, key, v) {
-		buf_printf(out, "%s%s=", out->len ? ", " : "", short_key(keys, key));
-		add_key_value(group, key, out);
-	}
-}
-
-/* In the arena. over: a key that their names go without, or NULL. */
-static struct summary_group *groups_of(struct summary *s, json_t *groups, const char *over)
-{
-	struct summary_group *all = arena_alloc(&s->arena, json_array_size(groups), sizeof *all);
-	json_auto_t *keys = different_keys(groups);
-	json_t *group, *at;
-	size_t i, k;
-
 	if (over)
-		json_object_del(keys, over);
-	json_array_foreach(groups, i, group) {
-		const json_t *numbers = json_object_get(group, "at");
+		json_object_del(s->keys, over);
+	for (struct summary_group *g = s->group; g < s->group + s->n; g++) {
 		buf_auto name = BUF_INIT, value = BUF_INIT;
-
-		group_name(keys, group, &name);
+		json_object_foreach(s->keys, key, v) {
+			buf_printf(&name, "%s%s=", name.len ? ", " : "", short_key(s->keys, key));
+			add_key_value(g, key, &name);
+		}
 		if (over)
-			add_key_value(group, over, &value);
-		all[i] = (struct summary_group){ .name = arena_strndup(&s->arena, name.data, name.len),
-			.over = over ? arena_strndup(&s->arena, value.data, value.len) : NULL,
-			.config = json_object_get(group, "config"),
-			.n = json_array_size(numbers) };
-		all[i].run = arena_alloc(&s->arena, all[i].n, sizeof *all[i].run);
-		json_array_foreach(numbers, k, at)
-			all[i].run[k] = &s->list->run[json_integer_value(at)];
+			add_key_value(g, over, &value);
+		g->name = arena_strndup(&s->arena, name.data, name.len);
+		g->over = over ? arena_strndup(&s->arena, value.data, value.len) : NULL;
 	}
-	return all;
 }
 
 /* ---- text ---- */
@@ -273,30 +226,27 @@ static void add_statistics(struct table *t, struct statistics s)
 	table_add(t, b.len ? b.data : "");
 }
 
-static void print_text(struct cli *c, const struct summary *s, json_t *groups)
+static void print_text(struct cli *c, const struct summary *s)
 {
-	json_auto_t *keys = different_keys(groups);
 	struct table t = { 0 };
-	json_t *group, *v;
 	const char *key;
-	size_t i;
+	json_t *v;
 
 	table_add(&t, "runs");
 	json_object_foreach(s->metrics, key, v)
 		if (is_wanted(c, key))
 			table_add(&t, key);
-	json_object_foreach(keys, key, v)
+	json_object_foreach(s->keys, key, v)
 		table_add(&t, key);
 	t.ncolumn = (unsigned)t.n;
-	json_array_foreach(groups, i, group) {
-		table_add_number(&t, (double)json_array_size(json_object_get(group, "names")), "%.0f");
+	for (const struct summary_group *g = s->group; g < s->group + s->n; g++) {
+		table_add_number(&t, (double)g->n, "%.0f");
 		json_object_foreach(s->metrics, key, v)
 			if (is_wanted(c, key))
-				add_statistics(&t, statistics_of(group, key));
-		json_object_foreach(keys, key, v) {
+				add_statistics(&t, statistics_of(g, key));
+		json_object_foreach(s->keys, key, v) {
 			buf_auto text = BUF_INIT;
-
-			add_key_value(group, key, &text);
+			add_key_value(g, key, &text);
 			table_add(&t, text.len ? text.data : "-");
 		}
 	}
@@ -327,26 +277,24 @@ static json_t *matrices_json(const struct cli *c, const struct summary *s,
 	return all;
 }
 
-static void print_json(struct cli *c, const struct summary *s, const json_t *groups,
-	const struct summary_group *g)
+static void print_json(struct cli *c, const struct summary *s)
 {
-	json_auto_t *all = json_pack("{s:i, s:[]}", "schema", 1, "groups");
-	json_t *group, *v;
+	json_t *groups = json_array(), *v;
+	json_auto_t *all = json_pack("{s:i, s:o}", "schema", 1, "groups", groups);
 	const char *key;
-	size_t i;
 
-	json_array_foreach(groups, i, group) {
-		json_t *metrics = json_object();
-
+	for (const struct summary_group *g = s->group; g < s->group + s->n; g++) {
+		json_t *names = json_array(), *metrics = json_object();
+		for (size_t i = 0; i < g->n; i++)
+			json_array_append_new(names, json_string(g->run[i]->name));
 		json_object_foreach(s->metrics, key, v)
-			if (is_wanted(c, key) && statistics_of(group, key).n)
+			if (is_wanted(c, key) && statistics_of(g, key).n)
 				json_object_set_new(metrics, key,
-					statistics_json(statistics_of(group, key)));
-		json_array_append_new(json_object_get(all, "groups"),
-			json_pack("{s:O, s:o, s:o, s:O, s:O}", "runs",
-				json_object_get(group, "names"), "metrics", metrics, "confusion",
-				matrices_json(c, s, &g[i]), "model", json_object_get(group, "model"),
-				"config", json_object_get(group, "config")));
+					statistics_json(statistics_of(g, key)));
+		json_array_append_new(groups,
+			json_pack("{s:o, s:o, s:o, s:O, s:O}", "runs", names, "metrics", metrics,
+				"confusion", matrices_json(c, s, g), "model",
+				json_object_get(g->flat, "model"), "config", g->config));
 	}
 	json_print(all, &c->out);
 	buf_char(&c->out, '\n');
@@ -367,16 +315,15 @@ static unsigned count_wanted(const struct cli *c, const json_t *names)
 }
 
 /* Do the configurations differ in the key of --over? */
-static int check_over(struct cli *c, json_t *groups)
+static int check_over(struct cli *c, const struct summary *s)
 {
 	const char *over = c->options.value[OPT_RUNS_OVER], *key;
-	json_auto_t *keys = over ? different_keys(groups) : NULL;
 	buf_auto b = BUF_INIT;
 	json_t *v;
 
-	if (!over || json_object_get(keys, over))
+	if (!over || json_object_get(s->keys, over))
 		return 0;
-	json_object_foreach(keys, key, v)
+	json_object_foreach(s->keys, key, v)
 		buf_printf(&b, "%s%s", b.len ? ", " : "; they differ in ", key);
 	return cli_usage(c, "the configurations do not differ in `%s`%s", over, b.len ? b.data : "");
 }
@@ -392,40 +339,36 @@ static int check_words(struct cli *c, const struct summary *s)
 		: cli_usage(c, "none of the runs has `%s`", c->options.value[OPT_RUNS_METRIC]);
 }
 
-static int print(struct cli *c, struct summary *s, json_t *groups)
+static int print(struct cli *c, struct summary *s)
 {
 	const char *over = c->options.value[OPT_RUNS_OVER],
 		   *metric = c->options.value[OPT_RUNS_METRIC];
-	size_t n = json_array_size(groups);
-	struct summary_group *g = groups_of(s, groups, over);
-	int status = 0;
 
-	if (c->options.given[OPT_SVG] && s->nrun && over) {
-		status = summary_svg_over(c, g, n, over, metric);
-	} else if (c->options.given[OPT_SVG] && s->nrun) {
-		status = summary_svg(c, g, n, metric);
-	} else if (c->options.given[OPT_JSON]) {
-		print_json(c, s, groups, g);
+	name_groups(s, over);
+	if (c->options.given[OPT_SVG] && s->nrun)
+		return over ? summary_svg_over(c, s->group, s->n, over, metric)
+			    : summary_svg(c, s->group, s->n, metric);
+	if (c->options.given[OPT_JSON]) {
+		print_json(c, s);
 	} else if (s->nrun) {
 		if (count_wanted(c, s->metrics))
-			print_text(c, s, groups);
+			print_text(c, s);
 		/* Without --metric of one part, with --metric=confusion of each. */
-		for (size_t i = 0; i < n && is_wanted(c, "confusion"); i++)
-			summary_confusion_text(&g[i], c->options.given[OPT_RUNS_METRIC], &c->out);
+		for (size_t i = 0; i < s->n && is_wanted(c, "confusion"); i++)
+			summary_confusion_text(&s->group[i], c->options.given[OPT_RUNS_METRIC],
+				&c->out);
 	} else {
 		cli_note(c, "no run has finished");
 	}
-	return status;
+	return 0;
 }
 
 int runs_summary(struct cli *c, struct run_list *l)
 {
-	struct summary s = { .list = l,
-		.groups = json_object(),
+	struct summary s = { .known = json_object(),
 		.seen = json_object(),
 		.metrics = json_object(),
 		.matrices = json_object() };
-	json_t *groups = NULL;
 	int status = 0;
 
 	for (size_t i = 0; i < l->n; i++)
@@ -435,17 +378,22 @@ int runs_summary(struct cli *c, struct run_list *l)
 		}
 	if (s.nrun)
 		status = check_words(c, &s);
-	if (!status) {
-		groups = sorted(&s, c->options.value[OPT_RUNS_SORT]);
-		status = s.nrun ? check_over(c, groups) : 0;
-	}
+	if (!status && s.nrun && c->options.value[OPT_RUNS_SORT])
+		sort_groups(&s, c->options.value[OPT_RUNS_SORT]);
+	s.keys = different_keys(&s);
+	if (!status && s.nrun)
+		status = check_over(c, &s);
 	if (!status)
-		status = print(c, &s, groups);
-	json_decref(groups);
-	json_decref(s.groups);
+		status = print(c, &s);
+	for (size_t i = 0; i < s.n; i++) {
+		json_decref(s.group[i].config);
+		json_decref(s.group[i].flat);
+	}
+	json_decref(s.known);
 	json_decref(s.seen);
 	json_decref(s.metrics);
 	json_decref(s.matrices);
+	json_decref(s.keys);
 	arena_release(&s.arena);
 	return status;
 }

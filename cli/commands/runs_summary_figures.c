@@ -21,11 +21,11 @@ enum { GROUPS_DRAWN = SVG_COLOURS };
 
 /* Of each epoch: how many runs have it, and the mean and the sum of squared deviations of their values so far (Welford). */
 struct band {
-	size_t n, cap;
+	struct arena *arena;
+	size_t n;
 	struct point {
 		double x, n, mean, squares;
 	} * at; /* by epochs, in order */
-	double *x, *y, *low, *high;
 };
 
 static struct point *point_of(struct band *b, double x)
@@ -42,7 +42,7 @@ static struct point *point_of(struct band *b, double x)
 	}
 	if (at < b->n && b->at[at].x == x)
 		return &b->at[at];
-	mem_reserve(b->at, b->n, b->cap);
+	b->at = arena_grow(b->arena, b->at, b->n, sizeof *b->at);
 	memmove(b->at + at + 1, b->at + at, (b->n - at) * sizeof *b->at);
 	b->at[at] = (struct point){ .x = x };
 	b->n++;
@@ -64,47 +64,20 @@ static void add_run(struct band *b, const struct run_folder *r, const struct his
 	const char *column)
 {
 	size_t n, nvalue;
-	mem_auto double *epoch = runs_best_values(r, h, "epoch", &n);
-	mem_auto double *v = runs_best_values(r, h, column, &nvalue);
+	const double *epoch = runs_best_values(b->arena, r, h, "epoch", &n);
+	const double *v = runs_best_values(b->arena, r, h, column, &nvalue);
 
 	for (size_t i = 0; i < n && i < nvalue; i++)
 		add_value(b, epoch[i], v[i]);
-}
-
-/* As vectors: the mean, and it less and plus the deviation of a sample, where several runs have the epoch. */
-static void finish(struct band *b)
-{
-	size_t n = b->n ? b->n : 1;
-
-	b->x = mem_alloc(4 * n, sizeof *b->x);
-	b->y = b->x + n;
-	b->low = b->y + n;
-	b->high = b->low + n;
-	for (size_t i = 0; i < b->n; i++) {
-		const struct point *p = &b->at[i];
-		double deviation = p->n > 1 ? sqrt(p->squares / (p->n - 1)) : 0;
-
-		b->x[i] = p->x;
-		b->y[i] = p->mean;
-		b->low[i] = p->mean - deviation;
-		b->high[i] = p->mean + deviation;
-	}
-}
-
-static void band_release(struct band *b)
-{
-	free(b->at);
-	free(b->x);
 }
 
 /* Training and validation of a group. */
 static int read_group(struct cli *c, const struct summary_group *g, const char *metric,
 	struct band b[2])
 {
-	char other[128];
+	const char *other = arena_printf(b->arena, "val_%s", metric);
 	int status = 0;
 
-	snprintf(other, sizeof other, "val_%s", metric);
 	for (size_t i = 0; !status && i < g->n; i++) {
 		struct history h = { 0 };
 		struct err e;
@@ -117,29 +90,42 @@ static int read_group(struct cli *c, const struct summary_group *g, const char *
 		}
 		history_release(&h);
 	}
-	finish(&b[0]);
-	finish(&b[1]);
 	return status;
 }
 
+/* The mean, and it less and plus the deviation of a sample, where several runs have the epoch. */
 static unsigned add_curves(const struct band b[2], const char *title, unsigned colour,
 	struct svg_series *s)
 {
-	unsigned n = 0;
+	unsigned nseries = 0;
 
-	for (unsigned k = 0; k < 2; k++)
-		if (b[k].n) {
-			s[n] = (struct svg_series){ .name = n ? NULL : title,
-				.x = b[k].x,
-				.y = b[k].y,
-				.low = b[k].low,
-				.high = b[k].high,
-				.n = b[k].n,
-				.colour = colour,
-				.dashed = k == 1 };
-			n++;
+	for (unsigned k = 0; k < 2; k++) {
+		size_t n = b[k].n;
+		if (!n)
+			continue;
+		double *x = arena_alloc(b->arena, 4 * n, sizeof *x), *y = x + n, *low = y + n,
+		       *high = low + n;
+
+		for (size_t i = 0; i < n; i++) {
+			const struct point *p = &b[k].at[i];
+			double deviation = p->n > 1 ? sqrt(p->squares / (p->n - 1)) : 0;
+
+			x[i] = p->x;
+			y[i] = p->mean;
+			low[i] = p->mean - deviation;
+			high[i] = p->mean + deviation;
 		}
-	return n;
+		s[nseries] = (struct svg_series){ .name = nseries ? NULL : title,
+			.x = x,
+			.y = y,
+			.low = low,
+			.high = high,
+			.n = n,
+			.colour = colour,
+			.dashed = k == 1 };
+		nseries++;
+	}
+	return nseries;
 }
 
 /* only: the title of the only group, which has no legend; else "".  plot: its axis of x. */
@@ -168,30 +154,26 @@ static int draw_curves(struct cli *c, const struct svg_series *s, unsigned n, co
 
 static int curves(struct cli *c, const struct summary_group *g, size_t n, const char *metric)
 {
-	struct band b[GROUPS_DRAWN][2] = { 0 };
-	struct buf title[GROUPS_DRAWN] = { BUF_INIT };
+	arena_auto a = { 0 };
+	const char *title = "";
 	struct svg_series s[2 * GROUPS_DRAWN];
 	unsigned drawn = n < GROUPS_DRAWN ? (unsigned)n : GROUPS_DRAWN, nseries = 0;
-	int status = 0;
 
 	if (n > drawn)
 		cli_note(c, "the first %u of %zu configurations are drawn; --sort puts the best first",
 			drawn, n);
-	for (unsigned i = 0; !status && i < drawn; i++) {
-		status = read_group(c, &g[i], metric, b[i]);
-		buf_printf(&title[i], "%s%s%zu run%s", g[i].name, *g[i].name ? ", " : "", g[i].n,
-			g[i].n == 1 ? "" : "s");
-		nseries += add_curves(b[i], title[i].data, i, s + nseries);
-	}
-	if (!status)
-		status = draw_curves(c, s, nseries, metric, n == 1 ? title[0].data : "",
-			(struct svg_plot){ .x_label = "epoch", .whole_x = true });
 	for (unsigned i = 0; i < drawn; i++) {
-		band_release(&b[i][0]);
-		band_release(&b[i][1]);
-		buf_release(&title[i]);
+		struct band b[2] = { { .arena = &a }, { .arena = &a } };
+		int status = read_group(c, &g[i], metric, b);
+
+		if (status)
+			return status;
+		title = arena_printf(&a, "%s%s%zu run%s", g[i].name, *g[i].name ? ", " : "", g[i].n,
+			g[i].n == 1 ? "" : "s");
+		nseries += add_curves(b, title, i, s + nseries);
 	}
-	return status;
+	return draw_curves(c, s, nseries, metric, n == 1 ? title : "",
+		(struct svg_plot){ .x_label = "epoch", .whole_x = true });
 }
 
 /* ---- over a key ---- */
@@ -238,13 +220,13 @@ static void add_results(const struct summary_group *g, double x, const char *met
 int summary_svg_over(struct cli *c, const struct summary_group *g, size_t n, const char *key,
 	const char *metric)
 {
-	struct band b[GROUPS_DRAWN][2] = { 0 };
+	arena_auto a = { 0 };
+	struct band b[GROUPS_DRAWN][2];
 	struct svg_series s[2 * GROUPS_DRAWN];
-	const char *title[GROUPS_DRAWN];
+	const char *title[GROUPS_DRAWN], **value = arena_alloc(&a, n, sizeof *value);
 	unsigned drawn = 0, nseries = 0, k;
-	mem_auto const char **value = mem_alloc(n + 1, sizeof *value);
 	size_t nvalue = values_over(g, n, value);
-	mem_auto double *tick = mem_alloc(nvalue + 1, sizeof *tick);
+	double *tick = arena_alloc(&a, nvalue, sizeof *tick);
 
 	for (size_t i = 0; i < nvalue; i++)
 		tick[i] = (double)i;
@@ -255,25 +237,19 @@ int summary_svg_over(struct cli *c, const struct summary_group *g, size_t n, con
 			;
 		if (k == GROUPS_DRAWN)
 			continue;
-		if (k == drawn)
+		if (k == drawn) {
+			b[k][0] = b[k][1] = (struct band){ .arena = &a };
 			title[drawn++] = g[i].name;
+		}
 		while (strcmp(value[at], g[i].over) != 0)
 			at++;
 		add_results(&g[i], (double)at, metric, b[k]);
 	}
-	for (k = 0; k < drawn; k++) {
-		finish(&b[k][0]);
-		finish(&b[k][1]);
+	for (k = 0; k < drawn; k++)
 		nseries += add_curves(b[k], *title[k] ? title[k] : NULL, k, s + nseries);
-	}
-	int status = draw_curves(c, s, nseries, metric, drawn == 1 ? title[0] : "",
+	return draw_curves(c, s, nseries, metric, drawn == 1 ? title[0] : "",
 		(struct svg_plot){
 			.x_label = key, .x_tick = tick, .nx_tick = (unsigned)nvalue, .x_name = value });
-	for (k = 0; k < drawn; k++) {
-		band_release(&b[k][0]);
-		band_release(&b[k][1]);
-	}
-	return status;
 }
 
 /* ---- confusion matrices ---- */

@@ -3,14 +3,16 @@
 #pragma once
 
 #include "cli/command.h"
-#include "cli/job/run_folder.h"
+#include "cli/commands/runs_compare.h"
 
-/* Runs that differ in run.seed and data.split.fold alone; borrowed. */
+/* Runs that differ in run.seed and data.split.fold alone. */
 struct summary_group {
-	const char *name;     /* what sets it apart from other groups, without over; "": nothing */
-	const char *over;     /* its value of the key of --over; NULL without the option */
-	const json_t *config; /* as config_json */
-	const struct run_folder **run;
+	struct ranked rank; /* by --sort */
+	const char *name;   /* what sets it apart from other groups, without over; "": nothing */
+	const char *over;   /* its value of the key of --over; NULL without the option */
+	json_t *config;     /* as config_json */
+	json_t *flat;       /* its leaves by their paths, and the digest of the model */
+	const struct run_folder **run; /* borrowed */
 	size_t n;
 };
 

@@ -37,18 +37,19 @@ static void sync_others(struct backup *b)
 	write_errors_note(b->write_errors, run_sync(b->run, &e), &e);
 }
 
-static int make_image(struct backup *b, const struct train_state *s, struct train_log *log,
-	const struct weights_vector *own, unsigned nown, struct checkpoint_image *out, struct err *e)
+static int make_image(struct backup *b, const struct train_state *s, struct checkpoint_image *out,
+	struct err *e)
 {
 	struct metadata meta[RECORD_METADATA];
 	buf_auto note = BUF_INIT;
-	json_auto_t *v = log ? train_log_files(log, &b->waiting)
-			     : train_log_closed_files(b->run, &b->job->train);
-	mem_auto struct weights_vector *all = mem_alloc(nown + TRAIN_LOG_WAITING_MAX, sizeof *all);
+	json_auto_t *v = b->log ? train_log_files(b->log, &b->waiting)
+				: train_log_closed_files(b->run, &b->job->train);
+	struct weights_vector all[1 + TRAIN_LOG_WAITING_MAX] = { { REPORT_NORMS_NAME, NULL, 0 } };
 	unsigned n = 0;
 
-	for (unsigned k = 0; k < nown; k++)
-		all[n++] = own[k];
+	if (b->report && !s->failed)
+		all->value = train_report_norms(b->report, &all->n);
+	n += all->value != NULL;
 	for (unsigned k = 0; k < b->waiting.n; k++)
 		all[n++] = b->waiting.vector[k];
 	json_object_set_new(v, "count", json_integer((json_int_t)b->count + 1));
@@ -62,11 +63,10 @@ static int make_image(struct backup *b, const struct train_state *s, struct trai
 	return record_too_long(code, e);
 }
 
-static int write_file(struct backup *b, const char *file, const struct train_state *s,
-	struct train_log *log, const struct weights_vector *own, unsigned nown, struct err *e)
+static int write_file(struct backup *b, const char *file, const struct train_state *s, struct err *e)
 {
 	struct checkpoint_image image;
-	int code = make_image(b, s, log, own, nown, &image, e);
+	int code = make_image(b, s, &image, e);
 
 	if (!code)
 		sync_others(b);
@@ -101,15 +101,14 @@ static int stopped(const struct backup *b, const struct train_state *s, const ch
 		signal, restart, (unsigned long long)at->step, at->epoch);
 }
 
-int backup_save(struct backup *b, const struct train_state *s, struct train_log *log,
-	const struct weights_vector *own, unsigned nown, struct err *e)
+int backup_save(struct backup *b, const struct train_state *s, struct err *e)
 {
 	const char *signal = stop_asked();
 	struct train_state all = *s;
 	struct err why;
 
 	all.ends = b->ends;
-	int code = write_file(b, backup_file[b->count % BACKUP_SLOTS], &all, log, own, nown, &why);
+	int code = write_file(b, backup_file[b->count % BACKUP_SLOTS], &all, &why);
 
 	if (!code)
 		return signal ? stopped(b, s, signal, e) : 0;
@@ -126,26 +125,24 @@ static bool within_epoch(const struct train_job *j, uint64_t step)
 	return j->max_steps && step >= j->max_steps && step % train_steps_per_epoch(j);
 }
 
-static void save_end(struct backup *b, const struct train_state *s, struct train_log *log,
-	const struct weights_vector *own, unsigned nown)
+static void save_end(struct backup *b, const struct train_state *s)
 {
 	struct err e;
 
-	if (write_file(b, backup_file[BACKUP_END], s, log, own, nown, &e))
+	if (write_file(b, backup_file[BACKUP_END], s, &e))
 		cli_note(b->write_errors->cli, "%s; the run cannot be extended by more epochs",
 			e.text);
 }
 
-void backup_save_cut(struct backup *b, const struct train_state *s, struct train_log *log,
-	const struct weights_vector *own, unsigned nown)
+void backup_save_cut(struct backup *b, const struct train_state *s)
 {
 	const struct train_job *j = &b->job->train;
 
 	if (j->restarts == 1 && within_epoch(j, s->running[0].step))
-		save_end(b, s, log, own, nown);
+		save_end(b, s);
 }
 
-void backup_save_end(struct backup *b, const struct weights_vector *own, unsigned nown)
+void backup_save_end(struct backup *b)
 {
 	const struct train_job *j = &b->job->train;
 	struct train_state s = { .nrunning = 1,
@@ -159,5 +156,5 @@ void backup_save_end(struct backup *b, const struct weights_vector *own, unsigne
 		if (within_epoch(j, end_states_of(b->ends, i)->step))
 			b->ended_by = "within_epoch";
 	if (j->restarts > 1 || !b->ended_by) /* else backup_save_cut() has done it */
-		save_end(b, &s, NULL, own, nown);
+		save_end(b, &s);
 }

@@ -104,14 +104,13 @@ static void between_steps(const struct training *t)
 static int on_between(void *ctx, const struct train_state *s, struct err *e)
 {
 	struct training *t = ctx;
-	struct weights_vector norms = { REPORT_NORMS_NAME, NULL, 0 };
 	uint64_t samples = s->nrunning && s->running->step
 		? step_samples(&t->job->train, s->running->step)
 		: t->subject.batch_size;
 	bool first; /* step of a new run: a checkpoint of split states is there from then on */
 
 	if (s->failed)
-		return backup_save(&t->backup, s, t->log, &norms, 0, e);
+		return backup_save(&t->backup, s, e);
 	first = !t->stepped && !t->backup.count;
 	t->stepped = true;
 	between_steps(t);
@@ -120,12 +119,10 @@ static int on_between(void *ctx, const struct train_state *s, struct err *e)
 	captures_step(t->captures, samples);
 	if (profiling_step(t->cli, samples))
 		return err_set(e, -ERR_STOPPED, "the profile is complete");
-	if (t->report)
-		norms.value = train_report_norms(t->report, &norms.n);
-	backup_save_cut(&t->backup, s, t->log, &norms, norms.value != NULL);
+	backup_save_cut(&t->backup, s);
 	if (!backup_is_due(&t->backup) && !(t->job->train.exec.split > 1 && first))
 		return 0;
-	int code = backup_save(&t->backup, s, t->log, &norms, norms.value != NULL, e);
+	int code = backup_save(&t->backup, s, e);
 	between_steps(t);
 	recorder_mark(PHASE_CHECKPOINT);
 	return code;
@@ -361,18 +358,11 @@ static int open_writers(struct training *t, struct err *e)
 	t->log = train_log_new(&t->write_errors, t->job, t->run, resumed, t->resume.weights);
 	if (config_bool(t->job->config, KEY_LOG_REPORT))
 		t->report = train_report_new(t->cli, t->job, run_path(t->run));
+	t->backup.log = t->log;
+	t->backup.report = t->report;
 	if (t->report && t->resume.weights)
 		train_report_resume(t->report, weights_vector(t->resume.weights, REPORT_NORMS_NAME));
 	return 0;
-}
-
-static void save_end(struct training *t)
-{
-	struct weights_vector norms = { REPORT_NORMS_NAME, NULL, 0 };
-
-	if (t->report)
-		norms.value = train_report_norms(t->report, &norms.n);
-	backup_save_end(&t->backup, &norms, norms.value != NULL);
 }
 
 static void close_writers(struct training *t, bool well)
@@ -383,6 +373,7 @@ static void close_writers(struct training *t, bool well)
 	progress_free(t->progress);
 	t->callbacks.progress = NULL;
 	train_log_close(t->log, well);
+	t->backup.log = NULL;
 	write_errors_lost(&t->write_errors, run_flush(t->run, &e), &e);
 }
 
@@ -405,7 +396,7 @@ static int end_folder(struct training *t, int code, const struct train_result *r
 		record_run(t->run, t->cli, t->job, ending_of(code), clock_seconds() - t->begin, NULL, &ignored);
 	}
 	if (!code) {
-		save_end(t);
+		backup_save_end(&t->backup);
 		run_finish(t->run);
 		t->words.folder = run_path(t->run);
 		train_summary(t->cli, t->job, &t->words, r);

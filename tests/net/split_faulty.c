@@ -146,12 +146,9 @@ static void *strike_at_checkpoint(void *unused)
 	return unused;
 }
 
-int __real_backup_save(struct backup *b, const struct train_state *s, struct train_log *log,
-	const struct weights_vector *own, unsigned nown, struct err *e);
-int __wrap_backup_save(struct backup *b, const struct train_state *s, struct train_log *log,
-	const struct weights_vector *own, unsigned nown, struct err *e);
-int __wrap_backup_save(struct backup *b, const struct train_state *s, struct train_log *log,
-	const struct weights_vector *own, unsigned nown, struct err *e)
+int __real_backup_save(struct backup *b, const struct train_state *s, struct err *e);
+int __wrap_backup_save(struct backup *b, const struct train_state *s, struct err *e);
+int __wrap_backup_save(struct backup *b, const struct train_state *s, struct err *e)
 {
 	if (!fault.rank)
 		at_place("checkpoint");
@@ -159,7 +156,7 @@ int __wrap_backup_save(struct backup *b, const struct train_state *s, struct tra
 		note("checkpoint_begun");
 		wait_for("struck");
 	}
-	return __real_backup_save(b, s, log, own, nown, e);
+	return __real_backup_save(b, s, e);
 }
 
 /* ---- calls of a group ---- */

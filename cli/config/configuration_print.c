@@ -65,6 +65,55 @@ static json_t *value_json(const struct train_option *o, double value, const stru
 	return o->kind == VALUE_COUNT ? json_integer((json_int_t)value) : json_real(value);
 }
 
+static json_t *options_json(enum key_type type, const struct ynode *v)
+{
+	double option[TRAIN_OPTIONS_MAX], list[SCHEDULE_LISTS_MAX][VALUE_LIST_MAX];
+	const struct table_row row = config_row(type, v, option, list);
+	const struct ynode *given;
+	json_t *all = json_object();
+
+	schema_chosen(type, v, &given);
+	for (unsigned i = 0; i < row.noption; i++)
+		json_object_set_new(all, row.option[i].name,
+			value_json(&row.option[i], option[i],
+				given ? ynode_find(given, row.option[i].name) : NULL));
+	return all;
+}
+
+static json_t *chosen_json(enum key_type type, const struct ynode *v)
+{
+	const struct ynode *given;
+	const struct table_row row = schema_chosen(type, v, &given);
+
+	if (!row.noption)
+		return json_string(row.name);
+	json_t *outer = json_object();
+	json_object_set_new(outer, row.name, options_json(type, v));
+	return outer;
+}
+
+/* Of one scope: those that change results, or those that do not.  A map, or a list where a name comes
+ * again, however it was written: the same callbacks are the same text. */
+static json_t *callbacks_json(const struct config *c, enum key_scope scope)
+{
+	json_t *map = json_object(), *list = json_array();
+	bool again = false;
+
+	for (uint32_t i = 0; i < c->value[KEY_TRAIN_CALLBACKS]->n; i++) {
+		const struct ynode one = config_callback(c, i), *given;
+		const char *name = schema_chosen(TYPE_CALLBACKS, &one, &given).name;
+
+		if (scope && callback_find(name)->changes_result != (scope == SCOPE_RESULT))
+			continue;
+		again |= json_object_get(map, name) != NULL;
+		json_t *options = options_json(TYPE_CALLBACKS, &one);
+		json_array_append_new(list, json_pack("{s:O}", name, options));
+		json_object_set_new(map, name, options);
+	}
+	json_decref(again ? map : list);
+	return again ? list : map;
+}
+
 /* ---- flow style ---- */
 
 /* May a text stand without quotes, in flow style too? */
@@ -165,73 +214,41 @@ static void finish_line(const struct config *c, size_t start, struct span at, st
 		buf_printf(out, "%s\n", p.name);
 }
 
-/* One by one: each has its own origin.  given: the node with those that are, or NULL. */
-static void print_options(const struct config *c, const struct table_row *row, const double *option, const struct ynode *given,
-	int indent, struct buf *out)
+/* A line for each member of a map, whose origin is that of the member in `given`, else the default. maps: the members are maps of
+ * such lines. */
+static void print_lines(const struct config *c, const json_t *map, const struct ynode *given,
+	bool maps, int indent, struct buf *out)
 {
-	for (unsigned i = 0; i < row->noption; i++) {
-		const struct yentry *entry = given ? ynode_find(given, row->option[i].name) : NULL;
-		json_auto_t *value = value_json(&row->option[i], option[i], entry);
+	const char *key;
+	json_t *v;
+
+	json_object_foreach((json_t *)map, key, v) {
+		const struct yentry *entry =
+			given && given->kind == YNODE_MAP ? ynode_find(given, key) : NULL;
 		size_t start = out->len;
 
-		buf_printf(out, "%*s%s: ", indent, "", row->option[i].name);
-		print_flow(value, out);
+		buf_printf(out, "%*s", indent, "");
+		print_text(key, out);
+		buf_str(out, maps ? ":\n" : ": ");
+		if (maps) {
+			print_lines(c, v, entry ? entry->value : NULL, false, indent + 2, out);
+			continue;
+		}
+		print_flow(v, out);
 		finish_line(c, start, entry ? entry->value->at : (struct span){ 0, 0, 0 }, out);
 	}
 }
 
-/* A row of a table with its options. */
-static void print_chosen(const struct config *c, const struct schema_row *key, const char *name, struct buf *out)
-{
-	double option[TRAIN_OPTIONS_MAX], list[SCHEDULE_LISTS_MAX][VALUE_LIST_MAX];
-	const struct ynode *v = c->value[key->id], *given;
-	const struct table_row row = config_row(key->type, v, option, list);
-
-	schema_chosen(key->type, v, &given);
-	if (!row.noption) {
-		size_t start = out->len;
-
-		buf_printf(out, "  %s: %s", name, row.name);
-		finish_line(c, start, v->at, out);
-		return;
-	}
-	buf_printf(out, "  %s:\n    %s:\n", name, row.name);
-	print_options(c, &row, option, given, 6, out);
-}
-
-/* Callbacks with their options, each of which has its own origin. */
+/* Callbacks with their options, as the list that they were written as. */
 static void print_callbacks(const struct config *c, struct buf *out)
 {
-	const struct ynode *v = c->value[KEY_TRAIN_CALLBACKS], *given;
-	bool list = v->kind == YNODE_LIST;
-	double option[TRAIN_OPTIONS_MAX];
+	for (uint32_t i = 0; i < c->value[KEY_TRAIN_CALLBACKS]->n; i++) {
+		const struct ynode one = config_callback(c, i), *given;
+		const char *name = schema_chosen(TYPE_CALLBACKS, &one, &given).name;
+		json_auto_t *options = options_json(TYPE_CALLBACKS, &one);
 
-	buf_str(out, "  callbacks:\n");
-	for (uint32_t i = 0; i < v->n; i++) {
-		const struct ynode one = config_callback(c, i);
-		const struct table_row row = config_row(TYPE_CALLBACKS, &one, option, NULL);
-
-		schema_chosen(TYPE_CALLBACKS, &one, &given);
-		buf_printf(out, list ? "    - %s:\n" : "    %s:\n", row.name);
-		print_options(c, &row, option, given, list ? 8 : 6, out);
-	}
-}
-
-/* Constants come one by one, since each may have its own origin. */
-static void print_consts(const struct config *c, struct buf *out)
-{
-	const struct ynode *v = c->value[KEY_MODEL_CONST];
-
-	buf_str(out, "  const:\n");
-	for (uint32_t i = 0; i < v->n; i++) {
-		json_auto_t *value = json_of(v->entry[i].value, false);
-		size_t start = out->len;
-
-		buf_str(out, "    ");
-		print_text(v->entry[i].key, out);
-		buf_str(out, ": ");
-		print_flow(value, out);
-		finish_line(c, start, v->entry[i].value->at, out);
+		buf_printf(out, "    - %s:\n", name);
+		print_lines(c, options, given, false, 8, out);
 	}
 }
 
@@ -239,23 +256,24 @@ static void print_key(const struct config *c, const struct schema_row *row, cons
 {
 	const struct ynode *v = c->value[row->id];
 	size_t start = out->len;
+	bool rows = schema_has_rows(row->type) && v->kind != YNODE_NULL,
+	     callbacks = row->type == TYPE_CALLBACKS && v->n;
+	json_auto_t *value = rows ? chosen_json(row->type, v)
+		: callbacks       ? callbacks_json(c, SCOPE_NONE)
+				  : json_of(v, schema_is_text(row->type));
 
-	if (schema_has_rows(row->type) && v->kind != YNODE_NULL) {
-		print_chosen(c, row, name, out);
-		return;
-	}
-	if (row->type == TYPE_CALLBACKS && v->n) {
+	buf_printf(out, "  %s:", name);
+	if (callbacks && v->kind == YNODE_LIST) {
+		buf_char(out, '\n');
 		print_callbacks(c, out);
-		return;
+	} else if (callbacks || (rows && json_is_object(value)) || (row->type == TYPE_CONSTS && v->n)) {
+		buf_char(out, '\n');
+		print_lines(c, value, v, callbacks || rows, 4, out);
+	} else {
+		buf_char(out, ' ');
+		print_flow(value, out);
+		finish_line(c, start, v->at, out);
 	}
-	if (row->type == TYPE_CONSTS && v->n) {
-		print_consts(c, out);
-		return;
-	}
-	json_auto_t *value = json_of(v, schema_is_text(row->type));
-	buf_printf(out, "  %s: ", name);
-	print_flow(value, out);
-	finish_line(c, start, v->at, out);
 }
 
 void config_print(const struct config *c, struct buf *out)
@@ -274,54 +292,6 @@ void config_print(const struct config *c, struct buf *out)
 }
 
 /* ---- JSON ---- */
-
-static json_t *options_json(enum key_type type, const struct ynode *v)
-{
-	double option[TRAIN_OPTIONS_MAX], list[SCHEDULE_LISTS_MAX][VALUE_LIST_MAX];
-	const struct table_row row = config_row(type, v, option, list);
-	const struct ynode *given;
-	json_t *all = json_object();
-
-	schema_chosen(type, v, &given);
-	for (unsigned i = 0; i < row.noption; i++)
-		json_object_set_new(all, row.option[i].name, value_json(&row.option[i], option[i],
-			given ? ynode_find(given, row.option[i].name) : NULL));
-	return all;
-}
-
-static json_t *chosen_json(enum key_type type, const struct ynode *v)
-{
-	const struct ynode *given;
-	const struct table_row row = schema_chosen(type, v, &given);
-
-	if (!row.noption)
-		return json_string(row.name);
-	json_t *outer = json_object();
-	json_object_set_new(outer, row.name, options_json(type, v));
-	return outer;
-}
-
-/* Of one scope: those that change results, or those that do not.  A map, or a list where a name comes
- * again, however it was written: the same callbacks are the same text. */
-static json_t *callbacks_json(const struct config *c, enum key_scope scope)
-{
-	json_t *map = json_object(), *list = json_array();
-	bool again = false;
-
-	for (uint32_t i = 0; i < c->value[KEY_TRAIN_CALLBACKS]->n; i++) {
-		const struct ynode one = config_callback(c, i), *given;
-		const char *name = schema_chosen(TYPE_CALLBACKS, &one, &given).name;
-
-		if (scope && callback_find(name)->changes_result != (scope == SCOPE_RESULT))
-			continue;
-		again |= json_object_get(map, name) != NULL;
-		json_t *options = options_json(TYPE_CALLBACKS, &one);
-		json_array_append_new(list, json_pack("{s:O}", name, options));
-		json_object_set_new(map, name, options);
-	}
-	json_decref(again ? map : list);
-	return again ? list : map;
-}
 
 /* NULL: the key leaves no choice, or nothing was resolved. */
 static const char *resolved_word(const struct config_resolved *r, enum key_id id)

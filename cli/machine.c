@@ -97,15 +97,18 @@ void machine_json(const struct machine_asked *a, struct buf *out)
 	buf_char(out, '}');
 }
 
-static const struct { const char *key; size_t at; } rates[] = {
-	{ "stream_gb_s", offsetof(struct limits, stream_gb_s) },
-	{ "write_gb_s", offsetof(struct limits, write_gb_s) },
-	{ "l2_gb_s_per_core", offsetof(struct limits, l2_gb_s) },
-	{ "fma_gflop_s_single", offsetof(struct limits, single_gflop_s) },
-	{ "fma_gflop_s_double", offsetof(struct limits, double_gflop_s) },
+static const struct {
+	const char *key;
+	size_t at;
+} rates[] = {
+	{ "stream_gb_s", offsetof(struct plan_limits, stream_gb_s) },
+	{ "write_gb_s", offsetof(struct plan_limits, write_gb_s) },
+	{ "l2_gb_s_per_core", offsetof(struct plan_limits, l2_gb_s) },
+	{ "fma_gflop_s_single", offsetof(struct plan_limits, single_gflop_s) },
+	{ "fma_gflop_s_double", offsetof(struct plan_limits, double_gflop_s) },
 };
 
-void machine_limits_json(const struct limits *l, unsigned n, struct buf *out)
+void machine_limits_json(const struct plan_limits *l, unsigned n, struct buf *out)
 {
 	buf_char(out, '[');
 	for (unsigned k = 0; k < n; k++) {
@@ -188,7 +191,7 @@ void machine_text(const struct machine_asked *a, struct buf *out)
 		places ? places : "");
 }
 
-void machine_limits_text(const struct limits *l, unsigned n, struct buf *out)
+void machine_limits_text(const struct plan_limits *l, unsigned n, struct buf *out)
 {
 	for (unsigned k = 0; k < n; k++)
 		buf_printf(out,
@@ -197,12 +200,6 @@ void machine_limits_text(const struct limits *l, unsigned n, struct buf *out)
 			l[k].nthread, l[k].nthread == 1 ? "" : "s", l[k].stream_gb_s,
 			l[k].write_gb_s, l[k].nontemporal ? " by non-temporal stores" : "",
 			l[k].l2_gb_s, l[k].single_gflop_s, l[k].double_gflop_s, l[k].target->kernels);
-}
-
-struct plan_limits machine_plan_limits(const struct limits *l)
-{
-	return (struct plan_limits){ .nthread = l->nthread, .measured = true, .stream_gb_s = l->stream_gb_s, .write_gb_s = l->write_gb_s,
-		.l2_gb_s = l->l2_gb_s, .single_gflop_s = l->single_gflop_s, .double_gflop_s = l->double_gflop_s };
 }
 
 unsigned machine_thread_counts(unsigned most, unsigned *thread)

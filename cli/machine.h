@@ -16,11 +16,8 @@ void machine_json(const struct machine_asked *a, struct buf *out);
 void machine_text(const struct machine_asked *a, struct buf *out);
 
 /* Limits for several numbers of threads: a list of objects; a table. */
-void machine_limits_json(const struct limits *l, unsigned n, struct buf *out);
-void machine_limits_text(const struct limits *l, unsigned n, struct buf *out);
-
-/* The limits in the form that plans use. */
-struct plan_limits machine_plan_limits(const struct limits *l);
+void machine_limits_json(const struct plan_limits *l, unsigned n, struct buf *out);
+void machine_limits_text(const struct plan_limits *l, unsigned n, struct buf *out);
 
 /* Fill thread[MACHINE_LIMITS_MAX] with 1, 2, 4, ... and `most`; returns the number of entries. */
 unsigned machine_thread_counts(unsigned most, unsigned *thread);

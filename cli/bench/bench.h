@@ -135,8 +135,8 @@ struct bench_run {
 };
 
 /* Allocate, warm up, measure.  l: limits for this number of threads, or NULL. */
-int bench_measure(const struct bench_case *bc, const struct bench_run *how, const struct limits *l,
-	struct bench_result *out, struct err *e);
+int bench_measure(const struct bench_case *bc, const struct bench_run *how,
+	const struct plan_limits *l, struct bench_result *out, struct err *e);
 
 /* bench_passes.c: after a call, keep the least seconds of each pass; then what a machine should take and its shares of l
  * (or NULL). */
@@ -158,7 +158,8 @@ void bench_workers_free(struct bench_workers *w, int status);
 
 struct bench_report {
 	struct bench_result *result; unsigned n;
-	struct limits limits[BENCH_NUMBERS_MAX]; unsigned nlimit;
+	struct plan_limits limits[BENCH_NUMBERS_MAX];
+	unsigned nlimit;
 };
 
 void bench_text(const struct bench_report *r, struct buf *out);

@@ -276,7 +276,7 @@ static void describe_states(const struct bench *b, const struct plan *pl, struct
 
 /* The least time that the machine allows: arithmetic, or streaming where the state is in no core's cache.  Limits are those
  * of the fastest loops, so it is the fastest call whose rates are compared with them. */
-static void rates(struct bench_result *r, const struct limits *l)
+static void rates(struct bench_result *r, const struct plan_limits *l)
 {
 	r->gates_s = (double)r->gates * (double)r->batch / r->min;
 	r->gb_s = r->bytes / r->min / 1e9;
@@ -295,23 +295,18 @@ static void rates(struct bench_result *r, const struct limits *l)
 }
 
 /* What the plan itself (NULL: none) allows: its arithmetic and traffic visit by visit.  Batch rank does other work. */
-static void expect(const struct bench *b, const struct plan *pl, const struct limits *l,
+static void expect(const struct bench *b, const struct plan *pl, const struct plan_limits *l,
 	struct bench_result *r)
 {
 	r->floor_seconds = r->share_of_floor = NAN;
 	if (!pl)
 		return;
-	if (!l) {
-		bench_passes_expect(r, pl, NULL);
+	bench_passes_expect(r, pl, l);
+	if (!l || evaluator_states_evolved(b->ev) < b->bc->batch || program_is_noisy(b->p))
 		return;
-	}
-	struct plan_limits limits = machine_plan_limits(l);
 	double rate = pl->precision == PRECISION_DOUBLE ? l->double_gflop_s : l->single_gflop_s;
 
-	bench_passes_expect(r, pl, &limits);
-	if (evaluator_states_evolved(b->ev) < b->bc->batch || program_is_noisy(b->p))
-		return;
-	r->floor_seconds = plan_floor(pl, b->bc->gradient, b->bc->batch, &limits)
+	r->floor_seconds = plan_floor(pl, b->bc->gradient, b->bc->batch, l)
 		+ plan_start_flops(pl) / (rate / l->nthread * 1e9); /* one thread's */
 	r->share_of_floor = r->floor_seconds / r->min;
 }
@@ -358,8 +353,8 @@ static int allocate(struct bench *b, uint64_t seed, double *seconds, struct err 
 	return make_samples(b, seed, e);
 }
 
-int bench_measure(const struct bench_case *bc, const struct bench_run *how, const struct limits *l,
-	struct bench_result *out, struct err *e)
+int bench_measure(const struct bench_case *bc, const struct bench_run *how,
+	const struct plan_limits *l, struct bench_result *out, struct err *e)
 {
 	struct bench b = { .bc = bc, .p = bc->program->model.program, .cli = how->cli };
 	int code = allocate(&b, how->seed, &out->allocate_seconds, e);

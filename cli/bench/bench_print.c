@@ -123,7 +123,7 @@ static void json_result(const struct bench_result *r, struct buf *out)
 
 void bench_json(const struct bench_report *r, struct buf *out)
 {
-	const struct limits *l = r->nlimit ? &r->limits[r->nlimit - 1] : NULL;
+	const struct plan_limits *l = r->nlimit ? &r->limits[r->nlimit - 1] : NULL;
 
 	buf_printf(out, "{\"schema\": 1, \"version\": \"%s\", \"machine\": ", PACKAGE_VERSION);
 	machine_json(&(struct machine_asked){ 0 }, out);

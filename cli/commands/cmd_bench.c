@@ -189,7 +189,7 @@ static int limits(struct bench_job *j)
 	return 0;
 }
 
-static const struct limits *limits_of(const struct bench_report *r, unsigned nthread)
+static const struct plan_limits *limits_of(const struct bench_report *r, unsigned nthread)
 {
 	for (unsigned k = 0; k < r->nlimit; k++)
 		if (r->limits[k].nthread == nthread)
@@ -203,11 +203,11 @@ struct trial { struct bench_job *job; const struct bench_case *bc; const struct 
 /* A busy machine makes limits smaller, never larger. */
 static int limits_again(struct bench_job *j, unsigned nthread, struct err *e)
 {
-	struct limits again;
+	struct plan_limits again;
 	int code = 0;
 
 	for (unsigned k = 0; !code && k < j->report.nlimit; k++) {
-		struct limits *l = &j->report.limits[k];
+		struct plan_limits *l = &j->report.limits[k];
 
 		if (l->nthread != nthread)
 			continue;

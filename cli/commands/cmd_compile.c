@@ -24,7 +24,6 @@ static int limits_of(const struct evaluator_options *eo, bool measure, const cha
 {
 	const char *rule;
 	unsigned n = cpus_threads(&rule);
-	struct limits l;
 
 	*out = plan_usual_limits(eo->target, n);
 	if (gpu && !target_has_memory(eo->target))
@@ -39,12 +38,8 @@ static int limits_of(const struct evaluator_options *eo, bool measure, const cha
 	if (target_has_memory(eo->target))
 		return err_set(e, -ERR_CONFIG,
 			"limits of a GPU are not measured: without --measure, the plan has those of a usual one, or of --gpu");
-	int code =
-		limits_measure(target_has_limits(eo->target) ? eo->target : target_find(NULL, NULL),
-			n, &l, e);
-	if (!code)
-		*out = machine_plan_limits(&l);
-	return code;
+	return limits_measure(target_has_limits(eo->target) ? eo->target : target_find(NULL, NULL),
+		n, out, e);
 }
 
 /* Limits of machines are those of passes over states. */

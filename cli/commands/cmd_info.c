@@ -56,7 +56,7 @@ static void mpi_text(struct buf *out)
 
 struct measured {
 	struct machine_asked asked;
-	struct limits limits[MACHINE_LIMITS_MAX];
+	struct plan_limits limits[MACHINE_LIMITS_MAX];
 	unsigned n;
 	/* Of the GPU: operations of a step, and where they are stored. NAN: not measured. */
 	double crossover;

@@ -28,13 +28,10 @@ static void measure_limits(struct profiling *g)
 {
 	const struct target *t = target_or_best(g->subject.options->target);
 	double began = clock_seconds();
-	struct limits l;
 	struct err e;
 
-	if (target_has_limits(t) && !limits_measure(t, g->subject.options->nthread, &l, &e)) {
-		g->limits = machine_plan_limits(&l);
+	if (target_has_limits(t) && !limits_measure(t, g->subject.options->nthread, &g->limits, &e))
 		g->subject.limits = &g->limits;
-	}
 	g->began += clock_seconds() - began; /* no part of the time before the first step */
 }
 

@@ -12,13 +12,10 @@
 static int predict(struct preview_split *s, const struct plan *pl, const char *link, struct err *e)
 {
 	const char *rule;
-	struct limits l;
-	int code = limits_measure(pl->target, cpus_threads(&rule), &l, e);
+	int code = limits_measure(pl->target, cpus_threads(&rule), &s->limits, e);
 
-	if (code)
-		return code;
-	s->limits = machine_plan_limits(&l);
-	code = link_limits(link, true, &s->limits, e);
+	if (!code)
+		code = link_limits(link, true, &s->limits, e);
 	for (unsigned gradient = 0; gradient < 2 && !code; gradient++)
 		s->takes[gradient] = plan_rank_takes(pl, &s->limits, gradient);
 	return code;

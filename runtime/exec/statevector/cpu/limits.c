@@ -140,9 +140,9 @@ static int take_array(struct work *w, uint64_t nbytes, struct err *e)
 	return 0;
 }
 
-static int measure_memory(struct work *w, struct limits *l, struct err *e)
+static int measure_memory(struct work *w, uint64_t nbytes, struct plan_limits *l, struct err *e)
 {
-	int code = take_array(w, l->stream_bytes, e);
+	int code = take_array(w, nbytes, e);
 
 	if (code)
 		return code;
@@ -155,7 +155,7 @@ static int measure_memory(struct work *w, struct limits *l, struct err *e)
 	return 0;
 }
 
-static int measure_cache(struct work *w, uint64_t nbytes, struct limits *l, struct err *e)
+static int measure_cache(struct work *w, uint64_t nbytes, struct plan_limits *l, struct err *e)
 {
 	int code = take_array(w, nbytes * w->nthread, e);
 
@@ -180,18 +180,18 @@ static double measure_arithmetic(unsigned nthread, const struct kernels *k)
 	return rate_best(&w, arithmetic, ARITHMETIC_RUNS);
 }
 
-int limits_measure(const struct target *t, unsigned nthread, struct limits *out, struct err *e)
+int limits_measure(const struct target *t, unsigned nthread, struct plan_limits *out, struct err *e)
 {
 	const enum isa isa = cpu_target_isa(t);
 	const struct kernels *single = kernels_find(isa, PRECISION_SINGLE);
 	uint64_t stream_bytes = clamp(cpus_memory_available() / 4, STREAM_BYTES_MIN, STREAM_BYTES_MAX);
 	uint64_t l2_bytes = clamp(cpus_cache(2, NULL) / 2, L2_BYTES_MIN, L2_BYTES_MAX);
-	struct limits l = { .nthread = nthread, .target = t, .stream_bytes = stream_bytes };
+	struct plan_limits l = { .nthread = nthread, .target = t };
 	struct work w = { .kernels = single, .nthread = nthread };
 
 	if (!single || isa_obstacle(isa))
 		return err_set(e, -ERR_CONFIG, "the limits of %s cannot be measured here", t->kernels);
-	int code = measure_memory(&w, &l, e);
+	int code = measure_memory(&w, stream_bytes, &l, e);
 	if (!code)
 		code = measure_cache(&w, l2_bytes, &l, e);
 	if (code)

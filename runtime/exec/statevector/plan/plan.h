@@ -217,10 +217,12 @@ void plan_free(struct plan *pl);
 bool plan_has_tail(const struct plan_circuit *c);
 uint32_t plan_tail_qubits(const struct plan *pl);
 
-/* What a machine can do at best, all threads together (l2: per thread; write: bytes that were not read, by non-temporal stores). */
+/* What a machine can do at best, all threads together: bytes of memory that are read and written in place, that are written alone, by
+ * non-temporal stores or not, and, of each thread, of the second-level cache in place; a multiply-add is two operations. */
 struct plan_limits {
 	unsigned nthread;
-	bool measured;
+	const struct target *target; /* whose kernels measured them; NULL: they were not measured */
+	bool nontemporal;            /* when they were measured */
 	const char *name; /* of a device; NULL: a usual one */
 	double stream_gb_s, write_gb_s, l2_gb_s, single_gflop_s, double_gflop_s;
 	/* Of a device with memory of its own: GB/s between host and device, 10^9 numbers a second between precisions, multiprocessors

@@ -22,7 +22,7 @@ static void put_limits(const struct plan *pl, const struct plan_limits *l, struc
 	}
 	buf_json(out,
 		", \"limits\": {\"measured\": %i, \"threads\": %u, \"stream_gb_s\": %g, \"write_gb_s\": %g, \"l2_gb_s\": %g, \"fma_gflop_s\": %g}",
-		l->measured, l->nthread, l->stream_gb_s, l->write_gb_s, l->l2_gb_s,
+		l->target != NULL, l->nthread, l->stream_gb_s, l->write_gb_s, l->l2_gb_s,
 		pl->precision == PRECISION_DOUBLE ? l->double_gflop_s : l->single_gflop_s);
 }
 

@@ -321,8 +321,8 @@ static void print_limits(const struct plan *pl, const struct plan_limits *l, str
 	else
 		buf_printf(out,
 			"limits     %s: %u thread%s, stream %.3g GB/s in place, write %.3g GB/s by non-temporal stores, L2 %.3g GB/s a thread, multiply-add %.3g GFLOP/s\n",
-			l->measured ? "measured" : "assumed", l->nthread,
-			l->nthread == 1 ? "" : "s", l->stream_gb_s, l->write_gb_s, l->l2_gb_s,
+			l->target ? "measured" : "assumed", l->nthread, l->nthread == 1 ? "" : "s",
+			l->stream_gb_s, l->write_gb_s, l->l2_gb_s,
 			pl->precision == PRECISION_DOUBLE ? l->double_gflop_s : l->single_gflop_s);
 }
 

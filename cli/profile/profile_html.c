@@ -56,38 +56,32 @@ static void section_html(const struct profile_section *s, struct buf *out)
 
 /* ---- timeline ---- */
 
-static unsigned colour_of(uint32_t phase)
-{
-	switch (phase) {
-	case PHASE_FORWARD: return 0;
-	case PHASE_BACKWARD: return 1;
-	case PHASE_MATRICES:
-	case PHASE_CHAIN:
-	case PHASE_ENCODING: return 2;
-	case PHASE_EXCHANGE:
-	case PHASE_SEND:
-	case PHASE_RECEIVE: return 3;
-	case PHASE_LOG:
-	case PHASE_CHECKPOINT: return 4;
-	case PHASE_VALIDATION: return 5;
-	case PHASE_WAIT: return SVG_FAINT;
-	default: return 6;
-	}
-}
-
+/* Phases of one colour; the last are all others. */
 static const struct {
 	const char *text;
-	unsigned phase;
-} legend[] = {
-	{ "forward", PHASE_FORWARD },
-	{ "backward", PHASE_BACKWARD },
-	{ "matrices, encoding, chain rule", PHASE_MATRICES },
-	{ "messages, exchanges", PHASE_SEND },
-	{ "log, checkpoints", PHASE_LOG },
-	{ "validation", PHASE_VALIDATION },
-	{ "waiting", PHASE_WAIT },
-	{ "other", PHASE_DATA },
+	unsigned colour;
+	enum profile_phase phase[3];
+} groups[] = {
+	{ "forward", 0, { PHASE_FORWARD } },
+	{ "backward", 1, { PHASE_BACKWARD } },
+	{ "matrices, encoding, chain rule", 2, { PHASE_MATRICES, PHASE_CHAIN, PHASE_ENCODING } },
+	{ "messages, exchanges", 3, { PHASE_EXCHANGE, PHASE_SEND, PHASE_RECEIVE } },
+	{ "log, checkpoints", 4, { PHASE_LOG, PHASE_CHECKPOINT } },
+	{ "validation", 5, { PHASE_VALIDATION } },
+	{ "waiting", SVG_FAINT, { PHASE_WAIT } },
+	{ "other", 6, { PHASE_NONE } },
 };
+enum { GROUPS = sizeof groups / sizeof *groups };
+
+static unsigned colour_of(uint32_t phase)
+{
+	unsigned k = 0;
+
+	while (k + 1 < GROUPS && phase != groups[k].phase[0] && phase != groups[k].phase[1]
+		&& phase != groups[k].phase[2])
+		k++;
+	return groups[k].colour;
+}
 
 /* Of each part of the row as wide as a pixel, the phase that has most of it; neighbours of one phase are one rectangle. */
 static void row_html(const struct profile *p, const struct profile_thread *t, unsigned row,
@@ -149,12 +143,11 @@ static void timeline(const struct profile *p, struct buf *out)
 			buf_char(out, '\n');
 		}
 	buf_str(out, "</svg></div>\n<p class=\"note\">");
-	for (size_t k = 0; k < sizeof legend / sizeof *legend; k++)
+	for (unsigned k = 0; k < GROUPS; k++)
 		buf_printf(out,
 			"<span style=\"white-space:nowrap\"><svg class=\"qcnn-plot\" style=\"display:inline;width:12px;height:12px\" viewBox=\"0 0 12 12\" "
 			"role=\"img\"><rect class=\"p-bar p-c%u\" width=\"12\" height=\"12\"/></svg> %s</span>%s",
-			colour_of(legend[k].phase), legend[k].text,
-			k + 1 < sizeof legend / sizeof *legend ? " &#160; " : "");
+			groups[k].colour, groups[k].text, k + 1 < GROUPS ? " &#160; " : "");
 	buf_printf(out, "</p>\n<p class=\"note\">%.4g ms; trace.json.gz has every event.</p>\n",
 		1e-6 * (double)p->ns);
 	report_section_end(out);

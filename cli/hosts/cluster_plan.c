@@ -2,18 +2,6 @@
  * Prints the hosts and commands of workers, and what happens when one is lost, as text and as JSON. */
 #include "cli/hosts/cluster_plan.h"
 
-static const char none_lost[] =
-	"there are no workers; after an end of this process the same command resumes from the last checkpoint";
-static const char rank_lost[] =
-	"the training ends with what was saved before the step, and status 75; the same command goes on";
-static const char mpi_rank_lost[] =
-	"the launcher ends the others; the same command goes on from the last checkpoint";
-static const char worker_lost[] = "its units go to the others, and the weights stay the same; with none left, exit status 69";
-static const char joined_group_lost[] =
-	"its units go to the other groups, and the weights stay the same; with none left, exit status 69; the same command goes on";
-static const char group_lost[] =
-	"its units go to the other groups, it is started again, and the weights stay the same; with none left, exit status 69";
-
 /* How inputs come to the workers. */
 static const char *const shard_word[] = { [SHARD_OFF] = "off", [SHARD_DATA] = "data", [SHARD_AUTO] = "auto", [SHARD_FILE] = "file" };
 static const char *const shard_text[] = {
@@ -34,12 +22,17 @@ static const char *mode_of(const struct cluster *k)
 
 static const char *lost_of(const struct cluster *k)
 {
-	return k->mpi                      ? mpi_rank_lost
-		: k->nrank                 ? rank_lost
-		: cluster_joined_groups(k) ? joined_group_lost
-		: k->groups.nrank          ? group_lost
-		: k->hosts.n               ? worker_lost
-					   : none_lost;
+	if (k->mpi)
+		return "the launcher ends the others; the same command goes on from the last checkpoint";
+	if (k->nrank)
+		return "the training ends with what was saved before the step, and status 75; the same command goes on";
+	if (cluster_joined_groups(k))
+		return "its units go to the other groups, and the weights stay the same; with none left, exit status 69; the same command goes on";
+	if (k->groups.nrank)
+		return "its units go to the other groups, it is started again, and the weights stay the same; with none left, exit status 69";
+	if (k->hosts.n)
+		return "its units go to the others, and the weights stay the same; with none left, exit status 69";
+	return "there are no workers; after an end of this process the same command resumes from the last checkpoint";
 }
 
 static const char *why_of(const struct cluster *k)

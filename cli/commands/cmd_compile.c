@@ -60,19 +60,6 @@ static void begin_json(const struct engine_problem *p, struct buf *out)
 	buf_str(out, ", ");
 }
 
-static void json_tensor_plan(const struct engine_problem *p, const struct tensor_summary *s,
-	struct buf *out)
-{
-	json_auto_t *tensor = record_tensors(s);
-
-	begin_json(p, out);
-	buf_json(out,
-		"\"kernels\": %s, \"precision\": \"double\", \"batch_samples\": %u, \"tensor\": ",
-		target_or_best(p->options->target)->kernels, s->batch);
-	json_print(tensor, out);
-	buf_str(out, "}\n");
-}
-
 /* The plan of a program whose states the method tensor does not hold. */
 static int print_tensor_plan(struct cli *c, const struct program *p,
 	const struct evaluator_options *eo, struct buf *out)
@@ -89,27 +76,18 @@ static int print_tensor_plan(struct cli *c, const struct program *p,
 	if (!tensor_summary(&problem, &s))
 		return cli_error(c, -ERR_CONFIG, "the tensors of the program are too large");
 	if (o->given[OPT_PLAN_JSON]) {
-		json_tensor_plan(&problem, &s, out);
+		json_auto_t *tensor = record_tensors(&s);
+		begin_json(&problem, out);
+		buf_json(out,
+			"\"kernels\": %s, \"precision\": \"double\", \"batch_samples\": %u, \"tensor\": ",
+			target_or_best(eo->target)->kernels, s.batch);
+		json_print(tensor, out);
+		buf_str(out, "}\n");
 		return 0;
 	}
 	engine_reasons(&problem, "engine     ", "\n", out);
 	tensor_summary_print(&problem, &s, out);
 	return 0;
-}
-
-static void text_plan(const struct plan *pl, const struct engine_problem *p,
-	const struct plan_limits *l, uint64_t nsample, struct buf *out)
-{
-	engine_reasons(p, "engine     ", "\n", out);
-	plan_print(pl, l, nsample, out);
-}
-
-static void json_plan(const struct plan *pl, const struct engine_problem *p,
-	const struct plan_limits *l, uint64_t nsample, struct buf *out)
-{
-	begin_json(p, out);
-	plan_json(pl, l, nsample, out);
-	buf_str(out, "}\n");
 }
 
 static int print_plan(struct cli *c, const struct program *p, struct buf *out)
@@ -151,9 +129,14 @@ static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 			"exchanges and their bytes");
 	if (!code)
 		code = link_limits(o->value[OPT_LINK], w.split > 1, &limits, &e);
-	if (!code)
-		(o->given[OPT_PLAN_JSON] ? json_plan : text_plan)(pl, &problem, &limits,
-			options_count(o, OPT_PLAN_BATCH), out);
+	if (!code && o->given[OPT_PLAN_JSON]) {
+		begin_json(&problem, out);
+		plan_json(pl, &limits, options_count(o, OPT_PLAN_BATCH), out);
+		buf_str(out, "}\n");
+	} else if (!code) {
+		engine_reasons(&problem, "engine     ", "\n", out);
+		plan_print(pl, &limits, options_count(o, OPT_PLAN_BATCH), out);
+	}
 	plan_free(pl);
 	return code ? cli_fail(c, &e) : 0;
 }

@@ -31,6 +31,7 @@ struct inference {
 	struct cli *cli;
 	struct diags *d;
 	struct weights *weights;
+	json_t *trained; /* the configuration in the weights, which config is with the changes */
 	struct config *config;
 	struct input_want *want;
 	struct samples samples;
@@ -155,6 +156,7 @@ static int open_config(struct inference *f)
 
 	if (file < 0)
 		return damaged(f, "config");
+	f->trained = json_read(text, strlen(text), NULL);
 	f->config = config_read((uint32_t)file, change, nchange, f->d);
 	if (diags_errors(f->d))
 		return cli_diags_fail(f->cli, f->d, err_exit_status(nchange ? -ERR_CONFIG : -ERR_BAD_DATA));
@@ -196,10 +198,7 @@ static const char *noted_folder(struct arena *a, const char *weights_path)
 /* Does the model have the noise of run.noise since its training? */
 static bool trained_with_noise(const struct inference *f)
 {
-	const char *text = weights_meta(f->weights, "config");
-	json_auto_t *config = text ? json_read(text, strlen(text), NULL) : NULL;
-
-	return json_is_object(json_object_get(json_object_get(config, "run"), "noise"));
+	return json_is_object(json_object_get(json_object_get(f->trained, "run"), "noise"));
 }
 
 /* What --set says of it. */
@@ -521,16 +520,7 @@ static int open_own(struct inference *f)
 
 /* ---- evaluating ---- */
 
-/* That of the training: programs that recorded none knew state vectors alone. */
-static const char *trained_method(const struct inference *f)
-{
-	const char *text = weights_meta(f->weights, "config");
-	json_auto_t *config = text ? json_read(text, strlen(text), NULL) : NULL;
-
-	return method_name(method_find(run_config_method(json_object_get(config, "run"))));
-}
-
-/* Settle it; with what options change, that of the training may not be possible. */
+/* Settle the method; with what options change, that of the training may not be possible. */
 static int settle_method(struct inference *f, const struct execution_words *w,
 	struct evaluator_options *out)
 {
@@ -577,9 +567,10 @@ static int execution(struct inference *f, struct evaluator_options *out)
 		|| !strcmp(w.gradient,
 			"adjoint")) /* the plans of other methods differ from that of outputs alone */
 		w.gradient = NULL;
-	w.method = o->given[OPT_METHOD]           ? o->value[OPT_METHOD]
-		: f->other_model || f->more_noise ? "auto"
-						  : trained_method(f);
+	w.method = o->given[OPT_METHOD] ? o->value[OPT_METHOD]
+		: f->other_model || f->more_noise
+		? "auto"
+		: method_name(method_find(run_config_method(json_object_get(f->trained, "run"))));
 	w.split_auto &= !o->given[OPT_RANKS];
 	if (!strcmp(w.method, "tensor") && w.split_auto)
 		w.split = 1;
@@ -775,6 +766,7 @@ static int infer(struct cli *c)
 	free(f.want);
 	buf_release(&f.path);
 	config_free(f.config);
+	json_decref(f.trained);
 	weights_free(f.weights);
 	arena_release(&f.arena);
 	diags_free_all(f.d);

@@ -4,14 +4,12 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #include "cli/training/train_preview_parts.h"
 #include "runtime/base/arena.h"
 #include "runtime/base/order.h"
 #include "runtime/base/system/clock.h"
-#include "runtime/net/scheduler/pool_threads.h"
 #include "runtime/train/concurrent_restarts.h"
 
 enum { STEPS_LEAST = 3, STEPS_MANY = 1000, EPOCHS_MANY = 100, TRIAL_EPOCHS = 1 << 20 };
@@ -81,15 +79,16 @@ static void see_work(void *ctx, const struct optimisation_use *u)
 }
 
 /* Restarts from the beginning, concurrent as in the training, without reports. Epochs follow one
- * another, so that their own work counts. */
-static int try_epochs(struct preview *p, bool validates, struct err *e)
+ * another, so that their own work counts. nvalidated: samples of the validation; is_short: epochs of one step. */
+static int try_epochs(struct preview *p, uint32_t nvalidated, bool is_short, struct err *e)
 {
 	const struct train_observer o = { .ctx = p, .step = see_step, .epoch = see_epoch, .between = enough, .work = see_work };
 	struct train_job j = p->job->train;
 	struct train_result r;
 
-	if (!validates)
-		j.validation.nrow = 0;
+	j.validation.nrow = nvalidated;
+	if (is_short)
+		j.steps_per_epoch = 1;
 	j.validation_freq = j.nvalidation_epoch = 0;
 	j.epochs = j.initial_epoch + TRIAL_EPOCHS;
 	j.max_steps = 0;
@@ -116,58 +115,6 @@ static uint32_t validation_rows(const struct preview *p)
 	return n < j->validation.nrow ? (uint32_t)n : j->validation.nrow;
 }
 
-static int evaluate_rows(struct preview *p, struct evaluator *ev, struct pool *pool, struct part *part, struct err *e)
-{
-	const struct train_job *j = &p->job->train;
-	double metric[TRAIN_VALUES_MAX], loss, begin;
-	mem_auto double *weight = mem_try((size_t)j->program->nweight + 1, sizeof *weight);
-	mem_auto double *output =
-		mem_try((size_t)part->nrow + 1, j->program->noutput * sizeof *output);
-	int code = weight && output ? 0 : err_set(e, -ERR_CONFIG, "no memory for evaluating %u samples", part->nrow);
-
-	if (!code && j->init)
-		memcpy(weight, j->init, j->program->nweight * sizeof *weight);
-	else if (!code)
-		program_init_weights(j->program, j->seed, 0, weight);
-	/* The first time warms up; then until there is time enough. */
-	for (double until = 0, now; !code && (now = clock_seconds(), !until || now < until || p->validations.n < 2); ) {
-		begin = now;
-		code = evaluate_part(ev, part, &j->measures, weight, output, &loss, metric, pool, e);
-		if (until)
-			add_time(&p->validations, clock_seconds() - begin);
-		else
-			until = now + trial_seconds / 3;
-	}
-	/* Concurrent restarts share what the threads do together. */
-	p->validation_seconds =
-		middle(&p->validations) * j->validation.nrow / part->nrow * p->nconcurrent;
-	return code;
-}
-
-/* By an evaluator of its own, where whole epochs would take too long. */
-static int try_rows(struct preview *p, struct part *part, struct err *e)
-{
-	const struct train_job *j = &p->job->train;
-	struct evaluator_options exec = j->exec;
-	struct pool *own = NULL;
-	struct evaluator *ev;
-
-	exec.remote = j->pool != NULL;
-	exec.batch_again = train_batch_size(j) >= j->train.nrow;
-	if (p->nconcurrent > 1)
-		exec.nthread = p->nconcurrent;
-	int code = evaluator_new(j->program, &exec, &ev, e);
-	if (code)
-		return code;
-	if (!j->pool)
-		own = pool_threads_new(exec.nthread);
-	code = evaluate_rows(p, ev, j->pool ? j->pool : own, part, e);
-	if (own)
-		own->ops->free(own);
-	evaluator_free(ev);
-	return code;
-}
-
 /* Of the epochs, that with validation. */
 static double validated_share(const struct train_job *j)
 {
@@ -180,24 +127,24 @@ static double validated_share(const struct train_job *j)
 	return fmin(1, n / (j->epochs - j->initial_epoch));
 }
 
-/* As a part of epochs where these are short: the work between steps and validation counts, too. */
+/* As a part of epochs, where the work between steps and validation counts, too: of whole ones where these are short, else of a step and as
+ * many samples as there is time for. */
 static int try_validation(struct preview *p, struct err *e)
 {
 	const struct train_job *j = &p->job->train;
-	struct part part = j->validation;
-	double pass = p->epoch_seconds;
-	int code;
+	uint32_t n = validation_rows(p);
+	bool is_short = n < j->validation.nrow || p->epoch_seconds > trial_seconds;
+	double pass = is_short ? p->step_seconds : p->epoch_seconds;
+	uint64_t nstep = p->nstep;
 
-	if (!part.nrow)
+	if (!n)
 		return 0;
-	part.nrow = validation_rows(p);
-	if (part.nrow < j->validation.nrow || pass > trial_seconds) {
-		code = try_rows(p, &part, e);
-	} else {
-		code = try_epochs(p, true, e);
-		p->validation_seconds = p->epochs.n ? fmax(middle(&p->epochs) - pass, 0) : 0;
-	}
-	p->epoch_seconds = pass + p->validation_seconds * validated_share(j);
+	int code = try_epochs(p, n, is_short, e);
+	if (is_short)
+		p->nstep = nstep; /* of which step_seconds is */
+	p->validation_seconds =
+		p->epochs.n ? fmax(middle(&p->epochs) - pass, 0) * j->validation.nrow / n : 0;
+	p->epoch_seconds += p->validation_seconds * validated_share(j);
 	return code;
 }
 
@@ -213,7 +160,7 @@ int train_preview(struct cli *c, const struct job *j, const struct cluster *k)
 	p->nconcurrent = concurrent_restarts_count(&j->train);
 	int code = preview_split_check(p, &e);
 	if (!code) {
-		code = try_epochs(p, false, &e);
+		code = try_epochs(p, 0, false, &e);
 		p->step_seconds = middle(&p->steps);
 		p->epoch_seconds = p->epochs.n ? middle(&p->epochs)
 					       : p->step_seconds * train_steps_per_epoch(&j->train);

@@ -29,7 +29,7 @@ struct preview {
 	unsigned nconcurrent;              /* restarts that run at once */
 	double first, last;          /* clock behind the first and the last step */
 	uint64_t nstep;              /* that were taken */
-	struct times steps, epochs, validations;
+	struct times steps, epochs;
 	struct optimisation_use optimisations;                       /* of these steps */
 	double step_seconds, validation_seconds, epoch_seconds;      /* an epoch with its validation, as far as it has one */
 	struct preview_split split;

@@ -17,6 +17,9 @@ tap_has out 'weights   5' "of the weights"
 tap_has out 'steps     4 an epoch, of 8 samples; 2 epochs' "of the steps"
 tap_ok "of memory" grep -Eq '^memory    [0-9.]+ MiB used, [0-9.]+ [MGT]iB available$' out
 tap_ok "and of time" grep -Eq '^time      .* a step \([0-9]+ measured\), .* an epoch with its validation, .* in total$' out
+tap_exit 0 "more samples for validation than there is time for" "$QCNN" train --dry-run --json --const n=12 --set data.rounds=2000 \
+	--set data.split=0.02 config.yaml
+tap_ok "are in the time of an epoch" awk -F '"validation_seconds": |, "epoch_seconds": ' '{ exit !($2 > 0.1 && $2 < $3 + 0) }' out
 tap_exit 0 "of one sample" "$QCNN" train --dry-run --set 'model={file: energy.qcnn}' --set data.generate=no-input --set data.split=null \
 	--set train.loss=output --set train.metrics=[] config.yaml
 tap_has out 'data      1 sample for train: no-input, 0 inputs, 1 label' "its number is a singular"

@@ -177,6 +177,18 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 	return s;
 }
 
+void arena_join(struct arena *a, struct arena *from)
+{
+	struct arena_block **end = &from->top;
+
+	while (*end)
+		end = &(*end)->below;
+	*end = a->top;
+	a->top = from->top;
+	a->nbytes += from->nbytes;
+	arena_init(from);
+}
+
 void arena_release(struct arena *a)
 {
 	struct arena_block *b, *below;

@@ -51,4 +51,6 @@ void *arena_grow(struct arena *a, void *list, size_t n, size_t size); /* with ro
 char *arena_strdup(struct arena *a, const char *s);
 char *arena_strndup(struct arena *a, const char *s, size_t len);
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* What `from` holds becomes a's; `from` is empty afterwards. */
+void arena_join(struct arena *a, struct arena *from);
 void arena_release(struct arena *a); /* frees all; a is usable again */

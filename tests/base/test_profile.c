@@ -79,6 +79,8 @@ static void test_round_trip(void)
 			&& q->process[1].exchange[1].wait_ns == 999,
 		"exchanges");
 	profile_free(q);
+	profile_free(part);
+	part = sample_part(0);
 	q = read_back(part, &text);
 	tap_ok(q->nprocess == 1 && !q->nitem && q->process->nitem == 4
 			&& same_events(part->process, q->process),
@@ -281,13 +283,16 @@ static void test_merge(void)
 	other->process->nitem = 5;
 	tap_is_int(profile_merge(p, other, &e), -ERR_BAD_DATA, "another plan: %s", e.text);
 	other->process->nitem = 4;
-	for (unsigned k = 0; k < 40; k++)
-		profile_merge(p, part, NULL);
 	profile_free(part);
+	for (unsigned k = 0; k < 40; k++) {
+		part = sample_part(0);
+		profile_merge(p, part, NULL);
+		profile_free(part);
+	}
 	tap_ok(p->nprocess == 42 && !strcmp(p->process[41].host, HOSTILE)
 			&& p->process[41].thread[1].event[0].end == 5001001
 			&& p->process[41].memory[0].bytes == 1 << 24,
-		"copies outlive their part");
+		"processes outlive their part");
 	profile_free(p);
 	profile_free(other);
 }

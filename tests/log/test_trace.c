@@ -389,7 +389,7 @@ static struct profile *with_devices(void)
 	static const char *const names[] = { "main", "cuda:0 queue 1", "thread 1", "cuda:0 queue 2",
 		"tpu" };
 	static const char *const devices[] = { NULL, "cuda:0", NULL, "cuda:0", "tpu" };
-	static const struct profile_event event = { 100, 200, PHASE_FORWARD, EVENT_PHASE, 0 };
+	static struct profile_event event = { 100, 200, PHASE_FORWARD, EVENT_PHASE, 0 };
 	static struct profile_thread t[5];
 	struct profile *p = sample_part(0);
 

@@ -57,7 +57,7 @@ struct profile_thread {
 	const char *device; /* "cuda:0"; NULL: a thread of the processor */
 	uint64_t ns[PHASE_COUNT], count[PHASE_COUNT]; /* its own, and how often */
 	uint32_t nevent;
-	const struct profile_event *event; /* by their ends, but for exchanges beside what it computed */
+	struct profile_event *event; /* by their ends, but for exchanges beside what it computed */
 	uint64_t dropped;                  /* events beyond the limit of memory */
 	/* Of a device's queue: time of copies between host and device, their bytes, and kernels that were launched. */
 	uint64_t copy_ns, copied_bytes, launches;
@@ -99,7 +99,7 @@ struct profile_process {
 		backward_states; /* that items went over, in all circuits together; 0: not counted */
 	uint64_t moved_events; /* events moved by profile_merge so that no message is received before it is sent */
 	uint32_t nthread;
-	const struct profile_thread *thread;
+	struct profile_thread *thread;
 	uint32_t nitem;
 	const uint64_t *item_ns[2]; /* forward, backward: of profile.item, all threads together */
 	uint32_t ncounter;
@@ -211,9 +211,9 @@ int profile_read_json(const char *text, size_t len, struct profile **out, struct
 /* At most how many events of each thread so that all threads have at most `max`. */
 uint32_t profile_events_each(const struct profile *p, uint64_t max);
 
-/* Append copies of part's processes, their times aligned to the coordinator's clock by their offsets. -ERR_BAD_DATA where
- * they cannot be of the same profile; `into` is unchanged then. */
-int profile_merge(struct profile *into, const struct profile *part, struct err *e);
+/* Append part's processes, their times aligned to the coordinator's clock by their offsets; all memory of part goes with
+ * them. -ERR_BAD_DATA where they cannot be of the same profile; both are unchanged then. */
+int profile_merge(struct profile *into, struct profile *part, struct err *e);
 
 /* A message of which both ends were recorded, the second by a thread of a process. */
 struct profile_message {

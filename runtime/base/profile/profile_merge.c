@@ -48,50 +48,16 @@ static int check_part(const struct profile *into, const struct profile *part, st
 	return 0;
 }
 
-static char *copy_text(struct arena *a, const char *s) { return s ? arena_strdup(a, s) : NULL; }
-
-static void copy_thread(struct arena *a, int64_t offset, struct profile_thread *t)
+/* All its times, to the coordinator's clock. */
+static void shift(struct profile_process *p)
 {
-	struct profile_event *e = arena_copy(a, t->event, t->nevent, sizeof *e);
-
-	for (uint32_t k = 0; k < t->nevent; k++) {
-		e[k].begin -= offset;
-		e[k].end -= offset;
-	}
-	t->name = copy_text(a, t->name);
-	t->device = copy_text(a, t->device);
-	t->timing = copy_text(a, t->timing);
-	t->timing_note = copy_text(a, t->timing_note);
-	t->event = e;
-}
-
-static void copy_process(struct arena *a, const struct profile_process *from,
-	struct profile_process *p)
-{
-	struct profile_thread *thread = arena_copy(a, from->thread, from->nthread, sizeof *thread);
-	struct profile_counter *counter =
-		arena_copy(a, from->counter, from->ncounter, sizeof *counter);
-	struct profile_memory *memory = arena_copy(a, from->memory, from->nmemory, sizeof *memory);
-
-	*p = *from;
-	p->host = copy_text(a, from->host);
-	p->role = copy_text(a, from->role);
-	p->no_counters = copy_text(a, from->no_counters);
 	p->begin -= p->offset;
 	p->end -= p->offset;
-	for (unsigned back = 0; back < 2; back++)
-		p->item_ns[back] =
-			arena_copy(a, from->item_ns[back], from->nitem, sizeof *p->item_ns[back]);
-	for (uint32_t k = 0; k < p->nthread; k++)
-		copy_thread(a, p->offset, &thread[k]);
-	for (uint32_t k = 0; k < p->ncounter; k++)
-		counter[k].name = copy_text(a, counter[k].name);
-	for (uint32_t k = 0; k < p->nmemory; k++)
-		memory[k].name = copy_text(a, memory[k].name);
-	p->thread = thread;
-	p->counter = counter;
-	p->memory = memory;
-	p->exchange = arena_copy(a, from->exchange, from->nexchange, sizeof *p->exchange);
+	for (uint32_t t = 0; t < p->nthread; t++)
+		for (uint32_t k = 0; k < p->thread[t].nevent; k++) {
+			p->thread[t].event[k].begin -= p->offset;
+			p->thread[t].event[k].end -= p->offset;
+		}
 }
 
 /* Doubles, so that the arena keeps few arrays that have become too small. */
@@ -108,15 +74,19 @@ static void make_room(struct profile *p, uint32_t n)
 	p->process_room = room;
 }
 
-int profile_merge(struct profile *into, const struct profile *part, struct err *e)
+int profile_merge(struct profile *into, struct profile *part, struct err *e)
 {
 	int code = check_part(into, part, e);
 
 	if (code)
 		return code;
 	make_room(into, into->nprocess + part->nprocess);
-	for (uint32_t k = 0; k < part->nprocess; k++)
-		copy_process(&into->arena, &part->process[k], &into->process[into->nprocess++]);
+	for (uint32_t k = 0; k < part->nprocess; k++) {
+		shift(&part->process[k]);
+		into->process[into->nprocess++] = part->process[k];
+	}
+	part->nprocess = 0;
+	arena_join(&into->arena, &part->arena);
 	return 0;
 }
 
@@ -223,7 +193,7 @@ static int by_end(const void *x, const void *y)
 static bool is_late(const struct profile_message *m) { return m->receive->end < m->send->begin; }
 
 /* n messages that one thread received too early: its events with later ends, in order. */
-static const struct profile_event *moved(struct arena *a, const struct profile_thread *t,
+static struct profile_event *moved(struct arena *a, const struct profile_thread *t,
 	const struct profile_message *m, size_t n)
 {
 	mem_auto struct numbered *v = mem_alloc(t->nevent, sizeof *v);
@@ -243,16 +213,13 @@ static const struct profile_event *moved(struct arena *a, const struct profile_t
 static void move_in(struct arena *a, struct profile_process *p, const struct profile_message *m,
 	size_t n)
 {
-	struct profile_thread *thread = arena_copy(a, p->thread, p->nthread, sizeof *thread);
-
 	for (size_t k = 0, end; k < n; k = end) {
-		struct profile_thread *t = &thread[m[k].to_thread];
+		struct profile_thread *t = &p->thread[m[k].to_thread];
 
 		for (end = k; end < n && m[end].to_thread == m[k].to_thread;)
 			end++;
 		t->event = moved(a, t, m + k, end - k);
 	}
-	p->thread = thread;
 	p->moved_events += n;
 }
 

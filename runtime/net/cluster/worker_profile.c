@@ -359,11 +359,8 @@ static void collect(struct coordinator *c)
 }
 
 /* Every time as if the worker's clock ran as fast as ours: with the same offset all the time, that in the middle. */
-static void align_times(struct profile *p, struct profile_process *process,
-	const struct clock_offset *o)
+static void align_times(struct profile_process *process, const struct clock_offset *o)
 {
-	struct profile_thread *thread =
-		arena_copy(&p->arena, process->thread, process->nthread, sizeof *thread);
 	int64_t offset = clock_offset_at(o, process->begin + (process->end - process->begin) / 2);
 
 	process->offset = offset;
@@ -371,17 +368,13 @@ static void align_times(struct profile *p, struct profile_process *process,
 		return;
 	process->begin += offset - clock_offset_at(o, process->begin);
 	process->end += offset - clock_offset_at(o, process->end);
-	for (uint32_t t = 0; t < process->nthread; t++) {
-		struct profile_event *event =
-			arena_copy(&p->arena, thread[t].event, thread[t].nevent, sizeof *event);
+	for (uint32_t t = 0; t < process->nthread; t++)
+		for (uint32_t k = 0; k < process->thread[t].nevent; k++) {
+			struct profile_event *event = &process->thread[t].event[k];
 
-		for (uint32_t k = 0; k < thread[t].nevent; k++) {
-			event[k].begin += offset - clock_offset_at(o, event[k].begin);
-			event[k].end += offset - clock_offset_at(o, event[k].end);
+			event->begin += offset - clock_offset_at(o, event->begin);
+			event->end += offset - clock_offset_at(o, event->end);
 		}
-		thread[t].event = event;
-	}
-	process->thread = thread;
 }
 
 /* What the worker says of itself counts where it cannot be known otherwise. */
@@ -400,7 +393,7 @@ static int add_answer(struct profile *into, const struct worker *w,
 	} else if (!clock_offset_best(&from->clock)->trip) {
 		code = err_set(e, -ERR_BAD_DATA, "the offset of its clock is unknown");
 	} else {
-		process->host = w->about.host;
+		process->host = arena_strdup(&p->arena, w->about.host);
 		process->role = "worker";
 		process->rank = w->rank + 1;
 		process->pid = (uint32_t)w->about.pid;
@@ -408,7 +401,7 @@ static int add_answer(struct profile *into, const struct worker *w,
 			clock_offset_uncertainty(&from->clock, process->begin, process->end);
 		process->moved_events = 0;
 		process->lost = false;
-		align_times(p, process, &from->clock);
+		align_times(process, &from->clock);
 		code = profile_merge(into, p, e);
 	}
 	profile_free(p);
@@ -429,6 +422,7 @@ static struct worker_profile take_answer(struct worker *w)
 
 static void add_lost(struct profile *into, struct profile_process process)
 {
+	process.host = arena_strdup(&into->arena, process.host);
 	profile_merge(into, &(struct profile){ .nprocess = 1, .process = &process }, NULL);
 }
 

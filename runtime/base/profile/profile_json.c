@@ -4,6 +4,7 @@
 #include "runtime/base/profile/profile_fields.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "runtime/base/json.h"
 
@@ -51,7 +52,73 @@ static void put_place(struct buf *out, uint32_t v)
 		put_u64(out, v);
 }
 
-static void put_field(struct buf *out, const struct field *f, const void *base)
+/* Only phases that are not zero. */
+static void put_phases(struct buf *out, const uint64_t v[PHASE_COUNT])
+{
+	buf_char(out, '{');
+	for (unsigned k = 0; k < PHASE_COUNT; k++)
+		if (v[k]) {
+			buf_json(out, ", %s: ", profile_phase_name((enum profile_phase)k));
+			put_u64(out, v[k]);
+		}
+	buf_char(out, '}');
+}
+
+/* Events of the thread that are left out where each has at most that many. */
+static uint32_t left_out(const struct profile_thread *t, uint32_t events_each)
+{
+	return t->nevent > events_each ? t->nevent - events_each : 0;
+}
+
+static void put_events(struct buf *out, const struct profile_thread *t, uint32_t events_each)
+{
+	const uint32_t n = t->nevent - left_out(t, events_each);
+
+	buf_char(out, '[');
+	for (uint32_t k = 0; k < n; k++) {
+		const struct profile_event *e = &t->event[k];
+		const int64_t v[PROFILE_EVENT_NUMBERS] = { e->begin,
+			e->end > e->begin ? e->end - e->begin : 0, e->kind, e->id, e->peer };
+
+		for (unsigned i = 0; i < PROFILE_EVENT_NUMBERS; i++) {
+			if (k || i)
+				buf_char(out, ',');
+			put_integer(out, v[i]);
+		}
+	}
+	buf_char(out, ']');
+}
+
+static void put_numbers(struct buf *out, const uint64_t *v, uint32_t n)
+{
+	buf_char(out, '[');
+	for (uint32_t k = 0; k < n; k++) {
+		if (k)
+			buf_char(out, ',');
+		put_u64(out, v[k]);
+	}
+	buf_char(out, ']');
+}
+
+static void put_fields(struct buf *out, const struct field *f, size_t nfield, const void *base,
+	uint32_t events_each);
+
+static void put_rows(struct buf *out, const struct field *f, const void *base, uint32_t events_each)
+{
+	const uint32_t n = *(const uint32_t *)(const void *)((const char *)base + f->count);
+	const char *row;
+
+	memcpy(&row, (const char *)base + f->offset, sizeof row);
+	buf_char(out, '[');
+	for (uint32_t k = 0; k < n; k++) {
+		buf_json(out, ", {");
+		put_fields(out, f->fields, f->nfield, row + k * f->size, events_each);
+		buf_char(out, '}');
+	}
+	buf_char(out, ']');
+}
+
+static void put_field(struct buf *out, const struct field *f, const void *base, uint32_t events_each)
 {
 	const void *at = (const char *)base + f->offset;
 	const char *text;
@@ -74,127 +141,44 @@ static void put_field(struct buf *out, const struct field *f, const void *base)
 	case FIELD_TIME: put_integer(out, *(const int64_t *)at); break;
 	case FIELD_REAL: put_real(out, *(const double *)at); break;
 	case FIELD_PAIR: put_pair(out, at); break;
+	case FIELD_PHASES: put_phases(out, at); break;
+	case FIELD_DROPPED:
+		put_u64(out, *(const uint64_t *)at + left_out(base, events_each));
+		break;
+	case FIELD_EVENTS: put_events(out, base, events_each); break;
+	case FIELD_ITEM_NS:
+		put_numbers(out, *(const uint64_t *const *)at,
+			((const struct profile_process *)base)->nitem);
+		break;
+	case FIELD_OBJECT:
+		buf_char(out, '{');
+		put_fields(out, f->fields, f->nfield, at, events_each);
+		buf_char(out, '}');
+		break;
+	case FIELD_ROWS: put_rows(out, f, base, events_each); break;
 	}
 }
 
-static void put_fields(struct buf *out, const struct field *f, size_t nfield, const void *base)
+static void put_fields(struct buf *out, const struct field *f, size_t nfield, const void *base,
+	uint32_t events_each)
 {
 	for (size_t k = 0; k < nfield; k++)
-		put_field(out, &f[k], base);
-}
-#define PUT_FIELDS(out, fields, base) put_fields(out, fields, COUNT(fields), base)
-
-static void put_rows(struct buf *out, const char *key, const struct field *f, size_t nfield,
-	const void *rows, uint32_t n, size_t size)
-{
-	buf_json(out, ", %s: [", key);
-	for (uint32_t k = 0; k < n; k++) {
-		buf_json(out, ", {");
-		put_fields(out, f, nfield, (const char *)rows + k * size);
-		buf_char(out, '}');
-	}
-	buf_char(out, ']');
-}
-#define PUT_ROWS(out, key, fields, rows, n) \
-	put_rows(out, key, fields, COUNT(fields), rows, n, sizeof *(rows))
-
-/* Only phases that are not zero. */
-static void put_phases(struct buf *out, const char *key, const uint64_t v[PHASE_COUNT])
-{
-	buf_json(out, ", %s: {", key);
-	for (unsigned k = 0; k < PHASE_COUNT; k++)
-		if (v[k]) {
-			buf_json(out, ", %s: ", profile_phase_name((enum profile_phase)k));
-			put_u64(out, v[k]);
-		}
-	buf_char(out, '}');
-}
-
-static void put_events(struct buf *out, const struct profile_event *e, uint32_t n)
-{
-	buf_str(out, ", \"events\": [");
-	for (uint32_t k = 0; k < n; k++) {
-		const int64_t v[PROFILE_EVENT_NUMBERS] = { e[k].begin,
-			e[k].end > e[k].begin ? e[k].end - e[k].begin : 0, e[k].kind, e[k].id,
-			e[k].peer };
-
-		for (unsigned i = 0; i < PROFILE_EVENT_NUMBERS; i++) {
-			if (k || i)
-				buf_char(out, ',');
-			put_integer(out, v[i]);
-		}
-	}
-	buf_char(out, ']');
-}
-
-static void put_thread(struct buf *out, const struct profile_thread *whole, uint32_t events_each)
-{
-	struct profile_thread t = *whole;
-
-	if (t.nevent > events_each) {
-		t.dropped += t.nevent - events_each;
-		t.nevent = events_each;
-	}
-	buf_json(out, ", {");
-	PUT_FIELDS(out, thread_fields, &t);
-	put_phases(out, "ns", t.ns);
-	put_phases(out, "count", t.count);
-	put_events(out, t.event, t.nevent);
-	buf_char(out, '}');
-}
-
-static void put_items(struct buf *out, const struct profile_process *p)
-{
-	static const char *const key[] = { "forward_ns", "backward_ns" };
-
-	for (unsigned back = 0; back < 2; back++) {
-		buf_json(out, ", %s: [", key[back]);
-		for (uint32_t k = 0; k < p->nitem; k++) {
-			if (k)
-				buf_char(out, ',');
-			put_u64(out, p->item_ns[back][k]);
-		}
-		buf_char(out, ']');
-	}
-}
-
-static void put_process(struct buf *out, const struct profile_process *p, uint32_t events_each)
-{
-	buf_json(out, ", {");
-	PUT_FIELDS(out, process_fields, p);
-	put_phases(out, "wall_ns", p->wall_ns);
-	PUT_ROWS(out, "counters", counter_fields, p->counter, p->ncounter);
-	PUT_ROWS(out, "memory", memory_fields, p->memory, p->nmemory);
-	PUT_ROWS(out, "exchanges", exchange_fields, p->exchange, p->nexchange);
-	put_items(out, p);
-	buf_str(out, ", \"threads\": [");
-	for (uint32_t k = 0; k < p->nthread; k++)
-		put_thread(out, &p->thread[k], events_each);
-	buf_str(out, "]}");
+		put_field(out, &f[k], base, events_each);
 }
 
 static void put_profile(struct buf *out, const struct profile *p, uint32_t events_each)
 {
 	buf_printf(out, "{\"schema\": %d", PROFILE_SCHEMA);
-	PUT_FIELDS(out, profile_fields, p);
-	buf_str(out, ", \"limits\": {");
-	PUT_FIELDS(out, limits_fields, &p->limits);
-	buf_char(out, '}');
-	PUT_ROWS(out, "switched_off", option_fields, p->switched_off, p->nswitched_off);
-	PUT_ROWS(out, "advice", advice_fields, p->advice, p->nadvice);
-	PUT_ROWS(out, "layers", layer_fields, p->layer, p->nlayer);
-	PUT_ROWS(out, "stages", stage_fields, p->stage, p->nstage);
-	PUT_ROWS(out, "items", item_fields, p->item, p->nitem);
+	put_fields(out, profile_fields, COUNT(profile_fields), p, events_each);
 	buf_str(out, ", \"kinds\": [");
 	for (unsigned k = 0; k < EVENT_KINDS; k++)
 		buf_json(out, ", %s", kind_names[k]);
 	buf_str(out, "], \"phases\": [");
 	for (unsigned k = 0; k < PHASE_COUNT; k++)
 		buf_json(out, ", %s", profile_phase_name((enum profile_phase)k));
-	buf_str(out, "], \"processes\": [");
-	for (uint32_t k = 0; k < p->nprocess; k++)
-		put_process(out, &p->process[k], events_each);
-	buf_str(out, "]}");
+	buf_char(out, ']');
+	put_field(out, &processes_field, p, events_each);
+	buf_char(out, '}');
 }
 
 /* Values in the text, at most: commas outside of strings, and two more. */

@@ -7,7 +7,7 @@
 
 #include "runtime/base/json.h"
 
-enum { PROCESSES_MAX = UINT16_MAX + 1, THREADS_MAX = UINT16_MAX + 1, NAMES_MAX = 256 };
+enum { NAMES_MAX = 256 };
 static const int64_t time_max = PROFILE_TIME_MAX;
 
 /* The first fault ends it: what is read then is zero. */
@@ -15,7 +15,7 @@ struct input {
 	struct arena *arena;
 	struct err *e;
 	int code;
-	uint32_t nlayer, nitem;
+	uint32_t nitem;
 	uint8_t kind[NAMES_MAX], phase[NAMES_MAX]; /* by number in the text */
 	size_t nkind, nphase;
 };
@@ -32,15 +32,12 @@ static const json_t *member(struct input *in, const json_t *object, const char *
 	return v;
 }
 
-static const json_t *array(struct input *in, const json_t *object, const char *key, size_t max)
+/* How many entries it has; 0 where it is at fault. */
+static uint32_t length_of(struct input *in, const json_t *v, const char *key, size_t max)
 {
-	const json_t *v = member(in, object, key);
-
-	if (v && (!json_is_array(v) || json_array_size(v) > max)) {
+	if (v && (!json_is_array(v) || json_array_size(v) > max))
 		FAIL(in, "\"%s\" is not an array of at most %zu", key, max);
-		return NULL;
-	}
-	return in->code ? NULL : v;
+	return in->code ? 0 : (uint32_t)json_array_size(v);
 }
 
 static int64_t integer(struct input *in, const json_t *v, const char *key, int64_t min, int64_t max)
@@ -91,83 +88,10 @@ static void get_pair(struct input *in, const json_t *v, const char *key, double 
 		out[k] = real(in, json_array_get(v, k), key);
 }
 
-static void get_field(struct input *in, const json_t *object, const struct field *f, void *base)
-{
-	void *at = (char *)base + f->offset;
-	const json_t *v = member(in, object, f->key);
-	const char *key = f->key;
-	uint32_t max = f->max ? f->max : UINT32_MAX;
-
-	switch (f->type) {
-	case FIELD_TEXT:
-	case FIELD_NAME: *(const char **)at = text_of(in, v, key, f->type == FIELD_TEXT); break;
-	case FIELD_U8: *(uint8_t *)at = (uint8_t)choice(in, v, f); break;
-	case FIELD_LEVEL: *(int *)at = (int)choice(in, v, f); break;
-	case FIELD_BOOL:
-		*(bool *)at = v && json_is_true(v);
-		if (v && !json_is_boolean(v))
-			FAIL(in, "\"%s\" is not true or false", key);
-		break;
-	case FIELD_U32: *(uint32_t *)at = (uint32_t)integer(in, v, key, 0, max); break;
-	case FIELD_PLACE:
-		*(uint32_t *)at = v && json_is_null(v)
-			? UINT32_MAX
-			: (uint32_t)integer(in, v, key, 0, f->max ? f->max : UINT32_MAX - 1);
-		break;
-	case FIELD_U64: *(uint64_t *)at = (uint64_t)integer(in, v, key, 0, INT64_MAX); break;
-	case FIELD_SPAN: *(int64_t *)at = integer(in, v, key, 0, time_max); break;
-	case FIELD_TIME: *(int64_t *)at = integer(in, v, key, -time_max, time_max); break;
-	case FIELD_REAL: *(double *)at = real(in, v, key); break;
-	case FIELD_PAIR: get_pair(in, v, key, at); break;
-	}
-}
-
-static void get_fields(struct input *in, const json_t *object, const struct field *f, size_t nfield,
-	void *base)
-{
-	for (size_t k = 0; k < nfield && !in->code; k++)
-		get_field(in, object, &f[k], base);
-}
-#define GET_FIELDS(in, object, fields, base) get_fields(in, object, fields, COUNT(fields), base)
-
-typedef void get_more_fn(struct input *in, const json_t *row, void *out);
-
-/* At most max objects of at least nfield members each, and nmore that `more` reads. */
-static void *get_rows(struct input *in, const json_t *object, const char *key, size_t max,
-	const struct field *f, size_t nfield, size_t size, uint32_t *n, get_more_fn *more,
-	size_t nmore)
-{
-	const json_t *rows = array(in, object, key, max);
-	char *base = NULL;
-
-	*n = rows ? (uint32_t)json_array_size(rows) : 0;
-	for (uint32_t k = 0; k < *n; k++)
-		if (!json_is_object(json_array_get(rows, k))
-			|| json_object_size(json_array_get(rows, k)) < nfield + nmore)
-			FAIL(in, "\"%s\" has an entry that is not a whole object", key);
-	if (in->code)
-		*n = 0;
-	else
-		base = arena_alloc(in->arena, *n, size);
-	for (uint32_t k = 0; k < *n && !in->code; k++) {
-		get_fields(in, json_array_get(rows, k), f, nfield, base + k * size);
-		if (more)
-			more(in, json_array_get(rows, k), base + k * size);
-		if (in->code)
-			err_prefix(in->e, "%s %u", key, k);
-	}
-	return base;
-}
-#define GET_MORE_ROWS(in, object, key, max, fields, rows, n, more, nmore) \
-	((rows) = get_rows(in, object, key, max, fields, COUNT(fields), sizeof *(rows), n, more, \
-		 nmore))
-#define GET_ROWS(in, object, key, fields, rows, n) \
-	GET_MORE_ROWS(in, object, key, UINT32_MAX - 1, fields, rows, n, NULL, 0)
-
-static void get_phases(struct input *in, const json_t *object, const char *key,
+static void get_phases(struct input *in, const json_t *phases, const char *key,
 	uint64_t ns[PHASE_COUNT])
 {
-	json_t *v = (json_t *)member(in, object, key), *value;
+	json_t *v = (json_t *)phases, *value;
 	const char *name;
 
 	if (v && !json_is_object(v))
@@ -203,70 +127,112 @@ static void get_event(struct input *in, const json_t *v, size_t at, struct profi
 		e->id = in->phase[e->id];
 }
 
-static void get_events(struct input *in, const json_t *object, struct profile_thread *t)
+static void get_events(struct input *in, const json_t *v, struct profile_thread *t)
 {
-	const json_t *v =
-		array(in, object, "events", (size_t)PROFILE_EVENT_NUMBERS * PROFILE_EVENTS_MAX);
-	size_t n = v ? json_array_size(v) : 0;
-	struct profile_event *event;
+	uint32_t n = length_of(in, v, "events", (size_t)PROFILE_EVENT_NUMBERS * PROFILE_EVENTS_MAX);
 
 	if (n % PROFILE_EVENT_NUMBERS)
 		FAIL(in, "\"events\" ends within an event");
 	if (in->code)
 		return;
-	t->nevent = (uint32_t)(n / PROFILE_EVENT_NUMBERS);
-	t->event = event = arena_alloc(in->arena, t->nevent, sizeof *event);
+	t->nevent = n / PROFILE_EVENT_NUMBERS;
+	t->event = arena_alloc(in->arena, t->nevent, sizeof *t->event);
 	for (uint32_t k = 0; k < t->nevent && !in->code; k++)
-		get_event(in, v, (size_t)k * PROFILE_EVENT_NUMBERS, &event[k]);
+		get_event(in, v, (size_t)k * PROFILE_EVENT_NUMBERS, &t->event[k]);
 }
 
-static void get_thread(struct input *in, const json_t *row, void *thread)
+/* As many forward as backward. */
+static const uint64_t *get_item_ns(struct input *in, const json_t *v, const struct field *f,
+	struct profile_process *p)
 {
-	struct profile_thread *t = thread;
+	uint32_t n = length_of(in, v, f->key, UINT32_MAX - 1);
+	uint64_t *out = arena_alloc(in->arena, n, sizeof *out);
 
-	get_phases(in, row, "ns", t->ns);
-	get_phases(in, row, "count", t->count);
-	get_events(in, row, t);
-}
-
-static uint64_t *get_numbers(struct input *in, const json_t *object, const char *key, uint32_t *n)
-{
-	const json_t *v = array(in, object, key, UINT32_MAX - 1);
-
-	if (!v)
-		return NULL;
-	*n = (uint32_t)json_array_size(v);
-	uint64_t *out = arena_alloc(in->arena, *n, sizeof *out);
-	for (uint32_t k = 0; k < *n && !in->code; k++)
-		out[k] = (uint64_t)integer(in, json_array_get(v, k), key, 0, INT64_MAX);
+	if (f->offset == offsetof(struct profile_process, item_ns[0]))
+		p->nitem = n;
+	else if (n != p->nitem)
+		FAIL(in, "\"forward_ns\" and \"backward_ns\" differ in length");
+	for (uint32_t k = 0; k < n && !in->code; k++)
+		out[k] = (uint64_t)integer(in, json_array_get(v, k), f->key, 0, INT64_MAX);
 	return out;
 }
 
-static void get_items(struct input *in, const json_t *object, struct profile_process *p)
+static void check_process(struct input *in, const struct profile_process *p)
 {
-	uint32_t nback = 0;
-
-	p->item_ns[0] = get_numbers(in, object, "forward_ns", &p->nitem);
-	p->item_ns[1] = get_numbers(in, object, "backward_ns", &nback);
-	if (p->nitem != nback)
-		FAIL(in, "\"forward_ns\" and \"backward_ns\" differ in length");
+	if (p->end < p->begin)
+		FAIL(in, "\"end\" is before \"begin\"");
 	if (in->nitem && p->nitem > in->nitem)
 		FAIL(in, "\"forward_ns\" has %u numbers for %u items", p->nitem, in->nitem);
 }
 
-static void get_process(struct input *in, const json_t *row, void *process)
-{
-	struct profile_process *p = process;
+static void get_fields(struct input *in, const json_t *object, const struct field *f, size_t nfield,
+	void *base);
 
-	if (p->end < p->begin)
-		FAIL(in, "\"end\" is before \"begin\"");
-	get_phases(in, row, "wall_ns", p->wall_ns);
-	GET_ROWS(in, row, "counters", counter_fields, p->counter, &p->ncounter);
-	GET_ROWS(in, row, "memory", memory_fields, p->memory, &p->nmemory);
-	GET_ROWS(in, row, "exchanges", exchange_fields, p->exchange, &p->nexchange);
-	get_items(in, row, p);
-	GET_MORE_ROWS(in, row, "threads", THREADS_MAX, thread_fields, p->thread, &p->nthread,
-		get_thread, 3);
+/* Objects of at least as many members as they have fields. */
+static void get_rows(struct input *in, const json_t *v, const struct field *f, void *base)
+{
+	uint32_t n = length_of(in, v, f->key, f->max ? f->max : UINT32_MAX - 1);
+
+	for (uint32_t k = 0; k < n; k++)
+		if (!json_is_object(json_array_get(v, k))
+			|| json_object_size(json_array_get(v, k)) < f->nfield)
+			FAIL(in, "\"%s\" has an entry that is not a whole object", f->key);
+	if (in->code)
+		return;
+	char *row = arena_alloc(in->arena, n, f->size);
+	*(uint32_t *)(void *)((char *)base + f->count) = n;
+	memcpy((char *)base + f->offset, &row, sizeof row);
+	for (uint32_t k = 0; k < n && !in->code; k++, row += f->size) {
+		get_fields(in, json_array_get(v, k), f->fields, f->nfield, row);
+		if (f->fields == process_fields)
+			check_process(in, (struct profile_process *)(void *)row);
+		if (in->code)
+			err_prefix(in->e, "%s %u", f->key, k);
+	}
+}
+
+static void get_field(struct input *in, const json_t *object, const struct field *f, void *base)
+{
+	void *at = (char *)base + f->offset;
+	const json_t *v = member(in, object, f->key);
+	const char *key = f->key;
+	uint32_t max = f->max ? f->max : UINT32_MAX;
+
+	switch (f->type) {
+	case FIELD_TEXT:
+	case FIELD_NAME: *(const char **)at = text_of(in, v, key, f->type == FIELD_TEXT); break;
+	case FIELD_U8: *(uint8_t *)at = (uint8_t)choice(in, v, f); break;
+	case FIELD_LEVEL: *(int *)at = (int)choice(in, v, f); break;
+	case FIELD_BOOL:
+		*(bool *)at = v && json_is_true(v);
+		if (v && !json_is_boolean(v))
+			FAIL(in, "\"%s\" is not true or false", key);
+		break;
+	case FIELD_U32: *(uint32_t *)at = (uint32_t)integer(in, v, key, 0, max); break;
+	case FIELD_PLACE:
+		*(uint32_t *)at = v && json_is_null(v)
+			? UINT32_MAX
+			: (uint32_t)integer(in, v, key, 0, f->max ? f->max : UINT32_MAX - 1);
+		break;
+	case FIELD_DROPPED:
+	case FIELD_U64: *(uint64_t *)at = (uint64_t)integer(in, v, key, 0, INT64_MAX); break;
+	case FIELD_SPAN: *(int64_t *)at = integer(in, v, key, 0, time_max); break;
+	case FIELD_TIME: *(int64_t *)at = integer(in, v, key, -time_max, time_max); break;
+	case FIELD_REAL: *(double *)at = real(in, v, key); break;
+	case FIELD_PAIR: get_pair(in, v, key, at); break;
+	case FIELD_PHASES: get_phases(in, v, key, at); break;
+	case FIELD_EVENTS: get_events(in, v, base); break;
+	case FIELD_ITEM_NS: *(const uint64_t **)at = get_item_ns(in, v, f, base); break;
+	case FIELD_OBJECT: get_fields(in, v, f->fields, f->nfield, at); break;
+	case FIELD_ROWS: get_rows(in, v, f, base); break;
+	}
+}
+
+static void get_fields(struct input *in, const json_t *object, const struct field *f, size_t nfield,
+	void *base)
+{
+	for (size_t k = 0; k < nfield && !in->code; k++)
+		get_field(in, object, &f[k], base);
 }
 
 static int find_kind(const char *name)
@@ -281,8 +247,8 @@ static int find_kind(const char *name)
 static size_t get_names(struct input *in, const json_t *object, const char *key,
 	int (*find)(const char *name), uint8_t number[NAMES_MAX])
 {
-	const json_t *v = array(in, object, key, NAMES_MAX);
-	size_t n = v ? json_array_size(v) : 0;
+	const json_t *v = member(in, object, key);
+	size_t n = length_of(in, v, key, NAMES_MAX);
 
 	for (size_t k = 0; k < n && !in->code; k++) {
 		const json_t *name = json_array_get(v, k);
@@ -301,21 +267,14 @@ static void get_profile(struct input *in, const json_t *v, struct profile *p)
 	if (!json_is_object(v))
 		FAIL(in, "a profile is an object");
 	integer(in, member(in, v, "schema"), "schema", PROFILE_SCHEMA, PROFILE_SCHEMA);
-	GET_FIELDS(in, v, profile_fields, p);
-	GET_FIELDS(in, member(in, v, "limits"), limits_fields, &p->limits);
-	GET_ROWS(in, v, "switched_off", option_fields, p->switched_off, &p->nswitched_off);
-	GET_ROWS(in, v, "advice", advice_fields, p->advice, &p->nadvice);
-	GET_ROWS(in, v, "layers", layer_fields, p->layer, &p->nlayer);
-	GET_ROWS(in, v, "stages", stage_fields, p->stage, &p->nstage);
-	GET_ROWS(in, v, "items", item_fields, p->item, &p->nitem);
+	get_fields(in, v, profile_fields, COUNT(profile_fields), p);
 	for (uint32_t k = 0; k < p->nitem && !in->code; k++)
 		if (p->item[k].layer != UINT32_MAX && p->item[k].layer >= p->nlayer)
 			FAIL(in, "items %u: there is no layer %u", k, p->item[k].layer);
 	in->nitem = p->nitem;
 	in->nkind = get_names(in, v, "kinds", find_kind, in->kind);
 	in->nphase = get_names(in, v, "phases", profile_phase_find, in->phase);
-	GET_MORE_ROWS(in, v, "processes", PROCESSES_MAX, process_fields, p->process, &p->nprocess,
-		get_process, 7);
+	get_field(in, v, &processes_field, p);
 }
 
 int profile_read_json(const char *text, size_t len, struct profile **out, struct err *e)

@@ -3,7 +3,8 @@
  * The head is the first restart whose end was not reported yet.
  *
  * The runner of the head reports to the observer, first what is in its event queue; all others append to their
- * queues.  Only the thread that ends the head moves it on, so that one thread at a time calls the observer. */
+ * queues, and look after each update whether they are the head now.  Only the thread that ends the head moves it
+ * on, so that one thread at a time calls the observer. */
 #include "runtime/train/concurrent_restarts.h"
 
 #include <stdatomic.h>
@@ -18,8 +19,9 @@
 /* A restart that has ended before the head. */
 struct ended {
 	int code; struct err fault;
-	struct restart_state at; /* as a checkpoint has it; weight, slots and events are its own */
+	struct restart_state at; /* as a checkpoint has it; events are its own */
 	struct epoch_record last;
+	struct arena memory; /* of weight and slots */
 };
 
 struct concurrent_run;
@@ -27,7 +29,6 @@ struct concurrent_run;
 struct runner {
 	struct concurrent_run *run;
 	struct trainer trainer;
-	struct train_observer observer;      /* that the trainer knows */
 	struct event_queue queue;
 	struct train_observer queued;        /* that appends to the queue */
 	pthread_t thread;
@@ -88,48 +89,13 @@ static bool is_head(struct runner *runner)
 	return true;
 }
 
-/* The receiver of the runner's next event: the observer, or its queue. */
-static const struct train_observer *receiver(struct runner *runner)
+/* From now on the trainer reports to the observer, if its restart is the head; else to the queue. */
+static bool report(struct runner *runner)
 {
-	return is_head(runner) ? runner->run->observer : &runner->queued;
-}
+	bool head = is_head(runner);
 
-static void on_step(void *ctx, uint32_t restart, uint32_t epoch, uint64_t step, uint32_t step_in_epoch,
-	uint32_t steps_per_epoch, double batch_loss)
-{
-	const struct train_observer *o = receiver(ctx);
-
-	if (o->step)
-		o->step(o->ctx, restart, epoch, step, step_in_epoch, steps_per_epoch, batch_loss);
-}
-
-static void on_epoch(void *ctx, const struct epoch_record *r)
-{
-	const struct train_observer *o = receiver(ctx);
-
-	if (o->epoch)
-		o->epoch(o->ctx, r);
-}
-
-static void on_state(void *ctx, const struct epoch_record *r, const struct epoch_state *s)
-{
-	const struct train_observer *o = receiver(ctx);
-
-	o->state(o->ctx, r, s);
-}
-
-static int on_event(void *ctx, const struct train_event *v)
-{
-	const struct train_observer *o = receiver(ctx);
-
-	return o->event ? o->event(o->ctx, v) : 0;
-}
-
-static void on_complete(void *ctx, const struct restart_state *at)
-{
-	const struct train_observer *o = ((struct runner *)ctx)->run->observer;
-
-	o->complete(o->ctx, at);
+	runner->trainer.observer = head ? runner->run->observer : &runner->queued;
+	return head;
 }
 
 static void end_all(struct concurrent_run *run, int code, const struct err *e)
@@ -217,7 +183,7 @@ static int on_between(void *ctx, const struct train_state *state, struct err *e)
 	code = atomic_load(&runner->run->code);
 	if (code)
 		return err_set(e, code, "another restart has ended the run");
-	if (!o->between || !is_head(runner))
+	if (!report(runner) || !o->between)
 		return 0;
 	all.others = hold_others;
 	all.other_context = runner;
@@ -230,15 +196,6 @@ static int on_between(void *ctx, const struct train_state *state, struct err *e)
 
 /* ---- the end of a restart ---- */
 
-static double *copy(const double *v, size_t n)
-{
-	double *to = mem_alloc(n ? n : 1, sizeof *to);
-
-	if (n)
-		memcpy(to, v, n * sizeof *to);
-	return to;
-}
-
 static struct ended *ended_new(const struct train_job *j, uint32_t restart,
 	const struct epoch_record *last, struct restart_end end, const double *weight,
 	const double *const *slot)
@@ -247,12 +204,12 @@ static struct ended *ended_new(const struct train_job *j, uint32_t restart,
 
 	d->last = *last;
 	d->at = (struct restart_state){ .restart = restart,
-		.weight = copy(weight, j->program->nweight),
+		.weight = arena_copy(&d->memory, weight, j->program->nweight, sizeof *weight),
 		.events = { .job = j },
 		.last = &d->last,
 		.end = end };
 	for (unsigned k = 0; k < optimizer_slots(j->optimizer, j->option); k++)
-		d->at.slot[k] = copy(slot[k], j->program->nweight);
+		d->at.slot[k] = arena_copy(&d->memory, slot[k], j->program->nweight, sizeof **slot);
 	return d;
 }
 
@@ -276,9 +233,7 @@ static void ended_free(struct ended *d)
 	if (!d)
 		return;
 	event_queue_clear(&d->at.events);
-	free((double *)d->at.weight);
-	for (unsigned k = 0; k < OPTIMIZER_SLOTS_MAX; k++)
-		free((double *)d->at.slot[k]);
+	arena_release(&d->memory);
 	free(d);
 }
 
@@ -394,6 +349,8 @@ static void *run_restarts(void *ctx)
 
 		if (at)
 			event_queue_play(&at->events, restart, &runner->queued);
+		runner->trainer.restart = restart;
+		report(runner);
 		int code = trainer_run(&runner->trainer, restart, at, &last, &e);
 		end_restart(runner, code, &last, &e);
 	}
@@ -406,19 +363,15 @@ static int open_runner(struct concurrent_run *run, struct err *e)
 
 	*runner = (struct runner){ .run = run,
 		.queue = { .job = run->job },
-		.queued = event_queue_observer(&runner->queue),
-		.observer = { .ctx = runner,
-			.step = on_step,
-			.between = run->observer->between || concurrent_restarts_possible(run->job)
-				? on_between
-				: NULL,
-			.epoch = on_epoch,
-			.state = run->observer->state ? on_state : NULL,
-			.event = on_event,
-			.complete = run->observer->complete ? on_complete : NULL } };
-	int code = trainer_open(&runner->trainer, &run->own, &runner->observer, e);
+		.queued = event_queue_observer(&runner->queue) };
+	if (!run->observer->state)
+		runner->queued.state = NULL;
+	int code = trainer_open(&runner->trainer, &run->own, run->observer, e);
 	if (code)
 		return code;
+	if (run->observer->between || concurrent_restarts_possible(run->job))
+		runner->trainer.between = on_between;
+	runner->trainer.between_ctx = runner;
 	runner->trainer.best = run->result;
 	runner->trainer.restart_loss = run->result->restart_loss;
 	runner->trainer.end = run->result->end;

@@ -55,8 +55,12 @@ static void open_rate(struct trainer *t)
 
 int trainer_open(struct trainer *t, const struct train_job *j, const struct train_observer *o, struct err *e)
 {
-	*t = (struct trainer){ .job = j, .observer = o,
-		.score = { .program = j->program, .loss = &j->measures.loss, .part = &j->train,
+	*t = (struct trainer){ .job = j,
+		.of_run = o,
+		.observer = o,
+		.score = { .program = j->program,
+			.loss = &j->measures.loss,
+			.part = &j->train,
 			.class_weights = j->class_weights.n ? &j->class_weights : NULL } };
 	t->batch_size = train_batch_size(j);
 	t->steps_per_epoch = train_steps_per_epoch(j);
@@ -278,13 +282,12 @@ static struct train_state state_now(struct trainer *t, bool failed, struct resta
 
 static int between(struct trainer *t, bool failed, struct err *e)
 {
-	const struct train_observer *o = t->observer;
 	struct restart_state at;
 
-	if (!o->between)
+	if (!t->between)
 		return 0;
 	const struct train_state state = state_now(t, failed, &at);
-	return o->between(o->ctx, &state, e);
+	return t->between(t->between_ctx, &state, e);
 }
 
 /* The labels of the epoch's samples so far, in their order. */
@@ -339,7 +342,7 @@ static int keep_failed(struct trainer *t, int code, struct err *e)
 {
 	struct err why;
 
-	if (code != -ERR_STOPPED || !t->observer->between)
+	if (code != -ERR_STOPPED || !t->between)
 		return code;
 	if (!t->step)
 		return e ? e->code = -ERR_CONFIG : -ERR_CONFIG;
@@ -355,7 +358,6 @@ static int keep_failed(struct trainer *t, int code, struct err *e)
 /* The steps that are left of the epoch. */
 static int epoch_steps(struct trainer *t, struct err *e)
 {
-	const struct train_observer *o = t->observer;
 	double batch_sum = 0;
 	uint32_t n, at;
 	int code = 0;
@@ -371,6 +373,7 @@ static int epoch_steps(struct trainer *t, struct err *e)
 		}
 		t->loss_sum += batch_sum;
 		t->at += n;
+		const struct train_observer *o = t->observer;
 		if (o->step)
 			o->step(o->ctx, t->restart, t->epoch, t->step, steps_done(t), t->steps_per_epoch, batch_sum / n);
 		callbacks_between(t);
@@ -483,7 +486,7 @@ static bool epochs_left(const struct trainer *t)
 
 int trainer_run(struct trainer *t, uint32_t restart, const struct restart_state *from, struct epoch_record *last, struct err *e)
 {
-	const struct train_observer *o = t->observer;
+	const struct train_observer *o;
 	int code = 0;
 
 	t->restart = restart;
@@ -496,6 +499,7 @@ int trainer_run(struct trainer *t, uint32_t restart, const struct restart_state 
 		*last = *from->after; /* no further epoch may follow */
 	for (; !code && epochs_left(t); begin_epoch(t, t->epoch + 1)) {
 		code = one_epoch(t, last, e);
+		o = t->observer;
 		if (!code && o->epoch)
 			o->epoch(o->ctx, last);
 		if (!code && o->state)
@@ -510,15 +514,15 @@ int trainer_run(struct trainer *t, uint32_t restart, const struct restart_state 
 	}
 	if (code)
 		return code;
-	if (o->complete) {
+	if (t->of_run->complete) {
 		struct restart_state at;
 
 		state_now(t, false, &at);
 		at.after = last;
-		o->complete(o->ctx, &at);
+		t->of_run->complete(t->of_run->ctx, &at);
 	}
 	struct update u = update_of(t);
 	optimizer_finish(t->job->optimizer, &u);
-	callbacks_finish(t->callbacks, o, last, t->weight);
+	callbacks_finish(t->callbacks, t->observer, last, t->weight);
 	return 0;
 }

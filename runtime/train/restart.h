@@ -10,7 +10,11 @@
 /* Trains restarts one after the other; its buffers are shared by them. */
 struct trainer {
 	const struct train_job *job;
-	const struct train_observer *observer;   /* never NULL */
+	/* Never NULL: of the run, and where the trainer's events go, which may be a queue. */
+	const struct train_observer *of_run, *observer;
+	/* After every update, in place of that of the observers; NULL: none. */
+	int (*between)(void *ctx, const struct train_state *s, struct err *e);
+	void *between_ctx;
 	struct evaluator *ev;
 	struct pool *pool;
 	struct score score;

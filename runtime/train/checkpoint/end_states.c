@@ -13,7 +13,7 @@ enum { SEVERAL_BYTES_MAX = 256 << 20 };
 struct end_state {
 	struct restart_state at;
 	struct epoch_record after;
-	double *memory;
+	struct arena memory;
 };
 
 struct end_states {
@@ -34,7 +34,7 @@ struct end_states *end_states_new(const struct train_job *j)
 static void end_state_free(struct end_state *d)
 {
 	if (d)
-		free(d->memory);
+		arena_release(&d->memory);
 	free(d);
 }
 
@@ -46,17 +46,6 @@ void end_states_free(struct end_states *s)
 		end_state_free(s->of[i]);
 	pthread_mutex_destroy(&s->lock);
 	free(s);
-}
-
-/* n numbers at *to, which moves on. */
-static const double *put(double **to, const double *v, size_t n)
-{
-	double *at = *to;
-
-	if (n)
-		memcpy(at, v, n * sizeof *at);
-	*to += n;
-	return at;
 }
 
 /* All of them are in memory at the same time, and in every checkpoint. */
@@ -77,30 +66,29 @@ static struct end_state *copy(const struct train_job *j, const struct restart_st
 	const double *best = at->callbacks ? callbacks_best((struct callbacks *)at->callbacks)
 					   : at->callback_best;
 	struct end_state *d = mem_alloc(1, sizeof *d);
-	double *to = d->memory = mem_alloc(n * (2 + nslot) + at->nrecord + ncallback + 1, sizeof *to);
+	struct arena *a = &d->memory;
+	double *list = at->callbacks ? arena_alloc(a, ncallback, sizeof *list)
+				     : arena_copy(a, at->callback_list, ncallback, sizeof *list);
 
 	d->at = (struct restart_state){ .restart = at->restart,
 		.epoch = at->epoch,
 		.step = at->step,
-		.over = at->over || (at->callbacks && callbacks_stopped(at->callbacks)),
+		.weight = arena_copy(a, at->weight, n, sizeof *at->weight),
+		.record = arena_copy(a, at->record, at->nrecord, sizeof *at->record),
 		.nrecord = at->nrecord,
-		.ncallback = ncallback,
-		.output = at->output ? to : NULL };
+		.over = at->over || (at->callbacks && callbacks_stopped(at->callbacks)),
+		.output = at->output ? list : NULL, /* of no sample */
+		.callback_list = list,
+		.callback_best = best ? arena_copy(a, best, n, sizeof *best) : NULL,
+		.ncallback = ncallback };
 	if (at->after) {
 		d->after = *at->after;
 		d->at.after = &d->after;
 	}
-	d->at.weight = put(&to, at->weight, n);
 	for (unsigned k = 0; k < nslot; k++)
-		d->at.slot[k] = put(&to, at->slot[k], n);
-	d->at.record = put(&to, at->record, at->nrecord);
-	if (best)
-		d->at.callback_best = put(&to, best, n);
-	d->at.callback_list = to;
+		d->at.slot[k] = arena_copy(a, at->slot[k], n, sizeof *at->slot[k]);
 	if (at->callbacks)
-		callbacks_state(at->callbacks, to, ncallback);
-	else
-		put(&to, at->callback_list, ncallback);
+		callbacks_state(at->callbacks, list, ncallback);
 	return d;
 }
 

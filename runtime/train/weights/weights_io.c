@@ -89,75 +89,80 @@ static int set_weight(const struct target *t, const char *path, size_t place, do
 	return 0;
 }
 
-static int set_group(const struct target *t, const struct weight_group *g, const double *value)
+/* ---- arrays by path: .npz and weights.bin ---- */
+
+/* Of each weight, which they borrow; the caller frees the members. */
+static struct npz arrays_of(const struct program *p, const double *weight)
 {
-	int code = 0;
+	struct npz z = { p->nweight_group, mem_alloc(p->nweight_group + 1, sizeof *z.member) };
 
-	for (uint32_t i = 0; !code && i < g->count; i++)
-		code = set_weight(t, g->path, (size_t)g->first + i, value[i]);
-	return code;
-}
+	for (uint32_t g = 0; g < p->nweight_group; g++) {
+		const struct weight_group *w = &p->weight_group[g];
+		struct array *a = &z.member[g].array;
 
-/* ---- weights.bin ---- */
-
-static int import_bin(const struct target *t, const char *path)
-{
-	const struct program *p = t->program, *q;
-	struct weights *w;
-	uint64_t dim[PROGRAM_DIMS_MAX];
-	int code = weights_open(path, &w, t->e);
-
-	if (code)
-		return code;
-	q = w->program;
-	for (uint32_t i = 0; !code && i < q->nweight_group; i++)
-		if (!group_of(p, q->weight_group[i].path))
-			code = unknown_path(t, q->weight_group[i].path);
-	for (uint32_t i = 0; !code && i < p->nweight_group; i++) {
-		if (!is_wanted(t, &p->weight_group[i]))
-			continue;
-		const struct weight_group *g = group_of(q, p->weight_group[i].path);
-		for (uint32_t k = 0; g && k < g->ndim; k++)
-			dim[k] = g->dim[k];
-		code = g ? check_shape(t, &p->weight_group[i], dim, g->ndim) : missing_path(t, p->weight_group[i].path);
-		if (!code)
-			code = set_group(t, &p->weight_group[i], w->weight + g->first);
+		z.member[g].name = (char *)w->path;
+		*a = (struct array){
+			.ndim = w->ndim, .count = w->count, .value = (double *)weight + w->first
+		};
+		for (uint32_t k = 0; k < w->ndim; k++)
+			a->dim[k] = w->dim[k];
 	}
-	weights_free(w);
-	if (code)
-		err_prefix(t->e, "%s", path);
-	return code;
+	return z;
 }
-
-/* ---- .npz ---- */
 
 static int import_array(const struct target *t, const struct weight_group *g, const struct array *a)
 {
+	int code;
+
 	if (!a)
 		return missing_path(t, g->path);
 	if (a->is_complex)
 		return err_set(t->e, -ERR_BAD_DATA, "%s: complex numbers, weights are real", g->path);
-	int code = check_shape(t, g, a->dim, a->ndim);
-	return code ? code : set_group(t, g, a->value);
+	code = check_shape(t, g, a->dim, a->ndim);
+	for (uint32_t i = 0; !code && i < g->count; i++)
+		code = set_weight(t, g->path, (size_t)g->first + i, a->value[i]);
+	return code;
+}
+
+static int import_arrays(const struct target *t, const struct npz *z, const char *path)
+{
+	const struct program *p = t->program;
+	int code = 0;
+
+	for (unsigned i = 0; !code && i < z->n; i++)
+		if (!group_of(p, z->member[i].name))
+			code = unknown_path(t, z->member[i].name);
+	for (uint32_t i = 0; !code && i < p->nweight_group; i++)
+		if (is_wanted(t, &p->weight_group[i]))
+			code = import_array(t, &p->weight_group[i],
+				npz_find(z, p->weight_group[i].path));
+	if (code)
+		err_prefix(t->e, "%s", path);
+	return code;
+}
+
+static int import_bin(const struct target *t, const char *path)
+{
+	struct weights *w;
+	int code = weights_open(path, &w, t->e);
+
+	if (code)
+		return code;
+	struct npz z = arrays_of(w->program, w->weight);
+	code = import_arrays(t, &z, path);
+	free(z.member);
+	weights_free(w);
+	return code;
 }
 
 static int import_npz(const struct target *t, const char *path)
 {
-	const struct program *p = t->program;
-	struct npz z;
+	struct npz z = { 0 };
 	int code = npz_read(path, &z, t->e);
 
-	if (code)
-		return code;
-	for (unsigned i = 0; !code && i < z.n; i++)
-		if (!group_of(p, z.member[i].name))
-			code = unknown_path(t, z.member[i].name);
-	for (uint32_t i = 0; !code && i < p->nweight_group; i++)
-		if (is_wanted(t, &p->weight_group[i]))
-			code = import_array(t, &p->weight_group[i], npz_find(&z, p->weight_group[i].path));
+	if (!code)
+		code = import_arrays(t, &z, path);
 	npz_free(&z);
-	if (code)
-		err_prefix(t->e, "%s", path);
 	return code;
 }
 
@@ -283,18 +288,9 @@ int weights_import(const struct program *p, const char *path, bool circuit_only,
 
 static int export_npz(const struct program *p, const double *weight, const char *path, struct err *e)
 {
-	struct npz z = { p->nweight_group, mem_alloc(p->nweight_group + 1, sizeof *z.member) };
-
-	for (uint32_t g = 0; g < p->nweight_group; g++) {
-		const struct weight_group *w = &p->weight_group[g];
-		struct array *a = &z.member[g].array;
-
-		z.member[g].name = (char *)w->path;
-		*a = (struct array){ .ndim = w->ndim, .count = w->count, .value = (double *)weight + w->first };
-		for (uint32_t k = 0; k < w->ndim; k++)
-			a->dim[k] = w->dim[k];
-	}
+	struct npz z = arrays_of(p, weight);
 	int code = npz_write(path, &z, e);
+
 	free(z.member);
 	return code;
 }

@@ -327,7 +327,6 @@ int npy_format(const struct array *a, struct buf *out)
 	buf_u8(out, 0);
 	buf_u16(out, (uint16_t)head.len);
 	buf_add(out, head.data, head.len);
-	for (uint64_t i = 0; i < count; i++)
-		buf_f64(out, a->value[i]);
+	buf_f64s(out, a->value, count);
 	return 0;
 }

@@ -195,8 +195,7 @@ static int put_values(struct source *s, const char *name, hid_t data, uint64_t c
 		return err_set(s->e, -ERR_CONFIG, "%s: no memory for %llu numbers", name, (unsigned long long)count);
 	if (count && lib.H5Dread(data, *lib.H5T_NATIVE_DOUBLE_g, H5S_ALL, H5S_ALL, H5P_DEFAULT, value) < 0)
 		return err_set(s->e, -ERR_BAD_DATA, "%s: its numbers cannot be read: the file is damaged, or they need more memory than its size accounts for", name);
-	for (uint64_t i = 0; i < count; i++)
-		buf_f64(s->out, value[i]);
+	buf_f64s(s->out, value, count);
 	return 0;
 }
 

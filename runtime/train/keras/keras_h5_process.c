@@ -166,8 +166,7 @@ static void take_array(struct rd *rd, struct arena *a, struct keras_array *out)
 		return;
 	}
 	double *value = arena_alloc(a, out->count + 1, sizeof *value);
-	for (uint64_t i = 0; i < out->count; i++)
-		value[i] = rd_f64(rd);
+	words_copy(value, rd_bytes(rd, 8 * out->count), out->count);
 	out->value = value;
 }
 

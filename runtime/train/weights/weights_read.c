@@ -315,17 +315,13 @@ static int check_groups(struct reader *r)
 static int read_group(struct reader *r, const struct weight_group *g, struct buf *name)
 {
 	double *out = r->w->weight + g->first;
-	struct rd rd;
 
 	buf_clear(name);
 	buf_printf(name, WEIGHTS_PARAMS "%s", g->path);
-	const struct tensor *t = find_tensor(r, name->data);
-	rd = (struct rd){ r->data + t->begin, t->end - t->begin, 0, 0 };
-	for (uint32_t i = 0; i < g->count; i++) {
-		out[i] = rd_f64(&rd);
+	words_copy(out, r->data + find_tensor(r, name->data)->begin, g->count);
+	for (uint32_t i = 0; i < g->count; i++)
 		if (!isfinite(out[i]))
 			return bad(r, "%s: entry %u is not finite", name->data, i);
-	}
 	return 0;
 }
 
@@ -350,14 +346,12 @@ static int read_vectors(struct reader *r)
 
 	for (size_t i = 0; i < r->ntensor; i++) {
 		const struct tensor *t = &r->tensor[i];
-		struct rd rd = { r->data + t->begin, t->end - t->begin, 0, 0 };
-		size_t n = rd.len / 8;
+		size_t n = (t->end - t->begin) / 8;
 
 		if (t->used)
 			continue;
 		double *value = arena_alloc(&w->arena, n + 1, sizeof *value);
-		for (size_t k = 0; k < n; k++)
-			value[k] = rd_f64(&rd);
+		words_copy(value, r->data + t->begin, n);
 		*v++ = (struct weights_vector){ arena_strdup(&w->arena, t->name), value, n };
 	}
 	return 0;

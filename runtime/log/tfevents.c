@@ -44,9 +44,8 @@ struct tfevents {
 
 /* ---- CRC-32C ---- */
 
-static uint32_t crc_table[8][256];
+static uint32_t crc_table[256];
 
-/* Slices of eight: table k is the sum behind k further zero bytes. */
 static void fill_table(void)
 {
 	for (uint32_t i = 0; i < 256; i++) {
@@ -54,11 +53,8 @@ static void fill_table(void)
 
 		for (int k = 0; k < 8; k++)
 			c = c & 1 ? c >> 1 ^ 0x82f63b78u : c >> 1;
-		crc_table[0][i] = c;
+		crc_table[i] = c;
 	}
-	for (uint32_t i = 0; i < 256; i++)
-		for (int k = 1; k < 8; k++)
-			crc_table[k][i] = crc_table[k - 1][i] >> 8 ^ crc_table[0][crc_table[k - 1][i] & 255];
 }
 
 uint32_t crc32c(const void *p, size_t len)
@@ -68,14 +64,8 @@ uint32_t crc32c(const void *p, size_t len)
 	uint32_t c = ~0u;
 
 	pthread_once(&filled, fill_table);
-	for (; len >= 8; len -= 8, b += 8) {
-		uint32_t low = c ^ (b[0] | b[1] << 8 | b[2] << 16 | (uint32_t)b[3] << 24);
-
-		c = crc_table[7][low & 255] ^ crc_table[6][low >> 8 & 255] ^ crc_table[5][low >> 16 & 255]
-			^ crc_table[4][low >> 24] ^ crc_table[3][b[4]] ^ crc_table[2][b[5]] ^ crc_table[1][b[6]] ^ crc_table[0][b[7]];
-	}
-	for (; len; len--, b++)
-		c = c >> 8 ^ crc_table[0][(c ^ *b) & 255];
+	for (size_t i = 0; i < len; i++)
+		c = c >> 8 ^ crc_table[(c ^ b[i]) & 255];
 	return ~c;
 }
 
@@ -312,9 +302,7 @@ void tfevents_histogram(struct tfevents *f, const char *tag, uint64_t step, cons
 		if (isfinite(value[i]))
 			row[at < BUCKETS ? (int)at : BUCKETS - 1][2]++;
 	}
-	for (int k = 0; k < BUCKETS; k++)
-		for (int i = 0; i < 3; i++)
-			buf_f64(&content, row[k][i]);
+	buf_f64s(&content, row[0], sizeof row / sizeof row[0][0]);
 	begin_tensor(&tensor, TYPE_DOUBLE, 2, (const uint64_t[]){ BUCKETS, 3 });
 	proto_message(&tensor, TENSOR_CONTENT, &content);
 	put_summary(f, tag, step, &tensor, "histograms", NULL);

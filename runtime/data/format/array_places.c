@@ -108,7 +108,8 @@ static int open_npz(const struct data_file *f, struct npz *z, struct array_place
 {
 	struct npz_entry *entry = NULL;      /* set for compilers that do not see that npz_look sets both */
 	unsigned n = 0;
-	int code = npz_look(f, &entry, &n, e);
+	arena_auto a = { 0 };
+	int code = npz_look(f, &a, &entry, &n, e);
 
 	if (code)
 		return code;
@@ -118,14 +119,14 @@ static int open_npz(const struct data_file *f, struct npz *z, struct array_place
 		(*place)[i].fd = -1;
 	for (; !code && z->n < n; z->n++) {
 		const struct npz_entry *m = &entry[z->n];
-		struct array *a = &z->member[z->n].array;
+		struct array *array = &z->member[z->n].array;
 
 		z->member[z->n].name = mem_strdup(m->name);
-		code = f->bytes ? npz_load(f, m, a, e) : open_member(f, m, &(*place)[z->n], a, e);
+		code = f->bytes ? npz_load(f, m, array, e)
+				: open_member(f, m, &(*place)[z->n], array, e);
 		if (code)
 			err_prefix(e, "member \"%s\"", m->name);
 	}
-	npz_entries_free(entry, n);
 	return code;
 }
 

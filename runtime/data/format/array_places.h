@@ -15,10 +15,17 @@ struct array_place { int fd; uint64_t at, size; size_t head; struct number type;
  * there, of the size that p tells. */
 int npy_look(const void *bytes, size_t have, uint64_t size, struct array *a, struct array_place *p, struct err *e);
 
+struct arena;
+
 /* A member of an archive: where its packed bytes begin. */
-struct npz_entry { char *name; uint64_t at; uint32_t packed, size, crc; bool is_deflated; };
-int npz_look(const struct data_file *f, struct npz_entry **entry, unsigned *n, struct err *e);
-void npz_entries_free(struct npz_entry *entry, unsigned n);
+struct npz_entry {
+	const char *name;
+	uint64_t at;
+	uint32_t packed, size, crc;
+	bool is_deflated;
+};
+int npz_look(const struct data_file *f, struct arena *a, struct npz_entry **entry, unsigned *n,
+	struct err *e);
 /* A member of an archive in memory, with its numbers. */
 int npz_load(const struct data_file *f, const struct npz_entry *m, struct array *out, struct err *e);
 

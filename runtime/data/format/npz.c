@@ -99,8 +99,8 @@ static int read_local_head(struct rd *r, const struct entry *m, struct err *e)
 	return 0;
 }
 
-/* Checks a name and returns it without ".npy"; the caller frees it. */
-static int member_name(const struct entry *m, char **name, struct err *e)
+/* Checks a name and gives it without ".npy", in the arena. */
+static int member_name(const struct entry *m, struct arena *a, const char **name, struct err *e)
 {
 	size_t len = m->name_len;
 
@@ -112,8 +112,7 @@ static int member_name(const struct entry *m, char **name, struct err *e)
 	if (len < 5 || memcmp(m->name + len - 4, ".npy", 4))
 		return err_set(e, -ERR_BAD_DATA, "member \"%.*s\" is no .npy array", (int)len,
 			(const char *)m->name);
-	*name = mem_alloc(len - 3, 1);
-	memcpy(*name, m->name, len - 4);
+	*name = arena_strndup(a, (const char *)m->name, len - 4);
 	return 0;
 }
 
@@ -197,7 +196,7 @@ int npz_check_file(const char *path, struct err *e)
 /* The local header at m->offset; *at is behind it. */
 static int look_at_local(const struct data_file *f, const struct entry *m, uint64_t end, uint64_t *at, struct err *e)
 {
-	uint8_t head[LOCAL_BYTES], *whole;
+	uint8_t head[LOCAL_BYTES];
 
 	if (*at != m->offset || *at + LOCAL_BYTES > end)
 		return broken(e, "a member does not follow the one before");
@@ -207,23 +206,22 @@ static int look_at_local(const struct data_file *f, const struct entry *m, uint6
 	uint64_t len = LOCAL_BYTES + (head[26] | head[27] << 8) + (head[28] | head[29] << 8);
 	if (*at + len + m->packed > end)
 		return broken(e, "a member is cut off");
-	whole = mem_alloc(len, 1);
+	mem_auto uint8_t *whole = mem_alloc(len, 1);
 	code = data_file_read(f, *at, whole, len, e);
 	if (!code)
 		code = read_local_head(&(struct rd){ whole, len, 0, 0 }, m, e);
-	free(whole);
 	*at += len;
 	return code;
 }
 
-static int look_at_member(const struct data_file *f, struct rd *directory, uint64_t end, uint64_t *at, struct npz_entry *out,
-	struct err *e)
+static int look_at_member(const struct data_file *f, struct rd *directory, uint64_t end,
+	uint64_t *at, struct arena *a, struct npz_entry *out, struct err *e)
 {
 	struct entry m;
 	int code = read_entry(directory, &m, e);
 
 	if (!code)
-		code = member_name(&m, &out->name, e);
+		code = member_name(&m, a, &out->name, e);
 	if (!code)
 		code = look_at_local(f, &m, end, at, e);
 	if (!code) {
@@ -242,7 +240,8 @@ static int look_at_member(const struct data_file *f, struct rd *directory, uint6
 	return 0;
 }
 
-static int look_at_all(const struct data_file *f, const struct end *end, struct npz_entry *entry, struct err *e)
+static int look_at_all(const struct data_file *f, const struct end *end, struct arena *a,
+	struct npz_entry *entry, struct err *e)
 {
 	mem_auto uint8_t *bytes = mem_try(end->size, 1);
 	struct rd directory = { bytes, end->size, 0, 0 };
@@ -251,7 +250,7 @@ static int look_at_all(const struct data_file *f, const struct end *end, struct 
 			 : err_set(e, -ERR_CONFIG, "no memory for the directory");
 
 	for (unsigned i = 0; !code && i < end->nmember; i++) {
-		code = look_at_member(f, &directory, end->offset, &at, &entry[i], e);
+		code = look_at_member(f, &directory, end->offset, &at, a, &entry[i], e);
 		for (unsigned k = 0; !code && k < i; k++)
 			if (!strcmp(entry[k].name, entry[i].name))
 				code = err_set(e, -ERR_BAD_DATA, "two members are named \"%s\"", entry[i].name);
@@ -261,7 +260,8 @@ static int look_at_all(const struct data_file *f, const struct end *end, struct 
 	return code;
 }
 
-int npz_look(const struct data_file *f, struct npz_entry **entry, unsigned *n, struct err *e)
+int npz_look(const struct data_file *f, struct arena *a, struct npz_entry **entry, unsigned *n,
+	struct err *e)
 {
 	uint8_t tail[END_BYTES];
 	struct end end;
@@ -273,19 +273,9 @@ int npz_look(const struct data_file *f, struct npz_entry **entry, unsigned *n, s
 		code = read_end(tail, sizeof tail, f->size, &end, e);
 	if (code)
 		return code;
-	*entry = mem_alloc(end.nmember + 1, sizeof **entry);
+	*entry = arena_alloc(a, end.nmember, sizeof **entry);
 	*n = end.nmember;
-	code = look_at_all(f, &end, *entry, e);
-	if (code)
-		npz_entries_free(*entry, end.nmember);
-	return code;
-}
-
-void npz_entries_free(struct npz_entry *entry, unsigned n)
-{
-	for (unsigned i = 0; i < n; i++)
-		free(entry[i].name);
-	free(entry);
+	return look_at_all(f, &end, a, *entry, e);
 }
 
 int npz_parse(const void *bytes, size_t len, struct npz *out, struct err *e)

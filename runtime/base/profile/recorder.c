@@ -38,15 +38,11 @@ struct record {
 	bool inside; /* a region */
 	enum profile_phase as;
 	uint64_t alone[PHASE_COUNT], side[PHASE_COUNT],
-		help[PHASE_COUNT], /* outside of regions, inside, for other threads */
-		count[PHASE_COUNT];
+		help[PHASE_COUNT]; /* outside of regions, inside, for other threads */
+	struct profile_thread own; /* counts, what was dropped, and what only a queue has */
 	uint64_t region,
 		region_threads; /* of the regions that it began: wall time, and of all their threads */
 	struct chunk *first, *newest;
-	uint64_t dropped;
-	/* Of a device's queue. */
-	uint64_t copy, copied, launches; /* nanoseconds, bytes, kernels */
-	const char *timing;
 	char timing_note[NOTE_MAX_BYTES];
 	uint64_t states[2]; /* forward, backward */
 	uint32_t nitem;
@@ -186,7 +182,7 @@ static void add_event(struct record *r, const struct profile_event *e)
 		if (atomic_fetch_sub(&quota, (long long)sizeof *c) < (long long)sizeof *c
 			|| !(c = mem_try(1, sizeof *c))) {
 			atomic_fetch_add(&quota, (long long)sizeof *c);
-			r->dropped++;
+			r->own.dropped++;
 			return;
 		}
 		*(r->newest ? &r->newest->next : &r->first) = c;
@@ -206,7 +202,7 @@ void recorder_mark_on(enum profile_phase phase, int64_t end)
 		enum profile_phase to = r->as ? r->as : phase;
 
 		(r->inside ? r->side : r->alone)[to] += (uint64_t)(now - r->last);
-		r->count[to]++;
+		r->own.count[to]++;
 		add_event(r, &(struct profile_event){ r->last, now, phase, EVENT_PHASE, 0 });
 	}
 	r->last = now;
@@ -384,10 +380,10 @@ void recorder_queue_event(struct recorder_queue *q, enum profile_kind kind, uint
 		return;
 	add_event(r, &(struct profile_event){ begin, end, id, (uint8_t)kind, 0 });
 	if (kind == EVENT_COPY) {
-		r->copy += (uint64_t)(end - begin);
+		r->own.copy_ns += (uint64_t)(end - begin);
 	} else {
 		r->side[phase] += (uint64_t)(end - begin);
-		r->count[phase]++;
+		r->own.count[phase]++;
 	}
 }
 
@@ -397,8 +393,8 @@ void recorder_queue_count(struct recorder_queue *q, uint64_t launches, uint64_t 
 
 	if (!r)
 		return;
-	r->launches += launches;
-	r->copied += bytes;
+	r->own.launches += launches;
+	r->own.copied_bytes += bytes;
 }
 
 void recorder_queue_timed(struct recorder_queue *q, const char *timing, const char *note)
@@ -407,7 +403,7 @@ void recorder_queue_timed(struct recorder_queue *q, const char *timing, const ch
 
 	if (!r)
 		return;
-	r->timing = timing;
+	r->own.timing = timing;
 	snprintf(r->timing_note, sizeof r->timing_note, "%s", note ? note : "");
 }
 
@@ -495,21 +491,14 @@ static void copy_thread(struct profile *p, const struct record *r, unsigned numb
 	struct profile_event *event;
 	uint32_t n = 0;
 
+	*t = r->own;
 	scale = r->device ? 1 : scale;
 	t->device = r->device ? arena_strdup(&p->arena, r->name) : NULL;
-
 	t->name = *r->name ? arena_strdup(&p->arena, r->name)
 		: number   ? arena_printf(&p->arena, "thread %u", number)
 			   : "main";
-	for (unsigned k = 0; k < PHASE_COUNT; k++) {
+	for (unsigned k = 0; k < PHASE_COUNT; k++)
 		t->ns[k] = (uint64_t)(scale * (double)(r->alone[k] + r->side[k] + r->help[k]));
-		t->count[k] = r->count[k];
-	}
-	t->dropped = r->dropped;
-	t->copy_ns = r->copy;
-	t->copied_bytes = r->copied;
-	t->launches = r->launches;
-	t->timing = r->timing ? arena_strdup(&p->arena, r->timing) : NULL;
 	t->timing_note = *r->timing_note ? arena_strdup(&p->arena, r->timing_note) : NULL;
 	for (const struct chunk *c = r->first; c; c = c->next)
 		t->nevent += c->n;

@@ -166,7 +166,6 @@ static void generated(void)
 {
 	struct generate_options o = { "cluster-excitation", 7, 20, 8, NULL };
 	struct dataset *d = NULL, *again = NULL;
-	const char *const *name;
 	unsigned plus = 0;
 	bool good = true;
 	struct err e;
@@ -199,8 +198,8 @@ static void generated(void)
 	tap_is_int(dataset_generate(&o, &d, &e), -ERR_BAD_DATA, "rows beyond the limit");
 	o.name = "cluster-exitation";
 	tap_is_int(dataset_generate(&o, &d, &e), -ERR_CONFIG, "an unknown name");
-	tap_is_str(e.text, "no generator `cluster-exitation`; did you mean `cluster-excitation`?", "suggests");
-	tap_ok(generator_names(&name) >= 1 && !strcmp(name[0], "cluster-excitation"), "names are listed");
+	tap_is_str(e.text, "no generator `cluster-exitation`; did you mean `cluster-excitation`?",
+		"suggests");
 }
 
 static void splits(void)

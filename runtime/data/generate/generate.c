@@ -26,12 +26,6 @@ static const char *const name_of[GENERATORS] = {
 #undef GENERATOR
 };
 
-size_t generator_names(const char *const **names)
-{
-	*names = name_of;
-	return GENERATORS;
-}
-
 static const struct generator *find(const char *name)
 {
 	for (size_t i = 0; i < GENERATORS; i++)

@@ -8,7 +8,6 @@ enum { GENERATOR_OPTIONS_MAX = 5 };
 /* option: as in the row, in its order; NULL: all defaults. */
 struct generate_options { const char *name; uint64_t seed; uint32_t rounds; uint32_t nqubit; const double *option; };
 int dataset_generate(const struct generate_options *o, struct dataset **out, struct err *e);
-size_t generator_names(const char *const **names);
 enum generator_input { GENERATOR_NUMBERS = 0, GENERATOR_STATE, GENERATOR_NOTHING };
 /* The input that samples have: nqubit numbers, a state of nqubit qubits, or none. NUMBERS where there is no such generator. */
 enum generator_input generator_input(const char *name);

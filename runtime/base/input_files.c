@@ -47,38 +47,26 @@ static void add_hint(struct err *e, const char *text, const char *word)
 
 enum { NAMES_MAX = 1000 };
 
-static char *without(const char *name, size_t ending)
-{
-	char *s = mem_strdup(name);
-
-	s[strlen(s) - ending] = 0;
-	return s;
-}
-
 /* The name in the folder that is nearest to `base`, "" where there is none. Endings that are equal do not count: a.qcnn is
  * not like b.qcnn. */
 static void nearest_name(DIR *d, const char *base, struct buf *out)
 {
-	const char *dot = strrchr(base, '.'), *ending = dot && dot > base ? dot : "", *near;
-	char *stem = without(base, strlen(ending)), *same[NAMES_MAX], *other[NAMES_MAX];
+	const char *dot = strrchr(base, '.'), *ending = dot && dot > base ? dot : "", *near,
+		   *same[NAMES_MAX], *other[NAMES_MAX];
 	size_t nsame = 0, nother = 0, len = strlen(ending), n;
+	arena_auto a = { 0 };
 
 	for (struct dirent *f; nsame < NAMES_MAX && nother < NAMES_MAX && (f = readdir(d)); )
 		if (*f->d_name == '.')
 			continue;
 		else if ((n = strlen(f->d_name)) > len && !strcmp(f->d_name + n - len, ending))
-			same[nsame++] = without(f->d_name, len);
+			same[nsame++] = arena_strndup(&a, f->d_name, n - len);
 		else
-			other[nother++] = mem_strdup(f->d_name);
-	if ((near = diag_nearest(stem, (const char *const *)same, nsame)))
+			other[nother++] = arena_strdup(&a, f->d_name);
+	if ((near = diag_nearest(arena_strndup(&a, base, strlen(base) - len), same, nsame)))
 		buf_printf(out, "%s%s", near, ending);
-	else if ((near = diag_nearest(base, (const char *const *)other, nother)))
+	else if ((near = diag_nearest(base, other, nother)))
 		buf_str(out, near);
-	while (nsame)
-		free(same[--nsame]);
-	while (nother)
-		free(other[--nother]);
-	free(stem);
 }
 
 /* The file in the folder of `path` whose name is nearest, "" where there is none. */

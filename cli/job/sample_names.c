@@ -21,7 +21,7 @@ static bool twice(const char *const *name, uint32_t n)
 
 void sample_names_format(const struct dataset *d, struct buf *out)
 {
-	if (!d->ncolumn || twice((const char *const *)d->column, d->ncolumn))
+	if (!d->ncolumn || twice(d->column, d->ncolumn))
 		return;
 	json_auto_t *list = json_array();
 	for (uint32_t i = 0; i < d->ncolumn; i++)

@@ -38,7 +38,7 @@ int dataset_new_stored(uint64_t nrow, uint64_t nx, uint32_t ny, const char *sour
 	d->nrow = (uint32_t)nrow;
 	d->nx = (uint32_t)nx;
 	d->ny = ny;
-	d->source = mem_strdup(source);
+	d->source = arena_strdup(&d->memory, source);
 	d->x = rows ? NULL : mem_try(nrow, nx * sizeof *d->x);
 	d->y = ny ? mem_try(nrow, ny * sizeof *d->y) : NULL;
 	if ((!rows && !d->x) || (ny && !d->y)) {
@@ -99,11 +99,7 @@ void dataset_free(struct dataset *d)
 	free(d->x);
 	free(d->y);
 	free(d->weight);
-	for (uint32_t i = 0; i < d->ncolumn; i++)
-		free(d->column[i]);
-	free(d->column);
-	free(d->source);
-	free(d->spec);
+	arena_release(&d->memory);
 	free(d);
 }
 

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "runtime/base/arena.h"
 #include "runtime/base/diag.h"
 #include "runtime/base/err.h"
 
@@ -19,11 +20,13 @@ struct dataset {
 	double *x, *y;               /* y NULL when ny is 0 (no labels) */
 	struct row_store *rows;      /* where x is NULL and nx is not 0: it stays in a file (row_store.h) */
 	double *weight;              /* (nrow) of the samples in the loss, or NULL: all 1 */
-	char *source;                /* path or generator, for messages */
+	const char *source;          /* path or generator, for messages */
 	uint8_t digest[32];          /* SHA-256 of the file's bytes; of the arrays when generated */
-	char *spec;                  /* how dataset_read has read it (format/dataset_spec.h); NULL: generated */
-	char **column; uint32_t ncolumn;     /* what a CSV file's header calls the numbers of a row, as they were read; none without one */
+	const char *spec; /* how dataset_read has read it (format/dataset_spec.h); NULL: generated */
+	const char **column;
+	uint32_t ncolumn; /* what a CSV file's header calls the numbers of a row, as they were read; none without one */
 	uint32_t file;               /* its number among those that workers elsewhere open themselves, from 1 on; 0: none */
+	struct arena memory;         /* of source, spec and column */
 };
 
 /* A zeroed data set of checked size, with memory for x and y (y: ny > 0). */

@@ -16,12 +16,13 @@ enum { PIECE_BYTES = 1 << 20 };          /* of a field, read at once unless one 
 struct row_step { row_step_fn change; void *data; uint32_t nout; };
 
 struct row_store {
-	char *source;
+	const char *source;
 	uint32_t nx;
-	unsigned nfield;
-	size_t field_cap;
+	struct arena memory; /* of source, fields and steps */
 	struct row_field *field;
-	struct row_step *step; size_t nstep, step_cap;
+	unsigned nfield;
+	struct row_step *step;
+	size_t nstep;
 	pthread_mutex_t lock;        /* of what follows: restarts side by side read the same data */
 	double *row;                 /* (nx) of the row that is put together */
 	uint8_t *bytes;              /* of the piece of a field */
@@ -32,7 +33,7 @@ struct row_store *row_store_new(const char *source, uint32_t nx)
 {
 	struct row_store *s = mem_alloc(1, sizeof *s);
 
-	s->source = mem_strdup(source);
+	s->source = arena_strdup(&s->memory, source);
 	s->nx = nx;
 	pthread_mutex_init(&s->lock, NULL);
 	return s;
@@ -50,13 +51,7 @@ void row_store_free(struct row_store *s)
 		if (!shared)
 			close(s->field[i].fd);
 	}
-	for (unsigned i = 0; i < s->nfield; i++)
-		free(s->field[i].name);
-	for (size_t i = 0; i < s->nstep; i++)
-		free(s->step[i].data);
-	free(s->step);
-	free(s->source);
-	free(s->field);
+	arena_release(&s->memory);
 	free(s->row);
 	free(s->bytes);
 	pthread_mutex_destroy(&s->lock);
@@ -65,16 +60,16 @@ void row_store_free(struct row_store *s)
 
 void row_store_add(struct row_store *s, const struct row_field *f)
 {
-	mem_reserve(s->field, s->nfield, s->field_cap);
-	s->field[s->nfield] = *f;
-	s->field[s->nfield++].name = f->name ? mem_strdup(f->name) : NULL;
+	struct row_field *own = arena_push(&s->memory, s->field, s->nfield);
+
+	*own = *f;
+	own->name = f->name ? arena_strdup(&s->memory, f->name) : NULL;
 }
 
 void row_store_through(struct row_store *s, row_step_fn change, const void *step, size_t nbytes, uint32_t nout)
 {
-	mem_reserve(s->step, s->nstep, s->step_cap);
-	s->step[s->nstep] = (struct row_step){ change, mem_alloc(nbytes, 1), nout };
-	memcpy(s->step[s->nstep++].data, step, nbytes);
+	*arena_push(&s->memory, s->step, s->nstep) =
+		(struct row_step){ change, arena_copy(&s->memory, step, nbytes, 1), nout };
 }
 
 /* Rows of a piece; memory for it. */

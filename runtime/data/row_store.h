@@ -10,7 +10,14 @@
 
 /* count numbers of every row, at `at` + row * stride, become x[first], x[first + 1], ...; pad: each is followed
  * by a 0, as real amplitudes have no im. */
-struct row_field { int fd; uint64_t at, stride; struct number type; uint32_t count, first; bool pad; char *name; };
+struct row_field {
+	int fd;
+	uint64_t at, stride;
+	struct number type;
+	uint32_t count, first;
+	bool pad;
+	const char *name;
+};
 
 struct row_store;
 

@@ -2,7 +2,6 @@
  * Which column of a CSV file feeds which number. */
 #include "runtime/data/format/csv_table.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -49,16 +48,16 @@ static bool is_header(const struct csv *c, const struct read_options *o)
 
 void csv_table_names(struct csv_table *t)
 {
-	char number[24];
-
 	t->has_header = is_header(&t->csv, t->o);
 	t->header = t->csv.row;
 	t->ncolumn = t->csv.nfield;
-	t->name = mem_alloc(t->ncolumn, sizeof *t->name);
-	t->to = mem_alloc(t->ncolumn, sizeof *t->to);
+	t->name = arena_alloc(&t->memory, t->ncolumn, sizeof *t->name);
+	t->to = arena_alloc(&t->memory, t->ncolumn, sizeof *t->to);
 	for (size_t i = 0; i < t->ncolumn; i++) {
-		snprintf(number, sizeof number, "%zu", i + 1);
-		t->name[i] = t->has_header ? csv_text(&t->csv, i) : mem_strdup(number);
+		mem_auto char *text = t->has_header ? csv_text(&t->csv, i) : NULL;
+
+		t->name[i] = text ? arena_strdup(&t->memory, text)
+				  : arena_printf(&t->memory, "%zu", i + 1);
 		t->to[i] = TO_NOTHING;
 	}
 }
@@ -74,9 +73,8 @@ size_t csv_header(const char *path, const struct read_options *o, struct arena *
 		if (!csv_init_file(&t.csv, t.diags, f.fd, path, f.size, NULL) && csv_next(&t.csv) > 0) {
 			csv_table_names(&t);
 			n = t.has_header ? t.ncolumn : 0;
-			*name = arena_alloc(a, n, sizeof **name);
-			for (size_t i = 0; i < n; i++)
-				(*name)[i] = arena_strdup(a, t.name[i]);
+			*name = t.name;
+			arena_join(a, &t.memory);
 		}
 		data_file_close(&f);
 	}
@@ -87,15 +85,10 @@ size_t csv_header(const char *path, const struct read_options *o, struct arena *
 
 void csv_table_release(struct csv_table *t)
 {
-	for (size_t i = 0; i < t->ncolumn; i++)
-		free(t->name[i]);
-	free(t->name);
 	text_table_release(&t->index);
 	text_table_release(&t->again);
-	free(t->to);
+	arena_release(&t->memory);
 	label_words_release(&t->words);
-	free(t->map);
-	free(t->input);
 	free(t->x);
 	free(t->y);
 	free(t->w);
@@ -135,7 +128,7 @@ static void help_trained(const struct csv_table *t, struct diag *g)
 	list_names(&b, t->o->trained, t->o->ntrained);
 	if (t->has_header) {
 		buf_str(&b, "; this file has ");
-		list_names(&b, (const char *const *)t->name, t->ncolumn);
+		list_names(&b, t->name, t->ncolumn);
 	} else {
 		buf_printf(&b, "; this file has no header and %zu column%s", t->ncolumn, t->ncolumn == 1 ? "" : "s");
 	}
@@ -162,7 +155,7 @@ static bool help_spaces(const struct csv_table *t, struct diag *g)
 static void unknown_column(struct csv_table *t, const char *name, const char *wanted_by)
 {
 	bool trained = text_among(name, t->o->trained, t->o->ntrained);
-	const char *near = diag_nearest(name, (const char *const *)t->name, t->ncolumn);
+	const char *near = diag_nearest(name, t->name, t->ncolumn);
 
 	if (trained && near && text_among(near, t->o->trained, t->o->ntrained)) /* it is no misspelling */
 		near = NULL;
@@ -369,7 +362,7 @@ static void width_fault(struct csv_table *t, size_t have, uint64_t wanted)
 /* One column for each number of the inputs, in their order. */
 static void map_columns(struct csv_table *t, const char *const *column)
 {
-	t->map = mem_alloc(t->o->nwant, sizeof *t->map);
+	t->map = arena_alloc(&t->memory, t->o->nwant, sizeof *t->map);
 	for (unsigned i = 0; i < t->o->nwant; column += t->o->want[i++].count)
 		t->map[i] = (struct input_map){ t->o->want[i].name, column, t->o->want[i].count };
 	t->own = *t->o;
@@ -405,7 +398,7 @@ static void choose_named(struct csv_table *t)
 			|| t->to[column] != TO_NOTHING)
 			return;
 	}
-	t->input = mem_alloc(t->o->nwant, sizeof *t->input);
+	t->input = arena_alloc(&t->memory, t->o->nwant, sizeof *t->input);
 	for (unsigned i = 0; i < t->o->nwant; i++)
 		t->input[i] = t->o->want[i].name;
 	map_columns(t, t->input);

@@ -260,12 +260,10 @@ static void keep_names(struct csv_table *t, struct dataset *d)
 	if (!t->has_header || !t->nx)
 		return;
 	d->ncolumn = (uint32_t)t->nx;
-	d->column = mem_alloc(t->nx, sizeof *d->column);
+	d->column = arena_alloc(&d->memory, t->nx, sizeof *d->column);
 	for (size_t i = 0; i < t->ncolumn; i++)
-		if (t->to[i] >= 0) {
+		if (t->to[i] >= 0)
 			d->column[t->to[i]] = t->name[i];
-			t->name[i] = NULL;
-		}
 }
 
 /* Hands the table's memory over. */
@@ -279,8 +277,9 @@ static void finish(struct csv_table *t, const char *path, struct dataset **out)
 	d->x = t->file ? NULL : t->x;
 	d->y = d->ny ? t->y : NULL;
 	d->weight = t->weight >= 0 ? t->w : NULL;
-	d->source = mem_strdup(input_name(path));
+	d->source = arena_strdup(&d->memory, input_name(path));
 	keep_names(t, d);
+	arena_join(&d->memory, &t->memory);
 	if (!t->file) {
 		sha256_of(t->csv.text, t->csv.len, d->digest);
 		t->x = NULL;

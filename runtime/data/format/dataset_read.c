@@ -78,14 +78,13 @@ static int read_format(const char *path, const struct read_options *o, struct di
 int dataset_read(const char *path, const struct read_options *o, struct diags *d,
 	struct dataset **out, struct err *e)
 {
-	struct buf spec = BUF_INIT;
+	buf_auto spec = BUF_INIT;
 
 	*out = NULL;
 	int code = read_format(path, o, d, out, e);
 	if (!code && *out) {
 		dataset_spec_format(o, &spec);
-		(*out)->spec = mem_strdup(spec.data);
-		buf_release(&spec);
+		(*out)->spec = arena_strdup(&(*out)->memory, spec.data);
 	}
 	return code;
 }

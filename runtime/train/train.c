@@ -116,15 +116,12 @@ static int result_memory(struct train_result *r, const struct train_job *j, stru
 {
 	size_t n = j->program->nweight ? j->program->nweight : 1;
 
-	r->weight = mem_try(n, sizeof *r->weight);
-	r->restart_loss = mem_try(j->restarts, sizeof *r->restart_loss);
-	r->end = mem_try(j->restarts, sizeof *r->end);
-	if (!r->weight || !r->restart_loss || !r->end)
-		return err_set(e, -ERR_CONFIG, "no memory for %zu weights", n);
+	r->weight = mem_list_try(&r->memory, n, sizeof *r->weight);
+	r->restart_loss = mem_list_try(&r->memory, j->restarts, sizeof *r->restart_loss);
+	r->end = mem_list_try(&r->memory, j->restarts, sizeof *r->end);
 	for (unsigned k = 0; k < optimizer_slots(j->optimizer, j->option); k++)
-		if (!(r->slot[k] = mem_try(n, sizeof *r->weight)))
-			return err_set(e, -ERR_CONFIG, "no memory for %zu weights", n);
-	return 0;
+		r->slot[k] = mem_list_try(&r->memory, n, sizeof *r->weight);
+	return r->memory.failed ? err_set(e, -ERR_CONFIG, "no memory for %zu weights", n) : 0;
 }
 
 /* The results of the restarts that had ended when the run was left. */
@@ -170,10 +167,6 @@ int train_run(const struct train_job *j, const struct train_observer *o, struct 
 
 void train_result_release(struct train_result *r)
 {
-	free(r->weight);
-	free(r->restart_loss);
-	free(r->end);
-	for (unsigned k = 0; k < OPTIMIZER_SLOTS_MAX; k++)
-		free(r->slot[k]);
-	memset(r, 0, sizeof *r);
+	mem_list_free(&r->memory);
+	*r = (struct train_result){ .memory.n = 0 };
 }

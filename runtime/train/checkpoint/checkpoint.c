@@ -21,11 +21,10 @@ struct walk {
 	const struct weights *file; /* reading; NULL: writing */
 	const char *prefix;         /* of the vectors' names */
 	struct err *e;
-	/* Writing: the vectors so far, and those of them that are not borrowed from the state. */
+	/* Writing: the image's memory, and in it the vectors so far, their names, and what is not borrowed from the state. */
+	struct arena *memory;
 	struct weights_vector *vector;
-	size_t n, cap;
-	double **own;
-	size_t nown, cap_own;
+	size_t n;
 };
 
 static int bad(const struct walk *w, const char *name, const char *what)
@@ -45,18 +44,16 @@ static const struct weights_vector *find(const struct walk *w, const char *name)
 static int vector(struct walk *w, const char *name, size_t n, const double **v)
 {
 	const struct weights_vector *found = w->file ? find(w, name) : NULL;
-	struct buf whole = BUF_INIT;
 
 	if (w->file && (!found || found->n != n))
 		return err_set(w->e, -ERR_BAD_DATA, "%s%s: %sexpected %zu numbers", w->prefix, name,
 			found ? "" : "missing, ", n);
-	if (w->file) {
+	if (w->file)
 		*v = found->value;
-	} else if (*v) {
-		mem_reserve(w->vector, w->n, w->cap);
-		buf_printf(&whole, "%s%s", w->prefix, name);
-		w->vector[w->n++] = (struct weights_vector){ buf_take(&whole), *v, n };
-	}
+	else if (*v)
+		*arena_push(w->memory, w->vector, w->n) =
+			(struct weights_vector){ arena_printf(w->memory, "%s%s", w->prefix, name),
+				*v, n };
 	return 0;
 }
 
@@ -71,11 +68,7 @@ static int vector_if_any(struct walk *w, const char *name, size_t *n, const doub
 }
 
 /* Memory for n numbers that lives as long as the image. */
-static double *list(struct walk *w, size_t n)
-{
-	mem_reserve(w->own, w->nown, w->cap_own);
-	return w->own[w->nown++] = mem_alloc(n ? n : 1, sizeof **w->own);
-}
+static double *list(struct walk *w, size_t n) { return arena_alloc(w->memory, n, sizeof(double)); }
 
 static int slots(struct walk *w, const double **slot)
 {
@@ -315,32 +308,25 @@ int checkpoint_image(const struct train_job *j, const struct train_state *s,
 	const struct weights_vector *own, unsigned nown, const struct metadata *meta,
 	unsigned nmeta, struct checkpoint_image *out)
 {
-	struct walk w = { .job = j, .prefix = "" };
+	struct walk w = { .job = j, .prefix = "", .memory = &out->memory };
 	struct restart_state first = s->running[0];
 	struct train_state all = *s;
 
+	arena_init(&out->memory);
 	running(&w, &first, NULL);
 	write_others(&w, s);
 	write_ends(&w, s->ends);
 	reported(&w, &all, (struct train_result *)s->best);
 	for (unsigned k = 0; k < nown; k++)
 		vector(&w, own[k].name, own[k].n, (const double **)&own[k].value);
-	int code = weights_image(j->program, s->running[0].weight, w.vector, (unsigned)w.n, meta,
-		nmeta, &out->weights);
-	for (size_t k = 0; k < w.n; k++)
-		free((char *)w.vector[k].name);
-	free(w.vector);
-	out->own = w.own;
-	out->nown = w.nown;
-	return code;
+	return weights_image(j->program, s->running[0].weight, w.vector, (unsigned)w.n, meta, nmeta,
+		&out->weights);
 }
 
 void checkpoint_image_release(struct checkpoint_image *m)
 {
 	weights_image_release(&m->weights);
-	for (size_t k = 0; k < m->nown; k++)
-		free(m->own[k]);
-	free(m->own);
+	arena_release(&m->memory);
 }
 
 /* ---- reading ---- */

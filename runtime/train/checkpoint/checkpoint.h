@@ -10,12 +10,16 @@
  * as of concurrent ones, below ends/<number>/.  A result is an epoch record. */
 #pragma once
 
+#include "runtime/base/arena.h"
 #include "runtime/train/checkpoint/train_state.h"
 #include "runtime/train/weights/weights.h"
 
 /* The file, in parts that borrow from the state and from own, further vectors of the caller. 0, or -ERR_CONFIG when the
  * metadata are too long; release in any case. */
-struct checkpoint_image { struct weights_image weights; double **own; size_t nown; };
+struct checkpoint_image {
+	struct weights_image weights;
+	struct arena memory;
+};
 int checkpoint_image(const struct train_job *j, const struct train_state *s, const struct weights_vector *own,
 	unsigned nown, const struct metadata *meta, unsigned nmeta, struct checkpoint_image *out);
 void checkpoint_image_release(struct checkpoint_image *m);

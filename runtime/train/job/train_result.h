@@ -2,6 +2,7 @@
  * The result of a training run. */
 #pragma once
 
+#include "runtime/base/arena.h"
 #include "runtime/train/job/epoch_record.h"
 #include "runtime/train/optimizer/optimizer.h"
 
@@ -10,11 +11,12 @@ struct restart_end { double epochs /* trained */, stopped /* early, after this o
 enum { RESTART_END_NUMBERS = sizeof(struct restart_end) / sizeof(double) };
 
 struct train_result {
-	double *weight;                      /* nweight of the winner; malloc'ed */
+	double *weight; /* nweight of the winner */
 	uint32_t winner;
 	double *restart_loss;                /* (restarts) final losses */
 	struct restart_end *end;             /* (restarts) how they ended */
 	struct epoch_record last;            /* epoch of the winner */
 	uint64_t step;
 	double *slot[OPTIMIZER_SLOTS_MAX];   /* state of the winner's optimizer */
+	struct mem_list memory;              /* of all these */
 };

@@ -61,20 +61,20 @@ static bool next_text(struct profile_stream *s)
 	while (!(n = peer_next(&s->peer, &body, &len, NULL)))
 		if (!await(s, POLLIN) || peer_fill(&s->peer, NULL))
 			return false;
-	return n > 0 && wire_get_attach(body, len, &s->text, &s->ntext);
+	return n > 0 && wire_get_attach(body, len, &s->left);
 }
 
 size_t profile_stream_read(struct profile_stream *s, void *out, size_t n)
 {
 	if (!s->sealed)
 		return read_plain(s, out, n);
-	if (!s->ntext && !next_text(s))
+	if (!s->left.n && !next_text(s))
 		return 0;
-	if (n > s->ntext)
-		n = s->ntext;
-	memcpy(out, s->text, n);
-	s->text += n;
-	s->ntext -= (uint32_t)n;
+	if (n > s->left.n)
+		n = s->left.n;
+	memcpy(out, s->left.text, n);
+	s->left.text += n;
+	s->left.n -= (uint32_t)n;
 	return n;
 }
 
@@ -112,7 +112,7 @@ static bool send_part(struct profile_stream *s, const char *data, uint32_t n)
 	buf_auto body = BUF_INIT;
 	bool ok;
 
-	wire_put_attach(&body, data, n);
+	wire_put_attach(&body, &(struct wire_attach){ (const uint8_t *)data, n });
 	peer_put(&s->peer, &body);
 	while ((ok = !peer_flush(&s->peer, NULL)) && peer_waits(&s->peer))
 		if (!await(s, POLLOUT))

@@ -11,8 +11,7 @@ struct profile_stream {
 	struct peer peer;
 	bool sealed;    /* the peer's frames are; else only its descriptor is used */
 	double seconds; /* the longest silence of the other side; 0: any */
-	const uint8_t *text;
-	uint32_t ntext; /* of a message: not read yet */
+	struct wire_attach left; /* of a message: not read yet */
 };
 
 /* A connected Unix socket, which becomes the stream's. */

@@ -415,13 +415,13 @@ static int take_clock(struct worker_process *w, const uint8_t *body, size_t len,
 static int exchange_addresses(void *ctx, const char *own, void *all, size_t nbyte, struct err *e)
 {
 	struct worker_process *w = ctx;
+	struct wire_group m = { (const uint8_t *)own, (uint32_t)strlen(own) };
 	struct wire_bye bye;
 	struct buf b = BUF_INIT;
-	const uint8_t *body, *bytes;
-	uint32_t n;
+	const uint8_t *body;
 	size_t len;
 
-	wire_put_group(&b, own, (uint32_t)strlen(own));
+	wire_put_group(&b, &m);
 	int code = send_body(w, &b, e);
 	do
 		code = code ? code : next_body(w, &body, &len, clock_seconds() + 1e6, e);
@@ -430,23 +430,23 @@ static int exchange_addresses(void *ctx, const char *own, void *all, size_t nbyt
 		return code;
 	if (wire_get_bye(body, len, &bye))
 		return err_set(e, -ERR_STOPPED, "%s", bye.text);
-	if (!wire_get_group(body, len, &bytes, &n) || n != nbyte)
+	if (!wire_get_group(body, len, &m) || m.n != nbyte)
 		return wrong(e, body[0]);
-	memcpy(all, bytes, nbyte);
+	memcpy(all, m.bytes, nbyte);
 	return 0;
 }
 
 /* What fails once the group exists its leader reports, and sends BYE. */
 static int take_group(struct worker_process *w, const uint8_t *body, size_t len, struct err *e)
 {
-	const uint8_t *start;
+	struct wire_group start;
 	bool begun = false;
-	uint32_t n;
 
-	if (!w->ops->join_group || !wire_get_group(body, len, &start, &n))
+	if (!w->ops->join_group || !wire_get_group(body, len, &start))
 		return wrong(e, WIRE_GROUP);
 	__atomic_store_n(&w->grouped, true, __ATOMIC_RELAXED);
-	int code = w->ops->join_group(w->ops->group, start, n, exchange_addresses, w, &begun, e);
+	int code = w->ops->join_group(w->ops->group, start.bytes, start.n, exchange_addresses, w,
+		&begun, e);
 	return begun ? 0 : code;
 }
 

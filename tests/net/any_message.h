@@ -20,10 +20,8 @@ static bool get_any(const uint8_t *p, size_t len)
 		struct wire_clock clock;
 		struct wire_heartbeat heartbeat;
 		struct wire_bye bye;
-		struct {
-			const uint8_t *text;
-			uint32_t n;
-		} attach, group;
+		struct wire_attach attach;
+		struct wire_group group;
 	} m;
 
 	switch (len ? p[0] : 0) {
@@ -42,8 +40,8 @@ static bool get_any(const uint8_t *p, size_t len)
 	case WIRE_PROFILE: return wire_get_profile(p, len, &m.profile);
 	case WIRE_PROFILED: return wire_get_profiled(p, len, &m.profiled);
 	case WIRE_CLOCK: return wire_get_clock(p, len, &m.clock);
-	case WIRE_ATTACH: return wire_get_attach(p, len, &m.attach.text, &m.attach.n);
-	case WIRE_GROUP: return wire_get_group(p, len, &m.group.text, &m.group.n);
+	case WIRE_ATTACH: return wire_get_attach(p, len, &m.attach);
+	case WIRE_GROUP: return wire_get_group(p, len, &m.group);
 	case WIRE_HEARTBEAT: return wire_get_heartbeat(p, len, &m.heartbeat);
 	case WIRE_BYE: return wire_get_bye(p, len, &m.bye);
 	}

@@ -36,7 +36,7 @@ static void answer(unsigned k, const uint8_t *body, size_t len)
 	nheartbeat[k] += body[0] == WIRE_HEARTBEAT && ngroup[k];
 	nother[k] += body[0] != WIRE_HEARTBEAT && body[0] != WIRE_GROUP && body[0] != WIRE_BYE;
 	if (body[0] == WIRE_GROUP && !ngroup[k]++) {
-		wire_put_group(&address, "there", 5);
+		wire_put_group(&address, &(struct wire_group){ (const uint8_t *)"there", 5 });
 		put(k, &address);
 	} else if (body[0] == WIRE_PROFILE && wire_get_profile(body, len, &m) && !m.level) {
 		end_profile(k, &m);

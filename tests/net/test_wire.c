@@ -96,8 +96,8 @@ static void put_all(struct buf b[MESSAGES])
 	wire_put_profile(&b[15], &(struct wire_profile){ 2, 7, 3, 1 << 20, 1 << 16 });
 	wire_put_profiled(&b[16], &(struct wire_profiled){ 3, 10, 4, 6, (const uint8_t *)"[1, 2]" });
 	wire_put_clock(&b[17], &(struct wire_clock){ -5, 100, 200 });
-	wire_put_attach(&b[18], "{}\n", 3);
-	wire_put_group(&b[19], "tcp:127.0.0.1:4711", 18);
+	wire_put_attach(&b[18], &(struct wire_attach){ (const uint8_t *)"{}\n", 3 });
+	wire_put_group(&b[19], &(struct wire_group){ (const uint8_t *)"tcp:127.0.0.1:4711", 18 });
 }
 
 static void test_values(const struct buf b[MESSAGES])

@@ -421,7 +421,7 @@ static void test_nonsense(void)
 	start_worker();
 	ok = let_in(&b);
 	buf_clear(&b);
-	wire_put_group(&b, "group", 5);
+	wire_put_group(&b, &(struct wire_group){ (const uint8_t *)"group", 5 });
 	say(&b);
 	tap_ok(ok && says_bye(), "a worker that the coordinator has started is no rank of a group");
 	tap_is_int(worker_status(), err_exit_status(-ERR_PROTOCOL), "with 76");

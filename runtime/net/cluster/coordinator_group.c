@@ -85,7 +85,7 @@ void coordinator_group_send(struct coordinator *c, unsigned k, const void *bytes
 
 	mutex_auto held = mutex_hold(&c->loop.lock);
 	buf_clear(&c->body);
-	wire_put_group(&c->body, bytes, n);
+	wire_put_group(&c->body, &(struct wire_group){ bytes, n });
 	if (w->state == WORKER_DESCRIBED)
 		worker_set_state(w, WORKER_PREPARING);
 	if (w->peer.fd >= 0)
@@ -96,13 +96,12 @@ void coordinator_group_send(struct coordinator *c, unsigned k, const void *bytes
 
 bool group_take_address(struct coordinator *c, struct worker *w, const uint8_t *body, size_t len)
 {
-	const uint8_t *text;
-	uint32_t n;
+	struct wire_group m;
 
-	if (!c->grouped || w->state != WORKER_PREPARING || !wire_get_group(body, len, &text, &n)
-		|| n >= sizeof w->address || memchr(text, 0, n))
+	if (!c->grouped || w->state != WORKER_PREPARING || !wire_get_group(body, len, &m)
+		|| m.n >= sizeof w->address || memchr(m.bytes, 0, m.n))
 		return false;
-	snprintf(w->address, sizeof w->address, "%.*s", (int)n, (const char *)text);
+	snprintf(w->address, sizeof w->address, "%.*s", (int)m.n, (const char *)m.bytes);
 	worker_set_state(w, WORKER_READY);
 	return true;
 }

@@ -246,6 +246,22 @@ static void clock_fields(struct fields *p, struct wire_clock *m)
 	field_check(p, m->received <= m->answered);
 }
 
+/* ---- what others make of it ---- */
+
+static void attach_fields(struct fields *p, struct wire_attach *m)
+{
+	field_u32(p, &m->n);
+	field_blob(p, &m->text, m->n);
+	field_check(p, m->n);
+}
+
+static void group_fields(struct fields *p, struct wire_group *m)
+{
+	field_u32(p, &m->n);
+	field_blob(p, &m->bytes, m->n);
+	field_check(p, m->n && m->n <= WIRE_GROUP_MAX);
+}
+
 /* ---- bodies ---- */
 
 /* What writes leaves *m as it is. */
@@ -284,6 +300,8 @@ PUT_AND_GET(bye, WIRE_BYE)
 PUT_AND_GET(profile, WIRE_PROFILE)
 PUT_AND_GET(profiled, WIRE_PROFILED)
 PUT_AND_GET(clock, WIRE_CLOCK)
+PUT_AND_GET(attach, WIRE_ATTACH)
+PUT_AND_GET(group, WIRE_GROUP)
 
 void wire_put_weights(struct buf *b, uint64_t version, const double *value, uint32_t n)
 {
@@ -319,41 +337,4 @@ uint32_t wire_row(const uint8_t *row, uint32_t k)
 	struct rd r = { .p = row + (size_t)k * sizeof k, .len = sizeof k };
 
 	return rd_u32(&r);
-}
-
-static void put_text(struct buf *b, enum wire_type type, const char *text, uint32_t n)
-{
-	struct fields p = field_write(b, type);
-
-	field_long_text(&p, &text, &n);
-}
-
-static bool get_text(const uint8_t *p, size_t len, enum wire_type type, const uint8_t **text,
-	uint32_t *n)
-{
-	struct fields r = field_read(p, len, type);
-
-	field_u32(&r, n);
-	field_blob(&r, text, *n);
-	return field_whole(&r) && *n;
-}
-
-void wire_put_attach(struct buf *b, const char *text, uint32_t n)
-{
-	put_text(b, WIRE_ATTACH, text, n);
-}
-
-bool wire_get_attach(const uint8_t *p, size_t len, const uint8_t **text, uint32_t *n)
-{
-	return get_text(p, len, WIRE_ATTACH, text, n);
-}
-
-void wire_put_group(struct buf *b, const void *bytes, uint32_t n)
-{
-	put_text(b, WIRE_GROUP, bytes, n);
-}
-
-bool wire_get_group(const uint8_t *p, size_t len, const uint8_t **bytes, uint32_t *n)
-{
-	return get_text(p, len, WIRE_GROUP, bytes, n) && *n <= WIRE_GROUP_MAX;
 }

@@ -162,6 +162,16 @@ struct wire_clock {
 	int64_t sent;               /* by the coordinator */
 	int64_t received, answered; /* by the worker; both 0 in the request */
 };
+/* The next part of a text: see profile_server.h. */
+struct wire_attach {
+	const uint8_t *text;
+	uint32_t n;
+};
+/* n bytes, 1 to WIRE_GROUP_MAX, that ranks of one version of the program understand: see net/worker_process.h. */
+struct wire_group {
+	const uint8_t *bytes;
+	uint32_t n;
+};
 
 void wire_put_boot(struct buf *b, const struct wire_boot *m);
 void wire_put_hello(struct buf *b, const struct wire_hello *m);
@@ -183,11 +193,8 @@ void wire_put_row(struct buf *b, uint32_t row);
 void wire_put_profile(struct buf *b, const struct wire_profile *m);
 void wire_put_profiled(struct buf *b, const struct wire_profiled *m);
 void wire_put_clock(struct buf *b, const struct wire_clock *m);
-/* The next part of a text: see profile_server.h. */
-void wire_put_attach(struct buf *b, const char *text, uint32_t n);
-
-/* n bytes, 1 to WIRE_GROUP_MAX, that ranks of one version of the program understand: see net/worker_process.h. */
-void wire_put_group(struct buf *b, const void *bytes, uint32_t n);
+void wire_put_attach(struct buf *b, const struct wire_attach *m);
+void wire_put_group(struct buf *b, const struct wire_group *m);
 
 /* p[0..len) is a body, including its type. */
 bool wire_get_boot(const uint8_t *p, size_t len, struct wire_boot *m);
@@ -207,8 +214,8 @@ bool wire_get_bye(const uint8_t *p, size_t len, struct wire_bye *m);
 bool wire_get_profile(const uint8_t *p, size_t len, struct wire_profile *m);
 bool wire_get_profiled(const uint8_t *p, size_t len, struct wire_profiled *m);
 bool wire_get_clock(const uint8_t *p, size_t len, struct wire_clock *m);
-bool wire_get_attach(const uint8_t *p, size_t len, const uint8_t **text, uint32_t *n);
-bool wire_get_group(const uint8_t *p, size_t len, const uint8_t **bytes, uint32_t *n);
+bool wire_get_attach(const uint8_t *p, size_t len, struct wire_attach *m);
+bool wire_get_group(const uint8_t *p, size_t len, struct wire_group *m);
 uint32_t wire_row(const uint8_t *row, uint32_t k);
 void wire_doubles(const uint8_t *p, size_t n, double *out);
 void wire_fixed(const uint8_t *p, size_t n, struct fixed *out);

@@ -51,8 +51,7 @@ static void format_metadata(const struct program *p, const struct metadata *meta
 
 /* A tensor on its way into the header. */
 struct row {
-	char *name;
-	const char *dtype;
+	const char *name, *dtype;
 	uint64_t dim[PROGRAM_DIMS_MAX];
 	uint32_t ndim;
 	uint64_t begin, end;
@@ -67,13 +66,11 @@ static void format_row(const struct row *t, struct buf *out)
 	buf_str(out, "]}");
 }
 
-static struct row weight_row(const struct weight_group *w)
+static struct row weight_row(const struct weight_group *w, struct arena *a)
 {
-	struct row row = { NULL, "F64", { 0 }, w->ndim, 8 * (uint64_t)w->first, 8 * ((uint64_t)w->first + w->count) };
-	struct buf name = BUF_INIT;
+	struct row row = { arena_printf(a, WEIGHTS_PARAMS "%s", w->path), "F64", { 0 }, w->ndim,
+		8 * (uint64_t)w->first, 8 * ((uint64_t)w->first + w->count) };
 
-	buf_printf(&name, WEIGHTS_PARAMS "%s", w->path);
-	row.name = buf_take(&name);
 	for (uint32_t k = 0; k < w->ndim; k++)
 		row.dim[k] = w->dim[k];
 	return row;
@@ -86,19 +83,19 @@ static void format_tensors(const struct program *p, const struct weights_vector 
 	size_t n = (size_t)p->nweight_group + nvector + 1, k = 0;
 	mem_auto struct row *row = mem_alloc(n, sizeof *row);
 	uint64_t end = (uint64_t)p->nweight * 8;
+	arena_auto a = { 0 };
 
 	for (uint32_t g = 0; g < p->nweight_group; g++)
-		row[k++] = weight_row(&p->weight_group[g]);
+		row[k++] = weight_row(&p->weight_group[g], &a);
 	for (unsigned i = 0; i < nvector; i++) {
-		row[k++] = (struct row){ mem_strdup(vector[i].name), "F64", { vector[i].n }, 1, end, end + 8 * (uint64_t)vector[i].n };
+		row[k++] = (struct row){ vector[i].name, "F64", { vector[i].n }, 1, end,
+			end + 8 * (uint64_t)vector[i].n };
 		end += 8 * (uint64_t)vector[i].n;
 	}
-	row[k++] = (struct row){ mem_strdup(WEIGHTS_PROGRAM), "U8", { program_len }, 1, end, end + program_len };
+	row[k++] = (struct row){ WEIGHTS_PROGRAM, "U8", { program_len }, 1, end, end + program_len };
 	qsort(row, n, sizeof *row, order_texts);
-	for (k = 0; k < n; k++) {
+	for (k = 0; k < n; k++)
 		format_row(&row[k], out);
-		free(row[k].name);
-	}
 }
 
 size_t weights_digest_place(const char *header, size_t len)

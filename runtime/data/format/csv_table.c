@@ -88,7 +88,6 @@ void csv_table_release(struct csv_table *t)
 	text_table_release(&t->index);
 	text_table_release(&t->again);
 	arena_release(&t->memory);
-	label_words_release(&t->words);
 	free(t->x);
 	free(t->y);
 	free(t->w);

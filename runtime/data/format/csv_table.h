@@ -23,7 +23,7 @@ struct csv_table {
 	struct span header;              /* the first row */
 	bool at_first;                   /* no row was read but that */
 	size_t ncolumn;
-	struct arena memory;             /* of name, to, map and input */
+	struct arena memory;             /* of name, to, map, input and words */
 	const char **name;               /* "1", "2", ... without a header */
 	struct text_table index, again;  /* of name: its first place; its second one */
 	int64_t *to;                     /* position in x, or one of the above */

@@ -50,7 +50,7 @@ static void bad_number(struct csv_table *t, size_t field)
 	mem_auto char *text = csv_text(&t->csv, field);
 	bool word = t->to[field] == TO_LABEL && !is_missing(text) && !strchr(text, ';');
 
-	if (word && !label_words_add(&t->words, text))
+	if (word && !label_words_add(&t->words, &t->memory, text))
 		return;
 	struct diag *g = t->last = diag_at(t->diags, DIAG_DATA_NUMBER, at,
 		"column `%s` holds no number", t->name[field]);

@@ -9,7 +9,7 @@
 #include "runtime/base/buf.h"
 #include "runtime/base/order.h"
 
-bool label_words_add(struct label_words *w, const char *word)
+bool label_words_add(struct label_words *w, struct arena *a, const char *word)
 {
 	for (unsigned i = 0; i < w->n; i++)
 		if (!strcmp(w->word[i], word))
@@ -17,7 +17,7 @@ bool label_words_add(struct label_words *w, const char *word)
 	if (w->n == LABEL_WORDS_MAX)
 		w->more = true;
 	else
-		w->word[w->n++] = mem_strdup(word);
+		w->word[w->n++] = arena_strdup(a, word);
 	return w->n == 1 && !w->more;
 }
 
@@ -64,11 +64,4 @@ void label_words_help(const struct label_words *w, const char *const *known, uns
 	else
 		diag_help(w->fault,
 			"`data.label_map` gives classes their numbers: `label_map: {%s}`", b.data);
-}
-
-void label_words_release(struct label_words *w)
-{
-	for (unsigned i = 0; i < w->n; i++)
-		free(w->word[i]);
-	w->n = 0;
 }

@@ -70,7 +70,8 @@ void cluster_plan_text(const struct cluster *k, struct buf *out)
 	for (size_t i = 0; i < k->hosts.n; i++) {
 		const struct host *h = &k->hosts.host[i];
 		struct launch_place p = cluster_place(k, h);
-		char **argv = launch_argv(&p);
+		arena_auto a = { 0 };
+		char **argv = launch_argv(&p, &a);
 
 		buf_printf(out, "command   %s, %u %s%s:", h->name, h->nworker,
 			k->nrank || cluster_joined_groups(k) ? "rank"
@@ -80,7 +81,6 @@ void cluster_plan_text(const struct cluster *k, struct buf *out)
 		for (size_t n = 0; argv[n]; n++)
 			buf_printf(out, " %s", argv[n]);
 		buf_char(out, '\n');
-		launch_argv_free(argv);
 	}
 	if (k->groups.nrank)
 		buf_printf(out, "groups    %u of %u ranks: %s\n", k->groups.n, k->groups.nrank,
@@ -94,12 +94,12 @@ void cluster_plan_text(const struct cluster *k, struct buf *out)
 static json_t *host_json(const struct cluster *k, const struct host *h)
 {
 	struct launch_place p = cluster_place(k, h);
-	char **argv = launch_argv(&p);
+	arena_auto a = { 0 };
+	char **argv = launch_argv(&p, &a);
 	json_t *words = json_array();
 
 	for (size_t n = 0; argv[n]; n++)
 		json_array_append_new(words, json_string(argv[n]));
-	launch_argv_free(argv);
 	return json_pack("{s:s, s:i, s:o}", "host", h->name, "workers", (int)h->nworker, "command", words);
 }
 

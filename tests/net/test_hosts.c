@@ -146,14 +146,14 @@ static void test_environment(void)
 
 static void test_command(const struct launch_place *p, const char *want)
 {
-	char **argv = launch_argv(p);
+	arena_auto a = { 0 };
+	char **argv = launch_argv(p, &a);
 	struct buf b = BUF_INIT;
 
 	for (size_t i = 0; argv[i]; i++)
 		buf_printf(&b, "%s<%s>", i ? " " : "", argv[i]);
 	tap_is_str(b.data, want, "%s", launch_row(p->launcher)->name);
 	buf_release(&b);
-	launch_argv_free(argv);
 }
 
 int main(void)

@@ -3,7 +3,6 @@
 #include "runtime/net/launch/launch.h"
 
 #include <link.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/utsname.h>
@@ -152,15 +151,20 @@ static void fill_in(const struct launch_place *p, const char *name, size_t len, 
 		BUG("no {%.*s} in launch.def", (int)len, name);
 }
 
-static void add_words(char ***argv, size_t *n, size_t *cap, const char *text, const struct launch_place *p)
+struct words {
+	struct arena *arena;
+	char **word;
+	size_t n;
+};
+
+static void add_words(struct words *w, const char *text, const struct launch_place *p)
 {
 	while (*text) {
 		size_t len = strcspn(text, " ");
-		struct buf b = BUF_INIT;
+		buf_auto b = BUF_INIT;
 
-		buf_str(&b, "");
 		if (p && len == 7 && !strncmp(text, "{agent}", 7)) {
-			add_words(argv, n, cap, p->agent, NULL);
+			add_words(w, p->agent, NULL);
 			len = 0;
 			text += 7;
 		}
@@ -174,29 +178,18 @@ static void add_words(char ***argv, size_t *n, size_t *cap, const char *text, co
 				buf_char(&b, text[i]);
 			}
 		}
-		if (b.len) {
-			mem_reserve(*argv, *n + 1, *cap);
-			(*argv)[(*n)++] = buf_take(&b);
-			(*argv)[*n] = NULL;
-		}
-		buf_release(&b);
+		if (b.len)
+			*arena_push(w->arena, w->word, w->n) = arena_strndup(w->arena, b.data, b.len);
 		text += len;
 		text += *text == ' ';
 	}
 }
 
-char **launch_argv(const struct launch_place *p)
+char **launch_argv(const struct launch_place *p, struct arena *a)
 {
-	size_t n = 0, cap = 0;
-	char **argv = NULL;
+	struct words w = { .arena = a };
 
-	add_words(&argv, &n, &cap, rows[p->launcher].line, p);
-	return argv;
-}
-
-void launch_argv_free(char **argv)
-{
-	for (size_t i = 0; argv && argv[i]; i++)
-		free(argv[i]);
-	free(argv);
+	add_words(&w, rows[p->launcher].line, p);
+	*arena_push(a, w.word, w.n) = NULL;
+	return w.word;
 }

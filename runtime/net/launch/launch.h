@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <sys/types.h>
+#include "runtime/base/arena.h"
 #include "runtime/base/buf.h"
 #include "runtime/net/launch/hostfile.h"
 #include "runtime/net/launch/rendezvous.h"
@@ -44,9 +45,8 @@ struct launch_place {
 	bool follow; /* `qcnn worker --follow`: a rank that holds a part of states */
 };
 
-/* The command line as an array of words that ends in NULL; free it with launch_argv_free. */
-char **launch_argv(const struct launch_place *p);
-void launch_argv_free(char **argv);
+/* The command line as an array of words that ends in NULL, in the arena. */
+char **launch_argv(const struct launch_place *p, struct arena *a);
 /* The file to execute if it is not the first word of the command line, else NULL: a local worker executes the program of
  * this process, even if its file has been replaced. */
 #define LAUNCH_SELF "/proc/self/exe"

@@ -71,6 +71,7 @@ int launch_start(const struct launch_place *p, struct launched *out, struct err 
 {
 	struct launched l = LAUNCHED_NONE;
 	int control[2], errors[2], code;
+	arena_auto a = { 0 };
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control))
 		return no_pipe(e);
@@ -78,14 +79,13 @@ int launch_start(const struct launch_place *p, struct launched *out, struct err 
 		close_pair(control);
 		return no_pipe(e);
 	}
-	char **argv = launch_argv(p);
+	char **argv = launch_argv(p, &a);
 	char **environment =
 		p->launcher == LAUNCHER_LOCAL && !p->follow ? passive_environment() : NULL;
 	code = spawn(launch_file(p), argv, environment, control[1], errors[1], &l.pid);
 	if (code)
 		err_set(e, -ERR_UNREACHABLE, "cannot start %s: %s", argv[0], strerror(code));
 	free(environment);
-	launch_argv_free(argv);
 	close(control[1]);
 	close(errors[1]);
 	if (code) {

@@ -59,14 +59,16 @@ static void see_epoch(void *ctx, const struct epoch_record *r)
 		add_time(&p->epochs, r->seconds);
 }
 
-/* The first step warms up; two more are enough where they are slow, and less time where they are many. */
+/* The first step warms up; two more are enough where they are slow, and less time where they are many. Of epochs with
+ * validation one is measured behind the first, however slow they are. */
 static int enough(void *ctx, const struct train_state *s, struct err *e)
 {
 	const struct preview *p = ctx;
 	double took = p->last - p->first, most = p->steps.n >= STEPS_MANY && p->epochs.n >= EPOCHS_MANY ? quick_seconds : trial_seconds;
 
 	(void)s;
-	if (p->nstep < 2 || took < most || (p->nstep < STEPS_LEAST && took < slow_seconds))
+	if (p->nstep < 2 || took < most || (p->nstep < STEPS_LEAST && took < slow_seconds)
+		|| (p->validates && !p->epochs.n))
 		return 0;
 	return err_set(e, -ERR_STOPPED, "measured");
 }
@@ -86,6 +88,7 @@ static int try_epochs(struct preview *p, uint32_t nvalidated, bool is_short, str
 	struct train_job j = p->job->train;
 	struct train_result r;
 
+	p->validates = nvalidated != 0;
 	j.validation.nrow = nvalidated;
 	if (is_short)
 		j.steps_per_epoch = 1;

@@ -29,6 +29,7 @@ struct preview {
 	unsigned nconcurrent;              /* restarts that run at once */
 	double first, last;          /* clock behind the first and the last step */
 	uint64_t nstep;              /* that were taken */
+	bool validates;              /* epochs end with a validation */
 	struct times steps, epochs;
 	struct optimisation_use optimisations;                       /* of these steps */
 	double step_seconds, validation_seconds, epoch_seconds;      /* an epoch with its validation, as far as it has one */

@@ -42,7 +42,7 @@ has_whole() {
 }
 
 # faults WHAT STATUSES EVERY FIRST NAME OPTIONS...: WHAT ("kill", "full 1") at calls FIRST, FIRST + EVERY, ...; it ends with
-# one of STATUSES, and the same command then with what the calm run left. A fault that ends with 0 has left that itself. How
+# one of STATUSES, and the same command then with what the uninterrupted run left. A fault that ends with 0 has left that itself. How
 # many of them end the training depends on which calls they meet; that some met one is tested.
 faults() {
 	fault_kind=${1% *}
@@ -54,7 +54,7 @@ faults() {
 	shift 5
 	rm -rf calm calm.bin
 	FAULT_CALLS=$PWD/calls faulty_train "kill 0" calm "$@" 2>/dev/null
-	tap_result $? "$fault_name: a calm run of $(cat calls) calls"
+	tap_result $? "$fault_name: an uninterrupted run of $(cat calls) calls"
 	fault_bad=
 	fault_met=0
 	while [ "$fault_at" -le "$(cat calls)" ]; do
@@ -74,6 +74,6 @@ faults() {
 		fault_at=$((fault_at + fault_every))
 	done
 	tap_ok "$fault_name: $fault_met faults met a call" test $fault_met -gt 0
-	tap_is "$fault_bad" "" "$fault_name: the end is that of the calm run"
+	tap_is "$fault_bad" "" "$fault_name: the end is that of the uninterrupted run"
 	rm -rf fault calm
 }

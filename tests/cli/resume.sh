@@ -35,7 +35,7 @@ make_gate() {
 	chmod +x gate
 }
 
-# killed TIMES NAME OPTIONS...: a calm run, and one that is killed at TIMES moments, up to 64 ms after its newest
+# killed TIMES NAME OPTIONS...: an uninterrupted run, and one that is killed at TIMES moments, up to 64 ms after its newest
 # checkpoint, or in the next one; each leaves a whole checkpoint, and both runs must have left the same.
 killed() {
 	killed_times=$1
@@ -43,7 +43,7 @@ killed() {
 	shift 2
 	: >open
 	"$QCNN" train -q "$@" --set=log.dir=calm -o calm.bin config.yaml
-	tap_result $? "$killed_name: a calm run"
+	tap_result $? "$killed_name: an uninterrupted run"
 	rm -rf killed killed.bin
 	killed_seen=0
 	killed_bare=0

@@ -26,7 +26,7 @@ tap_exit 75 "stopped in mid-training" "$QCNN" train $more --set=run.isa=baseline
 tap_exit 0 "the machine's best set would be $best: it goes on" "$QCNN" train $more -o got.bin config.yaml
 tap_has err "was begun with baseline, which computes here too, in place of $best" "with that of its beginning"
 tap_has err "resuming runs/cluster-" "where it was"
-tap_same got.bin calm.bin "to the bits of a calm run"
+tap_same got.bin calm.bin "to the bits of an uninterrupted run"
 tap_has runs/latest/run.json '"isa": "baseline"' "which is recorded"
 
 begun baseline

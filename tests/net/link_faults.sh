@@ -6,7 +6,7 @@
 #   WHOM   coordinator, worker; on the way between them ssh, sshd, and the guard that looks after a worker of another host;
 #          of a link: worker when others are left, coordinator when none is
 #   WHEN   starting, step, save
-# The oracle: the calm run's bits; or an exit status within 20 s that says "rerun", with the first cause named, and the bits
+# The oracle: the uninterrupted run's bits; or an exit status within 20 s that says "rerun", with the first cause named, and the bits
 # after the same command again.  No process is left 15 s after the end.
 
 fault_last_s=200                         # for what has no limit of its own, on a busy machine
@@ -148,7 +148,7 @@ fault_cell() {
 		fault_told $? "the same command goes on to the end"
 	fi
 	cmp -s ../want.$fault_when.bin $fault_disk/got.bin
-	fault_told $? "the calm run's bits"
+	fault_told $? "the uninterrupted run's bits"
 	[ $fault_disk = . ] || umount disk
 }
 

@@ -69,7 +69,7 @@ for k in 1 2 3; do
 done
 tap_until 'ended $job'
 tap_is "$(grep -c 'same command' batch.out)" 3 "it was stopped and has saved three times" || tap_note "$(tail -30 batch.out)"
-tap_ok "and the weights are those of the calm run" cmp calm.bin got.bin
+tap_ok "and the weights are those of the uninterrupted run" cmp calm.bin got.bin
 tap_is "$(ls -d preempted/hybrid-* | wc -l)" 1 "in one folder"
 end_slurm
 tap_is "$(ps -eo args= | grep -c "[q]cnn train config.yaml .*$PWD")" 0 "no process is left"

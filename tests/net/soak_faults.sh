@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Workers and coordinators are killed, stopped and let go on at random moments: the weights are those of the
-# calm run, or training ends with 69 or 75 and the same command finishes it; no process is ever left.
+# uninterrupted run, or training ends with 69 or 75 and the same command finishes it; no process is ever left.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 moments=${QCNN_MOMENTS:-30}
@@ -19,7 +19,7 @@ run --fresh -o want.bin 2>err
 begin=$(date +%s%N)
 run --fresh -o got.bin --hosts local:3 2>err
 length=$((($(date +%s%N) - begin) / 1000000))
-tap_ok "the calm run with workers, of $length ms" cmp want.bin got.bin
+tap_ok "the uninterrupted run with workers, of $length ms" cmp want.bin got.bin
 workers_of() { ps -o pid=,stat= --ppid "$1" 2>/dev/null | awk '$2 !~ /^Z/ { print $1 }'; }
 
 # drawn: a number below $1, from a sequence of this test's own.
@@ -52,6 +52,6 @@ for moment in $(seq $moments); do
 	if [ ! -f got.bin ]; then
 		run -o got.bin --hosts local:2 2>err || sed 's/^/# /' err
 	fi
-	tap_ok "and the weights are those of the calm run" cmp want.bin got.bin
+	tap_ok "and the weights are those of the uninterrupted run" cmp want.bin got.bin
 done
 tap_done

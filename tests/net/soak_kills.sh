@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Workers of one job are killed at random two hundred times while it gets on, and started again by it: its weights are
-# those of the calm run, and as many work units counted.
+# those of the uninterrupted run, and as many work units counted.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 
 kills=${QCNN_KILLS:-200}
@@ -19,7 +19,7 @@ begin=$(date +%s%N)
 epochs=$((100 * kills * 1000000000 / ($(date +%s%N) - begin) + kills))
 begin=$(date +%s)
 (exec_run calm) >out 2>err
-tap_result $? "the calm run of $epochs epochs, $(($(date +%s) - begin)) s"
+tap_result $? "the uninterrupted run of $epochs epochs, $(($(date +%s) - begin)) s"
 
 exec_run killed >out 2>err &
 pid=$!

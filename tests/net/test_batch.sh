@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The scripts of examples/batch for PBS and LSF, with what these put into the environment and commands that play theirs, on
-# hosts by a real sshd: the job ends in time with 75, goes back to the queue, and the same job again has the calm run's bits.
+# hosts by a real sshd: the job ends in time with 75, goes back to the queue, and the same job again has the uninterrupted run's bits.
 . "${top_srcdir:?run this test through tests/run-tests}/tests/tap.sh"
 . "$top_srcdir/tests/net/lab.sh"
 . "$top_srcdir/tests/net/held_training.sh"
@@ -36,7 +36,7 @@ stops() {
 }
 goes_on() {
 	tap_ok "$1: the job again" lab_on 0 sh "$1"
-	tap_ok "the calm run's bits" cmp want.bin got.bin
+	tap_ok "the uninterrupted run's bits" cmp want.bin got.bin
 }
 
 # ---- PBS ----

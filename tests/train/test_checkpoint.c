@@ -187,7 +187,7 @@ static bool same_watch(const struct watch *a, const struct watch *b)
 	return all;
 }
 
-/* Stop after each update in turn; all that is seen together is what is seen of a calm run. */
+/* Stop after each update in turn; all that is seen together is what is seen of an uninterrupted run. */
 static void test_everywhere(struct train_job j, const char *what)
 {
 	struct watch calm = { 0 };
@@ -195,7 +195,7 @@ static void test_everywhere(struct train_job j, const char *what)
 	unsigned wrong = 0;
 
 	if (run(&j, &calm, &want))
-		tap_bail("the calm run failed: %s", last_error.text);
+		tap_bail("the uninterrupted run failed: %s", last_error.text);
 	for (uint64_t stop = 1; stop <= calm.steps; stop++) {
 		struct watch w = { .stop_after = stop };
 

@@ -303,8 +303,8 @@ int program_verify(const struct program *p, struct err *e);
  * (may be NULL when no expression is VALUE_SAMPLE).  Random numbers are 1: no channel does anything. */
 void program_eval(const struct program *p, const double *weight, const double *input, double *value);
 /* Where value[nexpr], of program_eval, makes an operation of a circuit not finite: its place in the model, and what was computed
- * there of finite numbers, as a phrase to *out. False: nowhere. */
-bool program_not_finite(const struct program *p, const double *value, struct buf *out);
+ * there of finite numbers, as a phrase to *out; nothing where all are finite. */
+void program_not_finite(const struct program *p, const double *value, struct buf *out);
 /* Reverse mode through the expressions: dexpr[nexpr] (dL/d value; destroyed) is
  * added into dweight[nweight]. */
 void program_eval_reverse(const struct program *p, const double *value, double *dexpr,

@@ -58,15 +58,15 @@ void program_eval(const struct program *p, const double *weight, const double *i
 	}
 }
 
-/* The first angle of a matrix, or of those it refers to, that is not finite; or INDEX_NONE. */
-static uint32_t angle_not_finite(const struct program *p, const struct matrix *m, const double *value)
+/* The first angle of matrix m that is not finite, or INDEX_NONE; bad[]: those of the matrices before, which it may refer to. */
+static uint32_t angle_not_finite(const struct matrix *m, const double *value, const uint32_t *bad)
 {
 	uint32_t found = INDEX_NONE;
 
 	for (uint32_t i = 0; i < m->nitem && found == INDEX_NONE; i++) {
 		const struct item *it = &m->item[i];
 		if (it->gate == GATE_NONE) {
-			found = angle_not_finite(p, &p->matrix[it->ref], value);
+			found = bad[it->ref];
 			continue;
 		}
 		for (unsigned k = 0; k < gate_row(it->gate)->nangle && found == INDEX_NONE; k++)
@@ -77,10 +77,10 @@ static uint32_t angle_not_finite(const struct program *p, const struct matrix *m
 }
 
 /* The same of an operation of a circuit. */
-static uint32_t apply_not_finite(const struct program *p, const struct apply *a, const double *value)
+static uint32_t apply_not_finite(const struct apply *a, const double *value, const uint32_t *bad)
 {
 	if (a->op == APPLY_UNITARY)
-		return angle_not_finite(p, &p->matrix[a->matrix], value);
+		return bad[a->matrix];
 	for (uint32_t i = 0; a->op == APPLY_AMPLITUDES && i < a->nexpr; i++)
 		if (!isfinite(value[a->expr[i]]))
 			return a->expr[i];
@@ -93,36 +93,40 @@ static void print_origin(const struct program *p, const double *value, uint32_t 
 	const struct expr *x = &p->expr[i];
 	unsigned n = expr_noperand(x->op);
 
-	if (n > 0 && !isfinite(value[x->a])) {
-		print_origin(p, value, x->a, out);
-	} else if (n > 1 && !isfinite(value[x->b])) {
-		print_origin(p, value, x->b, out);
-	} else if (n == 0) {
-		buf_printf(out, "%s %u is %g", expr_names[x->op], x->a, value[i]);
-	} else {
-		buf_printf(out, "`%s` of %g", expr_names[x->op], value[x->a]);
-		if (n > 1)
-			buf_printf(out, " and %g", value[x->b]);
-		buf_printf(out, isnan(value[i]) ? " is not a real number" : " is not finite");
+	while ((n > 0 && !isfinite(value[x->a])) || (n > 1 && !isfinite(value[x->b]))) {
+		i = isfinite(value[x->a]) ? x->b : x->a;
+		x = &p->expr[i];
+		n = expr_noperand(x->op);
 	}
+	if (n == 0) {
+		buf_printf(out, "%s %u is %g", expr_names[x->op], x->a, value[i]);
+		return;
+	}
+	buf_printf(out, "`%s` of %g", expr_names[x->op], value[x->a]);
+	if (n > 1)
+		buf_printf(out, " and %g", value[x->b]);
+	buf_str(out, isnan(value[i]) ? " is not a real number" : " is not finite");
 }
 
-bool program_not_finite(const struct program *p, const double *value, struct buf *out)
+void program_not_finite(const struct program *p, const double *value, struct buf *out)
 {
+	mem_auto uint32_t *bad = mem_alloc((size_t)p->nmatrix + 1, sizeof *bad);
+
+	for (uint32_t m = 0; m < p->nmatrix; m++)
+		bad[m] = angle_not_finite(&p->matrix[m], value, bad);
 	for (uint32_t c = 0; c < p->ncircuit; c++)
 		for (uint32_t k = 0; k < p->circuit[c].napply; k++) {
 			const struct apply *a = &p->circuit[c].apply[k];
-			uint32_t bad = apply_not_finite(p, a, value);
-			if (bad == INDEX_NONE)
+			uint32_t at = apply_not_finite(a, value, bad);
+			if (at == INDEX_NONE)
 				continue;
 			if (a->span != INDEX_NONE)
 				buf_printf(out,
 					"line %u, column %u of the model: ", p->span[a->span].line,
 					p->span[a->span].column);
-			print_origin(p, value, bad, out);
-			return true;
+			print_origin(p, value, at, out);
+			return;
 		}
-	return false;
 }
 
 /* d value / d operand, where v is the value at a. */

@@ -224,6 +224,11 @@ for case in '1.5,1=line 6, column 2 of the model: `arcsin` of 1.22474 is not a r
 	tap_has err "sample 1: readout 0 is not finite: ${case#*=}" "says where"
 done
 
+echo 'qubit q; input float x; let a = x; for int k in [1:50000] { a = a * 1.5 + 0.1; } ry(a) q; observe z(q);' >deep.qcnn
+printf "x\n0.5\n" >deep.csv
+tap_exit 1 "50,000 operations behind it" "$QCNN" run -q --data=deep.csv deep.qcnn
+tap_has err "line 1, column 82 of the model: \`mul\` of" "the first is found"
+
 # An infinite derivative is no 0, also where the observable is stationary.
 for angle in 'sqrt(t)' 't**0.5' 'sqrt(t) + 0.5' 'arccos(1 - t)'; do
 	echo "qubit q; param float t = 0; ry($angle) q; observe z(q);" >steep.qcnn

@@ -80,27 +80,28 @@ static int make_samples(struct bench *b, uint64_t seed, struct err *e)
 
 /* ---- calls ---- */
 
-/* Mean squared distance of all readouts from 1 and -1 in turn. */
-static int dreadout(void *ctx, uint32_t sample, const double *readout, double *dreadout, double *head)
-{
-	const struct bench *b = ctx;
-	double label = sample & 1 ? -1 : 1, scale = 2.0 / ((double)b->batch.nsample * b->p->nreadout);
-
-	(void)head;
-	for (uint32_t k = 0; dreadout && k < b->p->nreadout; k++)
-		dreadout[k] = scale * (readout[k] - label);
-	return 0;
-}
-
-/* For workers, whose gradient is that of the loss mse: scale, weight, labels. */
+/* The loss mse, labels 1 and -1 in turn: scale, weight, labels of a sample. */
 static void give(void *ctx, uint32_t sample, double *out)
 {
 	const struct bench *b = ctx;
 
-	out[0] = 1.0 / b->batch.nsample;
-	out[1] = 1;
+	out[LOSS_SCALE] = 1.0 / b->batch.nsample;
+	out[LOSS_WEIGHT] = 1;
 	for (uint32_t k = 0; k < b->p->noutput; k++)
-		out[SCORE_NEEDS + k] = sample & 1 ? -1 : 1;
+		out[LOSS_LABELS + k] = sample & 1 ? -1 : 1;
+}
+
+static int dreadout(void *ctx, uint32_t sample, const double *readout, double *dreadout, double *head)
+{
+	const struct bench *b = ctx;
+	double label = sample & 1 ? -1 : 1;
+
+	(void)head;
+	for (uint32_t k = 0; dreadout && k < b->p->nreadout; k++) {
+		loss_term_value(LOSS_TERM_MSE, 0, readout[k], label, &dreadout[k]);
+		dreadout[k] = dreadout[k] / b->p->nreadout * (1.0 / b->batch.nsample);
+	}
+	return 0;
 }
 
 /* What a training step needs: matrices, encoding, states, chain rule, sums. */
@@ -333,6 +334,8 @@ static int allocate(struct bench *b, uint64_t seed, double *seconds, struct err 
 
 	o.remote = b->bc->pool != NULL;
 	o.outputs_alone = !b->bc->gradient && !o.remote;
+	if (!p->ndense)
+		o.terms = (struct loss_terms){ LOSS_TERM_MSE, p->noutput, 0 };
 	if (o.remote)
 		o.nthread = 1;
 	int code = ranks_start(&o, o.split, b->bc->places, &b->ranks, e);

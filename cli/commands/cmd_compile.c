@@ -113,6 +113,8 @@ static int print_plan(struct cli *c, const struct program *p, struct buf *out)
 		return cli_fail(c, &e);
 	eo.outputs_alone = o->given[OPT_FORWARD];
 	eo.gradient = p->nweight_circuit && !eo.outputs_alone ? GRADIENT_ADJOINT : GRADIENT_NONE;
+	if (!p->ndense)
+		eo.terms.term = LOSS_TERM_MSE;
 	if (execution_method(&w, p, 0, &eo, &e))
 		return cli_fail(c, &e);
 	if (eo.method == METHOD_TENSOR)

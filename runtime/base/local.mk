@@ -31,6 +31,7 @@ libbase_a_SOURCES = \
 	runtime/base/input_files.h \
 	runtime/base/json.c \
 	runtime/base/json.h \
+	runtime/base/loss_terms.h \
 	runtime/base/maths.c \
 	runtime/base/maths.h \
 	runtime/base/order.h \

@@ -8,4 +8,4 @@
  */
 #pragma once
 
-#define NUMERICAL_VERSION 7
+#define NUMERICAL_VERSION 8

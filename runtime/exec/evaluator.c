@@ -206,6 +206,9 @@ uint32_t evaluator_prepare(struct evaluator *ev, const struct batch *b, bool gra
 		BUG("a gradient is asked for without readout gradients or method");
 	ev->batch = *b;
 	ev->batch.draws = ev->draws;
+	if (gradient)
+		ev->batch.needs = ev->needs;
+	ev->batch.needs_ctx = ctx;
 	ev->gradient = gradient;
 	ev->fn = fn;
 	ev->ctx = ctx;

@@ -7,6 +7,7 @@
  * be done by anyone, in any order, and give the same sum. */
 #pragma once
 
+#include "runtime/base/loss_terms.h"
 #include "runtime/base/pool.h"
 #include "runtime/base/profile/profile.h"
 #include "runtime/exec/exact_optimisation.h"
@@ -63,6 +64,7 @@ struct evaluator_options {
 	struct split_rank *rank; /* the part of them that this process holds; NULL: all (statevector/split/split.h) */
 	bool remote; /* a pool's workers elsewhere compute: no state is taken until one is needed here */
 	enum gradient_method gradient;   /* GRADIENT_NONE: forward only, half the memory */
+	struct loss_terms terms; /* of the loss whose gradients are computed (evaluator_needs), where it has any */
 	bool amplitudes; /* those of states are asked for: no method without states is possible */
 	bool outputs_alone; /* planned for outputs: faster, not the last digits of training */
 	enum shape shape;            /* SHAPE_AUTO unless a test says so */
@@ -99,6 +101,13 @@ struct unit_job {
 	void (*work)(void *ctx, unsigned worker);
 };
 
+/* Numbers that a sample's readout gradient needs besides its readouts (its scale, weight and labels: loss_terms.h): where units are
+ * done elsewhere they go along with its inputs.  ctx is that of evaluator_prepare. */
+struct readout_gradient_needs {
+	uint32_t n;
+	void (*give)(void *ctx, uint32_t sample, double *out);
+};
+
 /* Samples to evaluate.  Row s has ninput numbers at input + row[s] * ninput. */
 struct batch {
 	uint32_t nsample;
@@ -116,7 +125,10 @@ struct batch {
 	 * after all. */
 	int (*fetch)(const void *source, const uint32_t *row, uint32_t first, uint32_t n, double *x, struct err *e);
 	const void *source;
-	struct draws draws; /* of shots and trajectories; set by evaluator_prepare */
+	/* Set by evaluator_prepare. */
+	struct draws draws;                  /* of shots and trajectories */
+	struct readout_gradient_needs needs; /* of the gradient; give NULL: not known */
+	void *needs_ctx;
 };
 
 /* Row number in the caller's data of a sample of the batch. */
@@ -131,13 +143,6 @@ static inline uint32_t batch_row(const struct batch *b, uint32_t sample)
  * the batch.  With a NULL dreadout only outputs are wanted.  Returns 0, or -ERR_NOT_FINITE. */
 typedef int (*readout_gradient_fn)(void *ctx, uint32_t sample, const double *readout,
 	double *dreadout, double *head);
-
-/* Numbers that a sample's readout gradient needs besides its readouts (its label, its weight): where units are
- * done elsewhere they go along with its inputs.  ctx is that of evaluator_prepare. */
-struct readout_gradient_needs {
-	uint32_t n;
-	void (*give)(void *ctx, uint32_t sample, double *out);
-};
 
 struct evaluator;
 
@@ -187,7 +192,8 @@ size_t evaluator_vector(const struct evaluator *ev);
  * prepare said no gradient (v may be NULL).  The error names the sample. */
 int evaluator_unit(struct evaluator *ev, unsigned worker, uint32_t unit, struct fixed *v, struct err *e);
 
-/* Before a gradient by a pool whose workers are elsewhere. */
+/* Before a gradient by a pool whose workers are elsewhere, or on a device that computes readout gradients itself: it does so where
+ * the loss has terms, instead of what readout_gradient_fn returns, and that is the same. */
 void evaluator_needs(struct evaluator *ev, const struct readout_gradient_needs *n);
 
 /* All units of the prepared batch through `pool`, with this process's threads or by its workers (past

@@ -255,6 +255,15 @@ static int take_loss(struct remote_worker *w, const struct wire_job *job, struct
 	return 0;
 }
 
+static void give(void *ctx, uint32_t sample, double *out)
+{
+	const struct remote_worker *w = ctx;
+
+	out[LOSS_SCALE] = w->scale[sample];
+	out[LOSS_WEIGHT] = w->sample_weight[sample];
+	memcpy(out + LOSS_LABELS, w->label + (size_t)sample * w->nlabel, w->nlabel * sizeof *out);
+}
+
 static int open_job(void *ctx, const struct wire_job *job, struct wire_ready *out, struct err *e)
 {
 	struct remote_worker *w = ctx;
@@ -271,6 +280,8 @@ static int open_job(void *ctx, const struct wire_job *job, struct wire_ready *ou
 		code = take_loss(w, job, e);
 	if (!code)
 		code = program_read(job->program, job->nprogram, &w->program, e);
+	if (!code && w->loss.row)
+		o.terms = score_terms(w->program, &w->loss, w->nlabel);
 	if (!code)
 		code = evaluator_new(w->program, &o, &w->ev, e);
 	if (!code) {
@@ -281,6 +292,7 @@ static int open_job(void *ctx, const struct wire_job *job, struct wire_ready *ou
 		code = remote_test(w->ev, o.gradient != GRADIENT_NONE, out, e);
 	if (code)
 		return code;
+	evaluator_needs(w->ev, &(struct readout_gradient_needs){ w->need, give });
 	out->nthread = o.nthread;
 	w->pool = pool_threads_new(o.nthread);
 	w->weight = mem_try(w->program->nweight + (size_t)1, sizeof *w->weight);
@@ -354,8 +366,8 @@ static int unpack(struct remote_worker *w, const struct wire_work *work, struct 
 		memcpy(w->input + (size_t)s * nx, w->number, nx * sizeof(double));
 		if (!work->gradient)
 			continue;
-		w->scale[s] = w->number[nx];
-		w->sample_weight[s] = w->number[nx + 1];
+		w->scale[s] = w->number[nx + LOSS_SCALE];
+		w->sample_weight[s] = w->number[nx + LOSS_WEIGHT];
 		memcpy(w->label + (size_t)s * ny, w->number + nx + SCORE_NEEDS, ny * sizeof(double));
 	}
 	w->data = (struct dataset){ .nrow = work->nsample, .nx = nx, .ny = ny, .x = w->input, .y = w->label,

@@ -67,6 +67,7 @@ int trainer_open(struct trainer *t, const struct train_job *j, const struct trai
 	struct evaluator_options exec = j->exec;
 	if (!optimizer_needs_gradient(j->optimizer))
 		exec.gradient = GRADIENT_NONE;
+	exec.terms = score_terms(j->program, &j->measures.loss, j->train.data->ny);
 	exec.remote = j->pool != NULL;
 	exec.batch_again = t->batch_size >= j->train.nrow;
 	if (j->pool && !exec.optimisations)

@@ -53,8 +53,8 @@ void score_give(void *ctx, uint32_t sample, double *out)
 	const struct dataset *d = s->part->data;
 	uint32_t row = row_of(s, sample);
 
-	out[0] = s->scale;
-	out[1] = weight_of(s, row);
+	out[LOSS_SCALE] = s->scale;
+	out[LOSS_WEIGHT] = weight_of(s, row);
 	memcpy(out + SCORE_NEEDS, d->y + (size_t)row * d->ny, d->ny * sizeof *out);
 }
 
@@ -95,6 +95,15 @@ int score_sample(void *ctx, uint32_t sample, const double *readout, double *grad
 		output_gradient[j] *= s->scale;
 	model_head_backward(s->program, s->weight, memory, output_gradient, gradient, head);
 	return 0;
+}
+
+struct loss_terms score_terms(const struct program *p, const struct loss_choice *loss, uint32_t ny)
+{
+	enum loss_term term = loss->row->term;
+
+	if (p->ndense || (ny != p->noutput && term != LOSS_TERM_OUTPUT))
+		term = LOSS_TERM_NONE;
+	return (struct loss_terms){ .term = term, .nlabel = ny, .option = loss->option[0] };
 }
 
 int score_check(const struct score *s, uint32_t n, struct err *e)

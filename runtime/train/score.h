@@ -27,8 +27,10 @@ size_t score_stride(const struct program *p);
 int score_sample(void *ctx, uint32_t sample, const double *readout, double *gradient, double *head);
 /* Write the numbers that score_sample needs for the gradient of a sample: scale, weight, labels, SCORE_NEEDS + ny in all
  * (the member `give` of struct readout_gradient_needs). */
-enum { SCORE_NEEDS = 2 };
+enum { SCORE_NEEDS = LOSS_LABELS };
 void score_give(void *ctx, uint32_t sample, double *out);
+/* The terms of the loss (its labels are ny a sample), where its gradient is that of readouts. */
+struct loss_terms score_terms(const struct program *p, const struct loss_choice *loss, uint32_t ny);
 /* After a batch of n: 0, or -ERR_NOT_FINITE naming the first sample whose value is not finite. */
 int score_check(const struct score *s, uint32_t n, struct err *e);
 /* The sum of the losses in the order of the samples, so that its bits do not depend on threads. */

@@ -239,6 +239,29 @@ static void test_random(unsigned nwire, unsigned nprogram)
 	report(ran, w, "at random", nprogram);
 }
 
+/* Losses whose gradients a device makes itself: of sums of products of Z, each term, in short units and in whole ones. */
+static void test_losses(unsigned nwire, unsigned nprogram)
+{
+	struct worst w[2] = { 0 };
+	bool ran = true;
+
+	for (unsigned k = 0; k < nprogram && ran; k++) {
+		uint64_t seed = 700 + 100 * nwire + k;
+		struct random_shape r = shape_of(seed, nwire);
+		struct evaluator_options o = plain;
+		struct program *p;
+
+		r.ncircuit = 1;
+		r.only_z = r.no_probs = true;
+		p = random_program(&r);
+		o.terms = (struct loss_terms){ LOSS_TERM_MSE + k % LOSS_TERM_OUTPUT, p->nreadout,
+			0.4 };
+		ran = compare_both(p, seed, o, 1 + random_below(seed, 18, nwire < 12 ? 40 : 3), w);
+		program_free(p);
+	}
+	report(ran, w, "losses of terms", nprogram);
+}
+
 /* ---- features, of small states and of large ones ---- */
 
 static struct random_shape basic(uint64_t seed, unsigned nwire)
@@ -538,5 +561,7 @@ int main(int argc, char **argv)
 			test_feature(&features[k]);
 	for (unsigned n = 1; n <= (few ? 13 : 14); n++)
 		test_random(n, few ? 1 : n < 10 ? 8 : 4);
+	for (unsigned n = 1; n <= 13; n += few ? 6 : 2)
+		test_losses(n, few ? 1 : 5);
 	return tap_done();
 }

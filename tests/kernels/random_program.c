@@ -387,11 +387,44 @@ struct program *random_program(const struct random_shape *r)
 
 /* ---- outcome ---- */
 
-struct loss { const struct program *p; };
+struct loss {
+	const struct program *p;
+	const struct loss_terms *terms;
+	uint32_t nsample;
+};
 
 static double factor_of(uint32_t sample, uint32_t k)
 {
 	return rng_uniform(17, RNG_TEST, sample, k) - 0.4;
+}
+
+/* Scale, weight and labels of a sample, where the loss has terms. */
+static void give(void *ctx, uint32_t sample, double *out)
+{
+	const struct loss *l = ctx;
+
+	out[LOSS_SCALE] = 1.0 / l->nsample;
+	out[LOSS_WEIGHT] = 0.5 + sample % 3;
+	for (uint32_t k = 0; k < l->terms->nlabel; k++)
+		out[LOSS_LABELS + k] = 2 * factor_of(sample, k);
+}
+
+static int terms_gradient(void *ctx, uint32_t sample, const double *readout, double *dreadout,
+	double *head)
+{
+	const struct loss *l = ctx;
+	uint32_t n = l->p->nreadout;
+	double *number = mem_alloc(LOSS_LABELS + (size_t)n, sizeof *number);
+
+	(void)head;
+	give(ctx, sample, number);
+	for (uint32_t k = 0; dreadout && k < n; k++) {
+		loss_term_value(l->terms->term, l->terms->option, readout[k],
+			number[LOSS_LABELS + k], &dreadout[k]);
+		dreadout[k] = dreadout[k] / n * number[LOSS_WEIGHT] * number[LOSS_SCALE];
+	}
+	free(number);
+	return 0;
 }
 
 static int test_gradient(void *ctx, uint32_t sample, const double *readout, double *dreadout,
@@ -421,7 +454,7 @@ int outcome_of(const struct program *p, const struct evaluator_options *o, uint3
 	const double *weight, const double *input, struct outcome *out, struct err *e)
 {
 	struct evaluator *ev = NULL;
-	struct loss loss = { p };
+	struct loss loss = { p, &o->terms, nsample };
 	struct pool *pool = pool_threads_new(o->nthread ? o->nthread : 1);
 	bool gradient = o->gradient != GRADIENT_NONE;
 	int code = evaluator_new(p, o, &ev, e);
@@ -429,8 +462,12 @@ int outcome_of(const struct program *p, const struct evaluator_options *o, uint3
 	if (!code)
 		code = evaluator_weights(ev, weight, e);
 	if (!code) {
-		evaluator_prepare(ev, &(struct batch){ .nsample = nsample, .input = input },
-			gradient, test_gradient, &loss, out->readout);
+		if (o->terms.term)
+			evaluator_needs(ev,
+				&(struct readout_gradient_needs){
+					LOSS_LABELS + o->terms.nlabel, give });
+		evaluator_prepare(ev, &(struct batch){ .nsample = nsample, .input = input }, gradient,
+			o->terms.term ? terms_gradient : test_gradient, &loss, out->readout);
 		code = evaluator_run(ev, pool, gradient ? out->gradient : NULL, e);
 	}
 	out->nstate = code ? 0 : evaluator_states_evolved(ev);

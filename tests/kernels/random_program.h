@@ -39,7 +39,7 @@ struct program *random_program(const struct random_shape *r);
 void random_numbers(uint64_t seed, double scale, size_t n, double *out);
 
 /* A loss that no readout leaves out: sum_k c_k r_k + r_k^2 / 2, summed over the samples
- * (row s has its own c).  readout[(nsample, nreadout)], gradient[nweight] (NULL: forward
+ * (row s has its own c); or with o->terms the mean of these, samples having weights and nreadout labels.  readout[(nsample, nreadout)], gradient[nweight] (NULL: forward
  * only).  Samples s uses input row s. */
 struct outcome {
 	double *readout, *gradient;

@@ -24,6 +24,10 @@ struct unit_input {
 	 * holds length[c][v] amplitudes, normalised; the rest is zero. */
 	const cplx *const *const *vector;
 	const uint32_t *const *length;
+	/* With a gradient, where the loss has terms (plan_options.loss_terms): these, and of sample s its numbers, number[s * (LOSS_LABELS +
+	 * terms->nlabel)]; or NULL. */
+	const struct loss_terms *terms;
+	const double *number;
 	bool whole; /* the final state itself is requested: heisenberg_tail is not taken, the backward pass does not begin early */
 };
 
@@ -107,7 +111,8 @@ struct backend {
 	/* Optional (NULL): forward of all circuits to readout[circuit]; then, unless losses is NULL, losses(ctx), which is to put the
 	 * gradients into dreadout[circuit], and backward of all, whose results mean nothing where losses returned false. So the
 	 * device is waited for once. losses is called once, on any thread, while the caller waits, and calls nothing of the backend; never
-	 * once the device has failed. False: nothing is done, and forward and backward are to be called. */
+	 * once the device has failed. Where in->terms are there, the device may make the gradients itself, and losses be called behind both
+	 * passes. False: nothing is done, and forward and backward are to be called. */
 	bool (*unit)(struct backend_state *b, unsigned worker, const struct unit_input *in,
 		double *const *readout, bool (*losses)(void *ctx), void *ctx, double *const *dreadout,
 		double *anti_hermitian_shared, double *const *anti_hermitian_sample);

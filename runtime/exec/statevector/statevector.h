@@ -20,6 +20,7 @@ struct scratch {
 	cplx ***vector, ***own_vector; /* [circuit][v * width + sample] */
 	double **readout, **dreadout;  /* [circuit][sample * nreadout + k] */
 	struct unit_input input;
+	double *number; /* (width, loss_numbers) of the samples; NULL: the loss has no terms */
 	double *anti_hermitian_shared; /* (nmatrix_entry) of the others */
 	double *pauli_gradient;        /* (nmatrix_entry) of matrix_reverse */
 	double *dexpr;                 /* (nexpr) */
@@ -81,6 +82,12 @@ struct statevector {
 /* A batch that another engine evaluates by *sv: the optimisations of its program. */
 void statevector_count_program(const struct statevector *sv, const struct program *written,
 	struct optimisation_tally *tally);
+
+/* Numbers of a sample that the terms of the loss need (loss_terms.h). */
+static inline size_t loss_numbers(const struct statevector *sv)
+{
+	return LOSS_LABELS + (size_t)sv->o.terms.nlabel;
+}
 
 /* ---- memory (statevector_memory.c) ---- */
 

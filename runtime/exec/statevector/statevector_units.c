@@ -181,6 +181,9 @@ static int fill_samples(const struct filling *f, uint32_t from, uint32_t to, str
 			? sv->batch.input + (size_t)batch_row(&sv->batch, sample) * sv->p->ninput
 			: NULL;
 		eval_sample(sv, w, s);
+		if (w->input.terms)
+			sv->batch.needs.give(sv->batch.needs_ctx, sample,
+				w->number + s * loss_numbers(sv));
 		w->u[s] = w->own_u[s];
 		int code = fill_vectors(sv, w, s, sample, e);
 		if (code)
@@ -207,6 +210,8 @@ int unit_fill(struct statevector *sv, struct scratch *w, uint32_t first, uint32_
 
 	w->input.whole = sv->shot_group != NULL;
 	w->input.count = count;
+	w->input.terms = w->number && sv->batch.needs.give ? &sv->o.terms : NULL;
+	w->input.number = w->number;
 	if (sv->backend->samples && sv->state)
 		sv->backend->samples(sv->state, count, fill_part, &f);
 	/* Once more for the first that fails. */

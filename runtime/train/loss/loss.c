@@ -31,35 +31,18 @@ static double mean_of(const struct loss_sample *s, double *gradient, term_fn ter
 	return sum / s->n;
 }
 
-static double sign_of(double x) { return (x > 0) - (x < 0); }
-
-static double term_mse(double output, double label, const double *opt, double *d)
-{
-	double error = output - label;
-
-	(void)opt;
-	*d = 2 * error;
-	return error * error;
-}
-
-static double term_mae(double output, double label, const double *opt, double *d)
-{
-	(void)opt;
-	*d = sign_of(output - label);
-	return fabs(output - label);
-}
-
-static double term_huber(double output, double label, const double *opt, double *d)
-{
-	double error = output - label, delta = opt[0];
-
-	if (fabs(error) <= delta) {
-		*d = error;
-		return 0.5 * error * error;
+/* Those that devices compute too. */
+#define SHARED_TERM(name, id, option) \
+	static double term_##name(double output, double label, const double *opt, double *d) \
+	{ \
+		(void)opt; \
+		return loss_term_value(LOSS_TERM_##id, option, output, label, d); \
 	}
-	*d = delta * sign_of(error);
-	return delta * fabs(error) - 0.5 * delta * delta;
-}
+SHARED_TERM(mse, MSE, 0)
+SHARED_TERM(mae, MAE, 0)
+SHARED_TERM(huber, HUBER, opt[0])
+SHARED_TERM(hinge, HINGE, 0)
+SHARED_TERM(squared_hinge, SQUARED_HINGE, 0)
 
 /* log(cosh(x)) = |x| + log(1 + exp(-2 |x|)) - log(2), without overflow. */
 static double term_log_cosh(double output, double label, const double *opt, double *d)
@@ -71,26 +54,6 @@ static double term_log_cosh(double output, double label, const double *opt, doub
 	return fabs(error) + log1p(exp(-2 * fabs(error))) - log(2);
 }
 
-static double plus_or_minus(double label) { return label == 0 ? -1 : label; }
-
-static double term_hinge(double output, double label, const double *opt, double *d)
-{
-	double y = plus_or_minus(label), gap = 1 - y * output;
-
-	(void)opt;
-	*d = gap > 0 ? -y : 0;
-	return gap > 0 ? gap : 0;
-}
-
-static double term_squared_hinge(double output, double label, const double *opt, double *d)
-{
-	double y = plus_or_minus(label), gap = 1 - y * output;
-
-	(void)opt;
-	*d = gap > 0 ? -2 * y * gap : 0;
-	return gap > 0 ? gap * gap : 0;
-}
-
 /* log(1 + exp(x)) without overflow; *d: its derivative, the logistic function. */
 static double softplus(double x, double *d)
 {
@@ -100,7 +63,7 @@ static double softplus(double x, double *d)
 
 static double term_soft_margin(double output, double label, const double *opt, double *d)
 {
-	double y = plus_or_minus(label), value = softplus(-y * output, d);
+	double y = loss_plus_or_minus(label), value = softplus(-y * output, d);
 
 	(void)opt;
 	*d *= -y;
@@ -245,11 +208,17 @@ static double loss_output(const struct loss_sample *s, double *gradient)
 }
 
 static const struct loss_row table[] = {
-#define LOSS(id, text, origin, of_outputs, of_classes, of_labels, options) { \
-	.name = #id, .doc = text, .source = origin, .outputs = OUTPUTS_##of_outputs, .classes = CLASSES_##of_classes, \
-	.labels = LABELS_##of_labels, \
-	.noption = OPTION_COUNT_OF(OPTION_ROWS options), .option = { OPTION_ROWS options }, \
-	.value = loss_##id },
+#define LOSS(id, text, origin, of_outputs, of_classes, of_labels, of_term, options) \
+	{ .name = #id, \
+		.doc = text, \
+		.source = origin, \
+		.outputs = OUTPUTS_##of_outputs, \
+		.classes = CLASSES_##of_classes, \
+		.labels = LABELS_##of_labels, \
+		.term = LOSS_TERM_##of_term, \
+		.noption = OPTION_COUNT_OF(OPTION_ROWS options), \
+		.option = { OPTION_ROWS options }, \
+		.value = loss_##id },
 #include "runtime/train/loss/loss.def"
 #undef LOSS
 };

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "runtime/base/loss_terms.h"
 #include "runtime/train/option/option.h"
 
 /* One sample: n outputs, and as many labels, or one where a loss takes the number of a class. */
@@ -20,6 +21,7 @@ struct loss_row {
 	enum loss_outputs outputs;
 	enum loss_classes classes;
 	enum loss_labels labels;
+	enum loss_term term;
 	unsigned noption; struct train_option option[TRAIN_OPTIONS_MAX];
 	/* Its loss; gradient (may be NULL) gets dLoss/d output[n].  A batch's loss is the mean over
 	 * its samples. */

@@ -246,7 +246,7 @@ static double mean_loss(const struct loss_row *loss, const struct metric_set *s)
 	return s->nsample ? sum / s->nsample : 0;
 }
 
-#define LOSS(name, doc, source, outputs, classes, labels, options) \
+#define LOSS(name, doc, source, outputs, classes, labels, term, options) \
 	static void metric_##name(const struct metric_set *s, double *out) \
 	{ \
 		*out = mean_loss(loss_find(#name), s); \
@@ -262,7 +262,7 @@ static const struct metric_row table[] = {
 #define METRIC(id, text, origin, by_class, of_labels, matrix, options) ROW(id, text, origin, by_class, of_labels, matrix, 1, options)
 #include "runtime/train/loss/metric.def"
 #undef METRIC
-#define LOSS(id, text, origin, of_outputs, of_classes, of_labels, options) \
+#define LOSS(id, text, origin, of_outputs, of_classes, of_labels, of_term, options) \
 	ROW(id, text, origin, CLASSES_##of_classes != CLASSES_NO, ANY, 0, 0, options)
 #include "runtime/train/loss/loss.def"
 #undef LOSS

@@ -85,6 +85,7 @@ void __stcs(float4 *p, float4 x);
 void __stcs(double2 *p, double2 x);
 /* Of sums. */
 void __stcg(long long *p, long long x);
+long long __ldcg(const long long *p);
 /* None of float or double: their sums depend on the order. */
 unsigned atomicOr(unsigned *p, unsigned x);
 unsigned long long atomicAdd(unsigned long long *p, unsigned long long x);

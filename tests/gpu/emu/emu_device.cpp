@@ -697,6 +697,12 @@ void __stcg(long long *p, long long x)
 	*p = x;
 }
 
+long long __ldcg(const long long *p)
+{
+	SEEN(p, 8, READ);
+	return *p;
+}
+
 unsigned atomicOr(unsigned *p, unsigned x)
 {
 	const unsigned before = *p;

@@ -62,8 +62,9 @@ static void place_inputs(const struct cuda_state *b, struct cuda_circuit *c, boo
 	c->input = *at;
 	c->matrix[0] = c->input + c->nsample * cuda_vector_entries(c->plan) * sizeof(cplx);
 	c->matrix[1] = c->matrix[0] + c->nsample * c->nsample_entry[0] * cuda_amplitude_bytes(b);
-	c->input_end = c->matrix[1]
+	c->loss = c->matrix[1]
 		+ (back ? c->nsample * c->nsample_entry[1] * cuda_amplitude_bytes(b) : 0);
+	c->input_end = c->loss + (back ? cuda_loss_bytes(c) : 0);
 	*at = c->input_end;
 }
 

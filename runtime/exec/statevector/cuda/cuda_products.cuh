@@ -102,13 +102,54 @@ DEVICE void sum_products(const amplitude<R> (&v)[N], const cuda_stage_args &a, c
 	}
 }
 
-/* lambda += the sum of factor P psi. Factors are rounded so that their sums are exact in double precision. */
-template <class R, int N>
-DEVICE void add_products(const amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_stage_args &a,
-	const cuda_round &r, unsigned t)
+/* The readout that product k is a part of, of sample s. */
+DEVICE double readout_of(const cuda_products &p, unsigned k, size_t s)
+{
+	const long long *const sum = p.sum + s * (1 + p.stride);
+	double readout = 0;
+
+	for (unsigned i = 0; i < p.n; i++)
+		if (p.loss.product[i].readout == p.loss.product[k].readout)
+			readout += p.loss.product[i].coefficient
+				* ((double)__ldcg(sum + 1 + i) / (double)(1ll << CUDA_FIXED_BITS));
+	return readout;
+}
+
+/* The factor of product k, as the host makes it (cuda_readout.c, factor_of). */
+DEVICE double loss_factor(const cuda_products &p, unsigned k, size_t s)
+{
+	const double *const number = p.loss.number + s * (LOSS_LABELS + p.loss.nreadout);
+	double d;
+
+	loss_term_value((enum loss_term)p.loss.term, p.loss.option, readout_of(p, k, s),
+		number[LOSS_LABELS + p.loss.product[k].readout], &d);
+	d = d / p.loss.nreadout * number[LOSS_WEIGHT] * number[LOSS_SCALE];
+	return rint(d * p.loss.product[k].coefficient * p.loss.unit * CUDA_FACTOR_UNITS) / CUDA_FACTOR_UNITS;
+}
+
+/* The factors of the block's samples: (samples, products), in shared memory. */
+DEVICE void make_factors(const cuda_stage_args &a, double *factor, unsigned t)
 {
 	const cuda_products &p = a.products;
-	const double *const first = p.factor + thread_sample(a, r, t) * p.stride + p.first;
+	const size_t first = (size_t)(blockIdx.x >> a.nouter) << a.nnear;
+
+	for (unsigned i = t; i < (unsigned)p.n << a.nnear; i += CUDA_THREADS) {
+		const size_t s = first + i / p.n;
+
+		factor[i] = s < p.nsample ? loss_factor(p, i % p.n, s) : 0;
+	}
+}
+
+/* lambda += the sum of factor P psi. Factors are rounded so that their sums are exact in double precision. own: those of the block's
+ * samples, where there is a loss. */
+template <class R, int N>
+DEVICE void add_products(const amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_stage_args &a,
+	const cuda_round &r, const double *own, unsigned t)
+{
+	const cuda_products &p = a.products;
+	const double *const first = p.loss.number
+		? own + thread_column(r.sample, t) * p.stride
+		: p.factor + thread_sample(a, r, t) * p.stride + p.first;
 	int samples = 0; /* register bits */
 	double x[N] = {};
 

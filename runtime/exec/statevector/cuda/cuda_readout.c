@@ -148,6 +148,7 @@ void cuda_compile_readouts(struct cuda_state *b, struct cuda_circuit *c)
 		keep_lambda(c);
 		put_products(c, &c->makes->args, c->makes->args.load_at, nbit);
 	}
+	c->has_loss = cuda_loss_fits(b, c);
 	c->nsum_readout = c->npauli;
 	for (uint32_t k = 0; k < c->nprobs; k++) {
 		c->probs[k].sum = c->nsum_readout;
@@ -333,12 +334,12 @@ static double bound(const struct cuda_circuit *c, const double *dreadout)
 	return most;
 }
 
-/* Of a product; where it flips no bits a multiple of 2^-52, so that sums of such up to 1 are exact in any order. */
+/* Of a product. */
 static double factor_of(const struct cuda_pauli *p, double dreadout, int exponent)
 {
 	double f = ldexp(dreadout * p->coefficient, -exponent);
 
-	return p->term.flip ? f : ldexp(rint(ldexp(f, 52)), -52);
+	return p->term.flip ? f : rint(f * CUDA_FACTOR_UNITS) / CUDA_FACTOR_UNITS;
 }
 
 /* Of a sample. */

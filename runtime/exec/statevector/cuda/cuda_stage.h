@@ -12,6 +12,8 @@
 
 #include <stdint.h>
 
+#include "runtime/base/loss_terms.h"
+
 enum {
 	CUDA_THREAD_BITS = 8,
 	CUDA_THREADS = 1 << CUDA_THREAD_BITS,
@@ -25,6 +27,7 @@ enum {
 	CUDA_SUMS_MAX = 256, /* sums of a launch of the backward pass */
 	CUDA_MATRIX_BYTES = 24 << 10,
 	CUDA_PRODUCTS_MAX = 128, /* products of Z that a launch reads, or makes lambda of */
+	CUDA_FACTORS_MAX = 8192, /* of a block's samples, that its tiles' shared memory holds */
 	CUDA_BITS_MAX = 40       /* bits of the index of a state as stored */
 };
 
@@ -32,6 +35,8 @@ enum {
  * parts are added in a fixed order. A part of magnitude CUDA_FIXED_LIMIT or more, or one that is not a number, is left out and
  * sets a flag. */
 enum { CUDA_FIXED_BITS = 56, CUDA_FIXED_LIMIT = 64 };
+/* Factors of products that flip no bits are multiples of 1 / CUDA_FACTOR_UNITS, and sums of such up to 1 exact in any order. */
+#define CUDA_FACTOR_UNITS 0x1p52
 
 /* What each bit of an amplitude's number in a round has: the bits of the thread's number, then those of the register's. */
 struct cuda_round {
@@ -89,12 +94,26 @@ struct cuda_product {
 	uint8_t thread, reg;
 };
 
+/* How a launch of the backward pass makes the factors of products itself (loss_terms.h): from the sums of the sample, its numbers, and of
+ * each product its coefficient in a readout. */
+struct cuda_loss_product {
+	double coefficient;
+	uint64_t readout;
+};
+struct cuda_loss {
+	const double *number; /* (samples, LOSS_LABELS + nreadout); NULL: the host has made the factors */
+	const struct cuda_loss_product *product; /* (products.n) */
+	double option, unit; /* of the term; what factors are multiplied by: a power of two */
+	uint16_t term, nreadout;
+};
+
 /* Forward: sums of psi as the launch leaves it. Backward: lambda, of psi as the launch finds it. The last tile is filled up with
  * samples from number nsample on, which have no sums, and factors of 0. A sample has `stride` sums or factors, those of the products
- * from `first` on; before its sums is its flag: a part is not a number, or too large. */
+ * from `first` on (all of them, where there is a loss); before its sums is its flag: a part is not a number, or too large. */
 struct cuda_products {
 	long long *sum;       /* forward: (nsample, 1 + stride), added to */
 	const double *factor; /* backward: (samples, stride) */
+	struct cuda_loss loss;
 	uint32_t nsample, stride, first;
 	uint16_t n;
 	uint16_t regs; /* forward: bit j is set where a product has the register bits j, except those that number samples */

@@ -651,6 +651,7 @@ __global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
 	typedef amplitude<R> amp;
 	constexpr int N = 1 << numbers<R>::nreg;
 	amp *const tile = (amp *)smem_raw, *const tile_lambda = tile + N * CUDA_THREADS;
+	double *const factor = (double *)smem_raw; /* before the tiles are used */
 	long long *const sums = (long long *)(tile_lambda + N * CUDA_THREADS);
 	const unsigned t = threadIdx.x;
 	long long *const mine = sums + (t >> 5) * a.nsum;
@@ -660,9 +661,13 @@ __global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
 		mine[i] = 0;
 	__syncthreads();
 	load_both<R>(v, w, a, t);
+	if (a.products.n && a.products.loss.number) {
+		make_factors(a, factor, t);
+		__syncthreads();
+	}
 	for (uint32_t r = 0; r < a.nround; r++) {
 		if (r) {
-			if (r > 1)
+			if (r > 1 || a.products.n) /* the tile had factors, or has amplitudes to get */
 				__syncthreads();
 			put(v, tile, a.round[r - 1].put, t);
 			put(w, tile_lambda, a.round[r - 1].put, t);
@@ -675,7 +680,7 @@ __global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
 		/* Number -1 makes lambda of products: in this loop its registers are not live together with those of the ops. */
 		for (int k = r || !a.products.n ? first : -1; k < end; k++)
 			if (k < 0)
-				add_products<R>(v, w, a, a.round[0], t);
+				add_products<R>(v, w, a, a.round[0], factor, t);
 			else
 				backward_op<R>(v, w, a, a.round[r], a.op[k], mine, t);
 	}

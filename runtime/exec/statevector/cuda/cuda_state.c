@@ -546,6 +546,7 @@ void cuda_begin_backward(struct cuda_state *b, uint32_t number, const struct uni
 	forget_shown(b);
 	b->holds = -1;
 	cuda_put_matrices(b, c, true, in);
+	cuda_put_loss(b, c, in);
 	cuda_mark(b, EVENT_PHASE, PHASE_NONE);
 	cuda_clear_sums(b, c->sum, c->sum + cuda_sums_back(c));
 	cuda_upload(b->stream, b->gpu.input + c->matrix[1], b->host.input + c->matrix[1],
@@ -613,13 +614,16 @@ bool cuda_state_backward(struct cuda_state *b, uint32_t number, const struct uni
 		evolve(b, number, in, false);
 		cuda_exchange(b, number, cuda_first_reading(c) + 1, c->plan->nsegment - 1);
 	}
+	c->exponent = exponent;
+	c->takes_loss = !dreadout;
 	cuda_begin_backward(b, number, in);
 	cuda_range_begin(b->stream, "circuit, backward", number);
-	c->exponent = exponent;
-	cuda_put_factors(b, c, in->count, dreadout);
+	if (dreadout)
+		cuda_put_factors(b, c, in->count, dreadout);
 	cuda_mark(b, EVENT_COPY, CUDA_TO_DEVICE);
-	cuda_upload(b->stream, b->gpu.factor + c->factor, b->host.factor + c->factor,
-		(c->factor_end - c->factor) * sizeof *b->gpu.factor);
+	if (dreadout)
+		cuda_upload(b->stream, b->gpu.factor + c->factor, b->host.factor + c->factor,
+			(c->factor_end - c->factor) * sizeof *b->gpu.factor);
 	cuda_lambda(b, number);
 	good = cuda_sum_backward(b, number);
 	cuda_range_end(b->stream);
@@ -628,7 +632,7 @@ bool cuda_state_backward(struct cuda_state *b, uint32_t number, const struct uni
 
 /* ---- both at once ---- */
 
-/* Called between the passes, on a thread of the runtime. */
+/* Called between the passes, on a thread of the runtime; or behind both. */
 static void take_losses(void *arg)
 {
 	struct cuda_state *b = arg;
@@ -638,7 +642,7 @@ static void take_losses(void *arg)
 	for (uint32_t k = 0; k < b->plan->ncircuit; k++)
 		cuda_read_readouts(b, &b->circuit[k], p->in->count, true, p->readout[k]);
 	p->good = p->losses(p->ctx);
-	for (uint32_t k = 0; k < b->plan->ncircuit; k++) {
+	for (uint32_t k = 0; k < b->plan->ncircuit && !b->circuit[0].takes_loss; k++) {
 		struct cuda_circuit *c = &b->circuit[k];
 
 		c->exponent = p->good ? cuda_exponent(c, p->in->count, p->dreadout[k]) : 0;
@@ -678,6 +682,8 @@ static void ask_forward(struct cuda_state *b, const struct unit_input *in)
 	}
 	if (first) /* it may be needed again */
 		first->args.own = first->args.others = (struct cuda_clears){ 0 };
+	if (b->circuit[0].takes_loss) /* all of them at once, behind the backward pass */
+		return;
 	cuda_fetch_sums(b, 0, b->circuit[0].sum);
 	cuda_mark(b, EVENT_COPY, CUDA_TO_HOST);
 }
@@ -685,12 +691,14 @@ static void ask_forward(struct cuda_state *b, const struct unit_input *in)
 /* The last circuit first, whose states are there. */
 static void ask_backward(struct cuda_state *b, const struct unit_input *in)
 {
-	cuda_call_host(b->stream, take_losses, b);
-	if (b->circuit[0].sum == b->circuit[0].norm_sum)
-		return;
-	cuda_upload(b->stream, b->gpu.factor, b->host.factor,
-		b->circuit[0].norm_factor * sizeof *b->gpu.factor);
-	cuda_mark(b, EVENT_COPY, CUDA_TO_DEVICE);
+	if (!b->circuit[0].takes_loss) {
+		cuda_call_host(b->stream, take_losses, b);
+		if (b->circuit[0].sum == b->circuit[0].norm_sum)
+			return;
+		cuda_upload(b->stream, b->gpu.factor, b->host.factor,
+			b->circuit[0].norm_factor * sizeof *b->gpu.factor);
+		cuda_mark(b, EVENT_COPY, CUDA_TO_DEVICE);
+	}
 	for (uint32_t k = b->plan->ncircuit; k-- > 0;) {
 		if (!cuda_has_sums_back(&b->circuit[k]))
 			continue;
@@ -702,7 +710,7 @@ static void ask_backward(struct cuda_state *b, const struct unit_input *in)
 		back_from_lambda(b, k);
 	}
 	cuda_mark(b, EVENT_PHASE, PHASE_BACKWARD);
-	cuda_fetch_sums(b, b->circuit[0].sum, b->circuit[0].norm_sum);
+	cuda_fetch_sums(b, b->circuit[0].takes_loss ? 0 : b->circuit[0].sum, b->circuit[0].norm_sum);
 }
 
 void cuda_state_pass(struct cuda_state *b, const struct cuda_pass *pass,
@@ -715,15 +723,22 @@ void cuda_state_pass(struct cuda_state *b, const struct cuda_pass *pass,
 	cuda_place(b, in->count, back, in->whole);
 	for (uint32_t k = 0; k < b->plan->ncircuit; k++)
 		put_inputs(b, k, in, back);
+	b->circuit[0].takes_loss =
+		back && cuda_loss_exponent(&b->circuit[0], in, &b->circuit[0].exponent);
+	cuda_put_loss(b, &b->circuit[0], in);
 	cuda_range_begin(b->stream, back ? "circuits, forward and backward" : "circuits, forward",
 		in->count);
-	cuda_graph_begin(b->stream, back, in->count);
+	cuda_graph_begin(b->stream, back, (uint64_t)b->circuit[0].takes_loss << 32 | in->count);
 	ask_forward(b, in);
 	if (back)
 		ask_backward(b, in);
 	cuda_graph_end(b->stream);
 	good = cuda_finish(b);
 	cuda_range_end(b->stream);
+	if (b->circuit[0].takes_loss && good) {
+		recorder_mark(PHASE_BACKWARD);
+		take_losses(b);
+	}
 	recorder_mark_until(PHASE_FORWARD, b->pass.losses_began);
 	recorder_mark_until(PHASE_LOSSES, b->pass.losses_ended);
 	b->worked = b->worked || good;

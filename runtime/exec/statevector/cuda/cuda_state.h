@@ -45,6 +45,8 @@ struct cuda_circuit {
 	 * forward, and make lambda of them back. */
 	uint32_t nproduct;
 	struct cuda_launch *reads, *makes; /* or NULL */
+	/* The first launch back can make the factors of its products itself (cuda_loss.c); it does, of this unit. */
+	bool has_loss, takes_loss;
 	bool clears; /* launches back read more of lambda than the first one makes: 0 */
 	uint32_t nprobs;
 	struct cuda_probs *probs;
@@ -53,8 +55,8 @@ struct cuda_circuit {
 	size_t nsample_entry[2]; /* entries of each sample's matrices in the launches forward, and back */
 	/* Set by cuda_place: samples of which memory is worked on, and what is before its own in the parts of the memory. */
 	uint32_t nsample;
-	size_t input, matrix[2],
-		input_end; /* bytes: its vectors, then matrices of samples, forward and back */
+	size_t input, matrix[2], loss,
+		input_end; /* bytes: its vectors, matrices of samples, forward and back, what a loss needs */
 	size_t readout_sum, readout_end, norm_sum,
 		sum; /* integers: of readouts, of norms, of the backward pass */
 	size_t factor, factor_end, norm_factor; /* numbers: what makes lambda; norms */
@@ -159,7 +161,8 @@ void cuda_state_free(struct cuda_state *b);
 void cuda_state_matrices(struct cuda_state *b, const cplx *u);
 void cuda_state_forward(struct cuda_state *b, uint32_t c, const struct unit_input *in, bool keep,
 	double *readout);
-/* The sums are then in host.sum, of lambda divided by 2^exponent. False: the device failed. */
+/* The sums are then in host.sum, of lambda divided by 2^exponent. dreadout NULL: the device makes the gradients of the loss from what
+ * forward has left. False: the device failed. */
 bool cuda_state_backward(struct cuda_state *b, uint32_t c, const struct unit_input *in,
 	const double *dreadout, int exponent);
 int cuda_state_failure(const struct cuda_state *b, struct err *e);
@@ -359,6 +362,15 @@ void cuda_store_matrices(struct cuda_state *b, struct cuda_circuit *c, bool samp
 /* and where they have, into the host's part of the memory: or without `in`, what makes lambda of psi where the tail is taken. */
 void cuda_put_matrices(struct cuda_state *b, struct cuda_circuit *c, bool back,
 	const struct unit_input *in);
+
+/* cuda_loss.c. Can the device make the gradients of such losses? */
+bool cuda_loss_fits(const struct cuda_state *b, const struct cuda_circuit *c);
+/* Of the host's memory and the device's, for units as they are placed. */
+size_t cuda_loss_bytes(const struct cuda_circuit *c);
+/* Where it does so of this unit: as cuda_exponent, of gradients that are not known yet. */
+bool cuda_loss_exponent(const struct cuda_circuit *c, const struct unit_input *in, int *exponent);
+/* What it needs, to the host's part of the memory and the arguments of the launch, where the unit takes a loss. */
+void cuda_put_loss(struct cuda_state *b, struct cuda_circuit *c, const struct unit_input *in);
 
 /* cuda_tail.c: what the functions of cuda_readout.c do where the tail is taken. */
 void cuda_compile_tail(struct cuda_state *b, struct cuda_circuit *c, uint64_t stored);

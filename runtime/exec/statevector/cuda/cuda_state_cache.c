@@ -357,6 +357,7 @@ static void cache_backward(struct backend_state *b, unsigned worker, uint32_t nu
 
 	cuda_store_matrices(s, &s->circuit[number], true, in->u[0]);
 	assert(in->count == n);
+	s->circuit[number].takes_loss = false;
 	cuda_begin_backward(s, number, in);
 	behind = (s->circuit[number].nsample - n) * nbyte;
 	cuda_copy(s->stream, s->gpu.psi, s->stream, state_at(b, worker, number, first), n * nbyte);

@@ -23,6 +23,8 @@ static struct cuda_state *take_part(struct cuda_state *s, unsigned k, unsigned n
 	s->part = *in;
 	s->part.count = in->count - s->first < each ? in->count - s->first : each;
 	s->part.u += s->first;
+	if (in->terms)
+		s->part.number += s->first * (LOSS_LABELS + (size_t)in->terms->nlabel);
 	s->vector[c] = in->vector[c] + s->first;
 	s->part.vector = s->vector;
 	return s;
@@ -77,9 +79,12 @@ void cuda_unit_backward(struct backend_state *b, unsigned worker, uint32_t c,
 {
 	struct cuda_state **device = devices_of(b, worker);
 	const struct cuda_circuit *circuit = &device[0]->circuit[c];
-	int exponent = cuda_exponent(circuit, in->count, dreadout);
 	bool good = true;
+	int exponent;
+	const double *given = cuda_loss_exponent(circuit, in, &exponent) ? NULL : dreadout;
 
+	if (given)
+		exponent = cuda_exponent(circuit, in->count, given);
 	if (!cuda_has_sums_back(circuit))
 		return;
 #pragma omp parallel for schedule(static, 1) num_threads((int)b->share) reduction(&& : good) if (b->share > 1)
@@ -88,7 +93,9 @@ void cuda_unit_backward(struct backend_state *b, unsigned worker, uint32_t c,
 
 		if (s->part.count)
 			good = cuda_state_backward(s, c, &s->part,
-				       dreadout + (size_t)s->first * circuit->plan->nreadout, exponent)
+				       given ? given + (size_t)s->first * circuit->plan->nreadout
+					     : NULL,
+				       exponent)
 				&& good;
 	}
 	add_parts(device, b->share, c, good, anti_hermitian_shared, anti_hermitian_sample);

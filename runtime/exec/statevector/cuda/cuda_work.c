@@ -140,6 +140,8 @@ static void add_product_lambda(const struct cuda_state *b, const struct cuda_cir
 	w->converted += b->twice ? 0 : n;
 	w->read -= others ? 0 : n * (b->twice ? 16 : 8); /* of lambda */
 	w->read += (double)c->nproduct * NUMBER;
+	if (c->has_loss) /* sums and numbers of the sample in place of factors */
+		w->read += (double)(LOSS_LABELS + c->plan->nreadout) * NUMBER;
 }
 
 /* ---- the first state ---- */
@@ -282,10 +284,10 @@ static void work_back(const struct cuda_state *b, const struct cuda_circuit *c, 
 			&w[last_stage(c->back, c->plan->nstage)]);
 }
 
-/* Numbers of a sample that make lambda. */
+/* Numbers of a sample that make lambda, from the host. */
 static size_t factors(const struct cuda_state *b, const struct cuda_circuit *c)
 {
-	return c->takes_tail ? cuda_tail_factors(b, c) : c->nsum_readout;
+	return c->has_loss ? 0 : c->takes_tail ? cuda_tail_factors(b, c) : c->nsum_readout;
 }
 
 /* Bytes between host and device, of all circuits at once: their copies are counted by ask_once. forward, back: the parts behind the
@@ -305,13 +307,22 @@ static void copy_circuit(const struct cuda_state *b, const struct cuda_circuit *
 	}
 	back[PLAN_DEVICE_OUTPUTS].copied += (double)c->nsample_entry[1] * amplitude
 		+ (any_back ? (double)factors(b, c) * NUMBER : 0);
+	if (c->has_loss) {
+		struct cuda_circuit none = *c;
+
+		none.nsample = 0;
+		back[PLAN_DEVICE_OUTPUTS].copied_once += (double)cuda_loss_bytes(&none);
+		back[PLAN_DEVICE_OUTPUTS].copied +=
+			(double)(LOSS_LABELS + c->plan->nreadout) * NUMBER;
+	}
 	if (cuda_has_sums_back(c)) {
 		back[PLAN_DEVICE_OUTPUTS].copied += (double)c->nsample_sum * NUMBER;
 		back[PLAN_DEVICE_OUTPUTS].copied_once += (double)(1 + c->nsum_back) * NUMBER;
 	}
 }
 
-/* Inputs, readouts, gradients with respect to these, and sums are copied once each, and the host computes losses between the passes. */
+/* Inputs, readouts, gradients with respect to these, and sums are copied once each, and the host computes losses between the passes. Where
+ * the device does, inputs are copied once and sums with readouts. */
 static void ask_once(const struct cuda_circuit *first, bool any_input, bool any_factor,
 	bool any_back, struct plan_device_work *forward, struct plan_device_work *back)
 {
@@ -319,8 +330,11 @@ static void ask_once(const struct cuda_circuit *first, bool any_input, bool any_
 	forward[PLAN_DEVICE_OUTPUTS].clear += !cuda_first_clears(first);
 	forward[PLAN_DEVICE_OUTPUTS].copy++;
 	forward[PLAN_DEVICE_OUTPUTS].wait++;
-	back[PLAN_DEVICE_OUTPUTS].call++;
-	back[PLAN_DEVICE_OUTPUTS].copy += any_back ? 1u + any_factor : 0;
+	back[PLAN_DEVICE_OUTPUTS].call += !first->has_loss;
+	if (first->has_loss)
+		back[PLAN_DEVICE_OUTPUTS].copy += !any_input;
+	else
+		back[PLAN_DEVICE_OUTPUTS].copy += any_back ? 1u + any_factor : 0;
 }
 
 unsigned cuda_streams_most(const struct plan *pl)

@@ -13,6 +13,7 @@ libgpu_a_SOURCES = \
 	runtime/exec/statevector/cuda/cuda_launch.h \
 	runtime/exec/statevector/cuda/cuda_layout.c \
 	runtime/exec/statevector/cuda/cuda_layout.h \
+	runtime/exec/statevector/cuda/cuda_loss.c \
 	runtime/exec/statevector/cuda/cuda_matrix.c \
 	runtime/exec/statevector/cuda/cuda_nccl.c \
 	runtime/exec/statevector/cuda/cuda_nccl.h \
@@ -33,6 +34,7 @@ cuda_sources = \
 	runtime/exec/statevector/cuda/cuda_readout_kernels.cu \
 	runtime/exec/statevector/cuda/cuda_stage_kernels.cu
 cuda_headers = \
+	runtime/base/loss_terms.h \
 	runtime/exec/target.h \
 	runtime/exec/statevector/cuda/cuda_complex.cuh \
 	runtime/exec/statevector/cuda/cuda_cupti.h \

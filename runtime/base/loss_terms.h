@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Losses whose gradient a device can compute itself: means, over the readouts of a sample, of a term of one readout and its label.
+ *
+ * Processors and devices compile the same lines, none of which rounds differently there. A sample's gradient with respect to readout k is
+ * term' / nreadout, times its weight, times its scale, in this order. */
+#pragma once
+
+#include <math.h>
+#include <stdint.h>
+
+#ifdef __CUDACC__
+#define LOSS_TERMS_BOTH static __host__ __device__ inline
+#else
+#define LOSS_TERMS_BOTH static inline
+#endif
+
+enum loss_term {
+	LOSS_TERM_NONE = 0, /* the loss is something else, or has a head between readouts and outputs */
+	LOSS_TERM_MSE,
+	LOSS_TERM_MAE,
+	LOSS_TERM_HUBER,
+	LOSS_TERM_HINGE,
+	LOSS_TERM_SQUARED_HINGE,
+	LOSS_TERM_OUTPUT /* the readout itself: labels have no effect */
+};
+
+struct loss_terms {
+	enum loss_term term;
+	uint32_t nlabel; /* of a sample: as many as readouts, or any number where they have no effect */
+	double option; /* huber: delta */
+};
+
+/* Numbers of a sample besides its readouts: its scale, its weight, its labels. */
+enum { LOSS_SCALE = 0, LOSS_WEIGHT, LOSS_LABELS };
+
+LOSS_TERMS_BOTH double loss_sign(double x) { return (x > 0) - (x < 0); }
+LOSS_TERMS_BOTH double loss_plus_or_minus(double label) { return label == 0 ? -1 : label; }
+
+/* The term of a readout, with its derivative in *d; see loss.def. */
+LOSS_TERMS_BOTH double loss_term_value(enum loss_term term, double option, double readout,
+	double label, double *d)
+{
+	const double error = readout - label, size = fabs(error), y = loss_plus_or_minus(label);
+	const double gap = 1 - y * readout;
+
+	switch (term) {
+	case LOSS_TERM_MSE: *d = 2 * error; return error * error;
+	case LOSS_TERM_MAE: *d = loss_sign(error); return size;
+	case LOSS_TERM_HUBER:
+		*d = size <= option ? error : option * loss_sign(error);
+		return size <= option ? 0.5 * error * error : option * size - 0.5 * option * option;
+	case LOSS_TERM_HINGE: *d = gap > 0 ? -y : 0; return gap > 0 ? gap : 0;
+	case LOSS_TERM_SQUARED_HINGE:
+		*d = gap > 0 ? -2 * y * gap : 0;
+		return gap > 0 ? gap * gap : 0;
+	default: *d = 1; return readout;
+	}
+}
+
+/* The largest magnitude of the derivative for readouts of magnitude `most` at most. */
+static inline double loss_term_steepest(enum loss_term term, double option, double most, double label)
+{
+	const double y = fabs(loss_plus_or_minus(label));
+
+	switch (term) {
+	case LOSS_TERM_MSE: return 2 * (most + fabs(label));
+	case LOSS_TERM_HUBER: return fmin(option, most + fabs(label));
+	case LOSS_TERM_HINGE: return y;
+	case LOSS_TERM_SQUARED_HINGE: return 2 * y * (1 + y * most);
+	default: return 1;
+	}
+}

@@ -428,34 +428,34 @@ static unsigned make_rounds(struct todo *w, struct round *r, bool *last)
 
 /* Banks are the lowest bits of a place: 16 of 8 bytes, or 8 of 16. The lowest thread bits of those that write get one bank bit
  * each; those of the readers that are not among them, one that no common bit has, on top of a bit of their own. */
-static void exchange(const struct tile *t, const struct round *from, const struct round *to,
+void cuda_layout_exchange(const struct plan *pl, const uint8_t *from, const uint8_t *to,
 	uint16_t *put, uint16_t *get)
 {
-	const unsigned nbank = t->twice ? 3 : 4;
+	const unsigned nbank = pl->precision == PRECISION_DOUBLE ? 3 : 4, nbit = cuda_tile_bits(pl);
 	uint16_t column[CUDA_TILE_MAX] = { 0 };
 	unsigned used = 0, high = nbank;
 	uint32_t writers = 0;
 
 	for (unsigned k = 0; k < nbank; k++) {
-		writers |= UINT32_C(1) << from->bit[k];
-		column[from->bit[k]] = (uint16_t)(1u << k);
+		writers |= UINT32_C(1) << from[k];
+		column[from[k]] = (uint16_t)(1u << k);
 	}
-	for (unsigned b = 0; b < t->nbit; b++)
+	for (unsigned b = 0; b < nbit; b++)
 		if (!(writers >> b & 1))
 			column[b] = (uint16_t)(1u << high++);
 	for (unsigned k = 0; k < nbank; k++)
-		if (writers >> to->bit[k] & 1)
-			used |= column[to->bit[k]];
+		if (writers >> to[k] & 1)
+			used |= column[to[k]];
 	for (unsigned k = 0; k < nbank; k++)
-		if (!(writers >> to->bit[k] & 1)) {
+		if (!(writers >> to[k] & 1)) {
 			unsigned bank = ~used & (used + 1);
 
-			column[to->bit[k]] |= (uint16_t)bank;
+			column[to[k]] |= (uint16_t)bank;
 			used |= bank;
 		}
-	for (unsigned k = 0; k < t->nbit; k++) {
-		put[k] = column[from->bit[k]];
-		get[k] = column[to->bit[k]];
+	for (unsigned k = 0; k < nbit; k++) {
+		put[k] = column[from[k]];
+		get[k] = column[to[k]];
 	}
 }
 
@@ -526,7 +526,9 @@ static void set_op(const struct todo *w, const struct round *r, const struct pen
 	uint16_t *nentry = i->of_sample ? &l->args.nsample_entry : &l->nentry;
 	uint16_t *total = i->of_sample ? &l->args.nsample_sum : &l->args.nsum;
 
-	*p = (struct cuda_placed){ .step = i->step, .op = o, .diagonal = i->diagonal, .tail = i->tail };
+	*p = (struct cuda_placed){
+		.step = i->step, .op = o, .diagonal = i->diagonal, .back = w->back, .tail = i->tail
+	};
 	if (i->diagonal)
 		set_diagonal(&w->t, r, i->step, o);
 	else
@@ -597,7 +599,8 @@ static struct cuda_launch *make_launch(struct todo *w, struct arena *arena)
 			set_op(w, &r[n], &w->item[r[n].item[k]], l);
 		set_samples(&w->t, &r[n], &a->round[n]);
 		if (n)
-			exchange(&w->t, &r[n - 1], &r[n], a->round[n - 1].put, a->round[n].get);
+			cuda_layout_exchange(w->t.pl, r[n - 1].bit, r[n].bit, a->round[n - 1].put,
+				a->round[n].get);
 	}
 	set_transfers(&w->t, &r[0], &r[a->nround - 1], to, a);
 	a->save = !w->back || changes(l, &w->t, to);

@@ -14,6 +14,7 @@ struct cuda_placed {
 	const struct plan_step *step;
 	const struct cuda_op *op;
 	bool diagonal;
+	bool back; /* its matrix is the inverse */
 	bool tail; /* its matrix is what makes lambda of psi (cuda_tail.c) */
 	uint8_t row[MATRIX_DIM_MAX];
 };
@@ -68,6 +69,11 @@ static inline bool cuda_goes_back(enum cuda_sweep pass)
 {
 	return pass != CUDA_FORWARD && pass != CUDA_TAIL_FORWARD;
 }
+
+/* Places in shared memory of an exchange: from and to are the tile bits that the bits of an amplitude's number in a round are, before and
+ * after it; put and get are columns, as in a round. */
+void cuda_layout_exchange(const struct plan *pl, const uint8_t *from, const uint8_t *to,
+	uint16_t *put, uint16_t *get);
 
 /* The launches of stage k of circuit c, in the order in which they are done, in memory of the arena; NULL: there is nothing to do. */
 struct cuda_launch *cuda_layout_stage(const struct plan *pl, const struct plan_circuit *c, uint32_t k,

@@ -84,7 +84,7 @@ void cuda_put_loss(struct cuda_state *b, struct cuda_circuit *c, const struct un
 		c->makes->args.products.loss.number = NULL;
 	if (!c->takes_loss)
 		return;
-	l = &c->makes->args.products.loss;
+	l = &(c->takes_joined ? c->joined : c->makes)->args.products.loss;
 	*l = (struct cuda_loss){ .product = (void *)(b->gpu.input + c->loss),
 		.option = t->option,
 		.unit = ldexp(1, -c->exponent),

@@ -38,10 +38,10 @@ static struct source source_of(uint32_t index, bool adjoint, unsigned d, unsigne
 }
 
 /* index: the step's number, by which its matrix is rounded. Returns how many there are. */
-static unsigned list_sources(uint32_t index, bool back, const struct cuda_placed *p, struct source *out)
+static unsigned list_sources(uint32_t index, const struct cuda_placed *p, struct source *out)
 {
 	unsigned d = 1u << p->step->ntarget, n = 0;
-	bool adjoint = p->step->adjoint != back;
+	bool adjoint = p->step->adjoint != p->back;
 
 	for (unsigned r = 0; r < d; r++) {
 		if (p->diagonal)
@@ -84,7 +84,7 @@ static void put_matrix(const struct cuda_state *b, const struct source *s, unsig
 /* ---- in the launches' arguments ---- */
 
 static void store_launches(const struct cuda_state *b, const struct cuda_circuit *c,
-	struct cuda_launch *l, bool back, bool sample, const cplx *u)
+	struct cuda_launch *l, bool sample, const cplx *u)
 {
 	const struct matrix_set *set = &b->plan->set;
 	struct source source[MATRIX_ENTRIES_MAX];
@@ -96,8 +96,7 @@ static void store_launches(const struct cuda_state *b, const struct cuda_circuit
 
 			if (!p->op->of_sample && (set->def[m]->cls == VALUE_SAMPLE) == sample)
 				put_matrix(b, source,
-					list_sources(c->noise[p->step - c->plan->step], back, p,
-						source),
+					list_sources(c->noise[p->step - c->plan->step], p, source),
 					u + set->offset[m], &l->args.matrix, p->op->entry);
 		}
 }
@@ -105,12 +104,13 @@ static void store_launches(const struct cuda_state *b, const struct cuda_circuit
 void cuda_store_matrices(struct cuda_state *b, struct cuda_circuit *c, bool sample, const cplx *u)
 {
 	for (uint32_t k = 0; k < c->plan->nstage; k++) {
-		store_launches(b, c, c->forward[k], false, sample, u);
+		store_launches(b, c, c->forward[k], sample, u);
 		if (b->gradient)
-			store_launches(b, c, c->back[k], true, sample, u);
+			store_launches(b, c, c->back[k], sample, u);
 	}
+	store_launches(b, c, c->joined, sample, u);
 	for (unsigned back = 0; back < 2 && c->tail; back++)
-		store_launches(b, c, c->tail->last[back], back, sample, u);
+		store_launches(b, c, c->tail->last[back], sample, u);
 }
 
 /* ---- of each sample ---- */
@@ -140,7 +140,7 @@ static void put_launch(const struct packing *k, const struct cuda_launch *l, uin
 
 		if (!p->op->of_sample || p->tail != !k->in)
 			continue;
-		n = list_sources(k->c->noise[p->step - k->c->plan->step], k->back, p, source);
+		n = list_sources(k->c->noise[p->step - k->c->plan->step], p, source);
 		for (uint32_t s = from; s < to; s++)
 			put_matrix(k->b, source, n, sample_matrix(k, p, s), l->matrix_host,
 				p->op->entry + (size_t)s * l->args.nsample_entry);
@@ -161,6 +161,6 @@ void cuda_put_matrices(struct cuda_state *b, struct cuda_circuit *c, bool back,
 {
 	struct packing k = { b, c, in, back };
 
-	if (c->nsample_entry[back] || !in)
+	if (c->nsample_entry[back] || c->takes_joined || !in)
 		cuda_samples(b, c->nsample, put_part, &k);
 }

@@ -59,11 +59,16 @@ static void set_products(const struct cuda_state *b, const struct cuda_circuit *
 
 static void place_inputs(const struct cuda_state *b, struct cuda_circuit *c, bool back, size_t *at)
 {
+	size_t nentry[2] = { c->nsample_entry[0], back ? c->nsample_entry[1] : 0 };
+
+	if (c->takes_joined) {
+		nentry[1] += nentry[0];
+		nentry[0] = 0;
+	}
 	c->input = *at;
 	c->matrix[0] = c->input + c->nsample * cuda_vector_entries(c->plan) * sizeof(cplx);
-	c->matrix[1] = c->matrix[0] + c->nsample * c->nsample_entry[0] * cuda_amplitude_bytes(b);
-	c->loss = c->matrix[1]
-		+ (back ? c->nsample * c->nsample_entry[1] * cuda_amplitude_bytes(b) : 0);
+	c->matrix[1] = c->matrix[0] + c->nsample * nentry[0] * cuda_amplitude_bytes(b);
+	c->loss = c->matrix[1] + c->nsample * nentry[1] * cuda_amplitude_bytes(b);
 	c->input_end = c->loss + (back ? cuda_loss_bytes(c) : 0);
 	*at = c->input_end;
 }
@@ -104,14 +109,33 @@ static struct ends place_all(struct cuda_state *b, uint32_t count, bool back, bo
 	return e;
 }
 
+/* Where one launch does both passes: n sums behind the inputs, which come from the host as 0. */
+static void place_sums_with_inputs(const struct cuda_state *b, struct cuda_circuit *c, size_t n)
+{
+	size_t to = (size_t)((long long *)(b->host.input + c->input_end) - b->host.sum);
+
+	c->readout_sum += to;
+	c->readout_end += to;
+	c->sum += to;
+	c->norm_sum += to;
+	c->input_end += n * sizeof *b->host.sum;
+}
+
 void cuda_place(struct cuda_state *b, uint32_t count, bool back, bool whole)
 {
-	if (b->placed == count && b->placed_back == back && b->placed_whole == whole)
+	bool joined = b->circuit[0].takes_joined;
+	struct ends e;
+
+	if (b->placed == count && b->placed_back == back && b->placed_whole == whole
+		&& b->placed_joined == joined)
 		return;
 	b->placed = count;
+	b->placed_joined = joined;
 	b->placed_back = back;
 	b->placed_whole = whole;
-	place_all(b, count, back, whole);
+	e = place_all(b, count, back, whole);
+	if (joined)
+		place_sums_with_inputs(b, &b->circuit[0], e.sum);
 	for (uint32_t k = 0; k < b->plan->ncircuit; k++) {
 		struct cuda_circuit *c = &b->circuit[k];
 		size_t none = 0, nsum = 0;
@@ -124,6 +148,7 @@ void cuda_place(struct cuda_state *b, uint32_t count, bool back, bool whole)
 			set_tail_pointers(b, c);
 		set_products(b, c, c->reads, count);
 		set_products(b, c, c->makes, count);
+		set_products(b, c, c->joined, count);
 	}
 }
 
@@ -148,7 +173,7 @@ void cuda_measure(struct cuda_state *b)
 	b->part_bytes[CUDA_LAMBDA] = b->gradient ? b->part_bytes[CUDA_PSI] : 0;
 	b->part_bytes[CUDA_SUM] = most.sum * sizeof *b->gpu.sum;
 	b->part_bytes[CUDA_FACTOR] = most.factor * sizeof *b->gpu.factor;
-	b->part_bytes[CUDA_INPUT] = most.input;
+	b->part_bytes[CUDA_INPUT] = most.input + (b->circuit[0].joined ? b->part_bytes[CUDA_SUM] : 0);
 	if (b->plan->nrank_bit) {
 		size_t room = STAGING * cuda_amplitude_bytes(b), part = b->part_bytes[CUDA_PSI] / 8;
 

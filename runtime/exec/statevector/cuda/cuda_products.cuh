@@ -64,10 +64,11 @@ DEVICE T product_sum(const cuda_product &p, const cuda_round &r, unsigned s, con
 	return __popc(blockIdx.x & p.block) & 1 ? -sum : sum;
 }
 
-/* Adds <v|P|v> of the block to the sums of each product. part: shared memory, (register bits, threads). */
+/* Adds <v|P|v> of the block to the sums of each product, which are `product` and `of_regs` in the round. part: shared memory, (register
+ * bits, threads). */
 template <class R, int N>
 DEVICE void sum_products(const amplitude<R> (&v)[N], const cuda_stage_args &a, const cuda_round &r,
-	typename numbers<R>::part *part, unsigned t)
+	const cuda_product *product, unsigned of_regs, typename numbers<R>::part *part, unsigned t)
 {
 	const cuda_products &p = a.products;
 	const unsigned first = (blockIdx.x >> a.nouter) << a.nnear;
@@ -86,7 +87,7 @@ DEVICE void sum_products(const amplitude<R> (&v)[N], const cuda_stage_args &a, c
 #pragma unroll
 	for (int j = 0; j < N; j++)
 		part[j * CUDA_THREADS + t] = x[j];
-	for (unsigned regs = p.regs; regs; regs &= regs - 1) {
+	for (unsigned regs = of_regs; regs; regs &= regs - 1) {
 		typename numbers<R>::part *const y = part + (__ffs((int)regs) - 1) * CUDA_THREADS + t;
 
 		*y = transform_lanes(*y, r.sample_lanes, t & 31);
@@ -98,7 +99,7 @@ DEVICE void sum_products(const amplitude<R> (&v)[N], const cuda_stage_args &a, c
 
 		if (first + s < p.nsample)
 			add_fixed(sums + 1 + p.first + k,
-				fixed_of(product_sum(p.product[k], r, s, part), (unsigned *)sums));
+				fixed_of(product_sum(product[k], r, s, part), (unsigned *)sums));
 	}
 }
 

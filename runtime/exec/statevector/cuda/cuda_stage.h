@@ -27,6 +27,7 @@ enum {
 	CUDA_SUMS_MAX = 256, /* sums of a launch of the backward pass */
 	CUDA_MATRIX_BYTES = 24 << 10,
 	CUDA_PRODUCTS_MAX = 128, /* products of Z that a launch reads, or makes lambda of */
+	CUDA_JOINED_PRODUCTS_MAX = 48,
 	CUDA_FACTORS_MAX = 8192, /* of a block's samples, that its tiles' shared memory holds */
 	CUDA_BITS_MAX = 40       /* bits of the index of a state as stored */
 };
@@ -141,11 +142,15 @@ struct cuda_stage_args {
 	uint16_t sample_at;           /* the bit of the index where the others begin */
 	uint16_t nround, nsum, nsample_entry, nsample_sum;
 	uint16_t save;        /* backward: are the states written? Forward they always are. */
+	/* Backward: the first nforward rounds are of the forward pass, from |0...0>, whose ops change psi alone. Behind them products are
+	 * summed, by their register and thread bits in the last of them, as in products.regs and products.product. */
+	uint16_t nforward, read_regs;
+	struct cuda_product read[CUDA_JOINED_PRODUCTS_MAX];
 	uint16_t lambda_from; /* backward: of enum cuda_lambda */
 	/* Forward: bits of the index that were 0 so far. Amplitudes where one of them is 1 are 0, whatever memory has. The lowest bits,
 	 * which number the amplitudes of a line of memory, are none of them except at the start: two amplitudes are loaded at once. */
 	uint64_t zero;
-	/* Forward: the states are |0...0>, and memory has nothing yet; `zero` is then all bits except those of samples. */
+	/* Forward, and where it is joined: the states are |0...0>, and memory has nothing yet; `zero` is then all bits except those of samples. */
 	uint32_t start;
 	/* Forward: those of the block's own samples, which are added to by no other block; and those that this launch does not add to. */
 	struct cuda_clears own, others;

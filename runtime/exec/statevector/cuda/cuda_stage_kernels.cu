@@ -377,7 +377,7 @@ __global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
 		__syncthreads();
 	save(v, (amp *)a.psi + (block_index(a) | thread_index(a.save_at, t)), a.save_at);
 	if (a.products.n)
-		sum_products<R>(v, a, a.round[a.nround - 1],
+		sum_products<R>(v, a, a.round[a.nround - 1], a.products.product, a.products.regs,
 			(typename numbers<R>::part *)smem_raw, t);
 }
 
@@ -624,6 +624,19 @@ DEVICE void backward_op(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_s
 	}
 }
 
+/* |0...0>, and nothing yet in lambda. */
+template <class A, int N> DEVICE void start_both(A (&v)[N], A (&w)[N], const cuda_stage_args &a, unsigned t)
+{
+	const size_t at = block_index(a) | thread_index(a.load_at, t);
+
+#pragma unroll
+	for (int j = 0; j < N; j++) {
+		v[j] = w[j] = A{};
+		if (!((at | reg_index(a.load_at, j)) & a.zero))
+			v[j].x = 1;
+	}
+}
+
 template <class R, int N>
 DEVICE void load_both(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_stage_args &a, unsigned t)
 {
@@ -642,7 +655,8 @@ DEVICE void load_both(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_sta
 						  : amp_of((R)0, (R)0);
 }
 
-/* Reads, and where a.save writes, 2 * 2^nbit amplitudes once; reads psi alone where lambda is made from it. Shared memory: a tile of psi, one of lambda, the sums of each warp. */
+/* Reads, and where a.save writes, 2 * 2^nbit amplitudes once; reads psi alone where lambda is made from it, and nothing where the forward
+ * pass is joined. Shared memory: a tile of psi, one of lambda, the sums of each warp. */
 template <class R, int MINBLOCKS>
 __global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
 	stage_backward(const cuda_stage_args __grid_constant__ a)
@@ -660,27 +674,39 @@ __global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
 	for (uint32_t i = t & 31; i < a.nsum; i += 32)
 		mine[i] = 0;
 	__syncthreads();
-	load_both<R>(v, w, a, t);
-	if (a.products.n && a.products.loss.number) {
-		make_factors(a, factor, t);
-		__syncthreads();
-	}
+	if (a.nforward)
+		start_both(v, w, a, t);
+	else
+		load_both<R>(v, w, a, t);
 	for (uint32_t r = 0; r < a.nround; r++) {
 		if (r) {
-			if (r > 1 || a.products.n) /* the tile had factors, or has amplitudes to get */
+			if (r > 1 || a.products.n) /* shared memory had factors, or has amplitudes to get */
 				__syncthreads();
+			if (r == a.nforward) {
+				sum_products<R>(v, a, a.round[r - 1], a.read, a.read_regs,
+					(typename numbers<R>::part *)smem_raw, t);
+				__syncthreads();
+			}
 			put(v, tile, a.round[r - 1].put, t);
-			put(w, tile_lambda, a.round[r - 1].put, t);
+			if (r > a.nforward)
+				put(w, tile_lambda, a.round[r - 1].put, t);
 			__syncthreads();
 			get(v, tile, a.round[r].get, t);
-			get(w, tile_lambda, a.round[r].get, t);
+			if (r > a.nforward)
+				get(w, tile_lambda, a.round[r].get, t);
+		}
+		if (r == a.nforward && a.products.n && a.products.loss.number) {
+			if (r)
+				__syncthreads();
+			make_factors(a, factor, t);
+			__syncthreads();
 		}
 		const int first = a.round[r].first, end = first + a.round[r].count;
 
 		/* Number -1 makes lambda of products: in this loop its registers are not live together with those of the ops. */
-		for (int k = r || !a.products.n ? first : -1; k < end; k++)
+		for (int k = r == a.nforward && a.products.n ? -1 : first; k < end; k = k < 0 ? first : k + 1)
 			if (k < 0)
-				add_products<R>(v, w, a, a.round[0], factor, t);
+				add_products<R>(v, w, a, a.round[a.nforward], factor, t);
 			else
 				backward_op<R>(v, w, a, a.round[r], a.op[k], mine, t);
 	}

@@ -200,6 +200,7 @@ static void compile(struct cuda_state *b, const struct plan_circuit *pc, uint32_
 	c->takes_tail = c->tail; /* the other launches of the last stage */
 	leave_last(c);
 	cuda_compile_readouts(b, c);
+	cuda_join_passes(b, c);
 }
 
 /* ---- memory ---- */
@@ -651,14 +652,17 @@ static void take_losses(void *arg)
 	p->losses_ended = recorder_begin();
 }
 
-/* All of a unit's, by its first launch where that can be. */
+/* All of a unit's, by its first launch where that can be. Both passes in one launch add to them: there they come from the host, with the
+ * inputs. */
 static void clear_sums(struct cuda_state *b, struct cuda_launch *first)
 {
 	const struct cuda_circuit *c = &b->circuit[0];
 	size_t end = c->norm_sum, own = cuda_first_reads(c) ? c->readout_end : 0;
 	uint64_t nblock = first ? cuda_blocks(first, c->nsample) : 1;
 
-	if (!cuda_first_clears(c))
+	if (c->takes_joined)
+		memset(b->host.sum + c->readout_sum, 0, (end - c->readout_sum) * sizeof *b->host.sum);
+	else if (!cuda_first_clears(c))
 		cuda_clear_sums(b, 0, first ? own : end);
 	else if (own)
 		first->args.own = (struct cuda_clears){ b->gpu.sum, own,
@@ -705,37 +709,40 @@ static void ask_backward(struct cuda_state *b, const struct unit_input *in)
 		if (b->holds != k)
 			evolve(b, k, in, false);
 		b->holds = -1;
-		cuda_lambda(b, k);
+		if (!b->circuit[k].takes_joined)
+			cuda_lambda(b, k);
 		cuda_mark(b, EVENT_PHASE, PHASE_BACKWARD);
 		back_from_lambda(b, k);
 	}
 	cuda_mark(b, EVENT_PHASE, PHASE_BACKWARD);
-	cuda_fetch_sums(b, b->circuit[0].takes_loss ? 0 : b->circuit[0].sum, b->circuit[0].norm_sum);
+	cuda_fetch_sums(b, b->circuit[0].takes_loss ? b->circuit[0].readout_sum : b->circuit[0].sum,
+		b->circuit[0].norm_sum);
 }
 
 void cuda_state_pass(struct cuda_state *b, const struct cuda_pass *pass,
 	double *anti_hermitian_shared, double *const *anti_hermitian_sample)
 {
 	const struct unit_input *in = pass->in;
+	struct cuda_circuit *c = &b->circuit[0];
 	bool back = pass->losses != NULL, good;
 
 	b->pass = *pass;
+	c->takes_loss = back && cuda_loss_exponent(c, in, &c->exponent);
+	c->takes_joined = c->takes_loss && c->joined;
 	cuda_place(b, in->count, back, in->whole);
 	for (uint32_t k = 0; k < b->plan->ncircuit; k++)
 		put_inputs(b, k, in, back);
-	b->circuit[0].takes_loss =
-		back && cuda_loss_exponent(&b->circuit[0], in, &b->circuit[0].exponent);
-	cuda_put_loss(b, &b->circuit[0], in);
+	cuda_put_loss(b, c, in);
 	cuda_range_begin(b->stream, back ? "circuits, forward and backward" : "circuits, forward",
 		in->count);
-	cuda_graph_begin(b->stream, back, (uint64_t)b->circuit[0].takes_loss << 32 | in->count);
+	cuda_graph_begin(b->stream, back, (uint64_t)c->takes_loss << 32 | in->count);
 	ask_forward(b, in);
 	if (back)
 		ask_backward(b, in);
 	cuda_graph_end(b->stream);
 	good = cuda_finish(b);
 	cuda_range_end(b->stream);
-	if (b->circuit[0].takes_loss && good) {
+	if (c->takes_loss && good) {
 		recorder_mark(PHASE_BACKWARD);
 		take_losses(b);
 	}
@@ -748,6 +755,7 @@ void cuda_state_pass(struct cuda_state *b, const struct cuda_pass *pass,
 		if (cuda_has_sums_back(&b->circuit[k]))
 			cuda_add_sums(b, k, in, good && b->pass.good, anti_hermitian_shared,
 				anti_hermitian_sample);
+	c->takes_joined = false;
 	b->pass.in = NULL;
 }
 

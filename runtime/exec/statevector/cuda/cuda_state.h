@@ -47,6 +47,7 @@ struct cuda_circuit {
 	struct cuda_launch *reads, *makes; /* or NULL */
 	/* The first launch back can make the factors of its products itself (cuda_loss.c); it does, of this unit. */
 	bool has_loss, takes_loss;
+	struct cuda_launch *joined; /* does both passes, where the device makes the gradients (cuda_join.c); or NULL */
 	bool clears; /* launches back read more of lambda than the first one makes: 0 */
 	uint32_t nprobs;
 	struct cuda_probs *probs;
@@ -60,7 +61,7 @@ struct cuda_circuit {
 	size_t readout_sum, readout_end, norm_sum,
 		sum; /* integers: of readouts, of norms, of the backward pass */
 	size_t factor, factor_end, norm_factor; /* numbers: what makes lambda; norms */
-	bool takes_tail;
+	bool takes_tail, takes_joined;          /* in place of the other launches of the stage */
 	int exponent;                   /* 2^exponent divides lambda */
 	const struct cuda_state *state; /* that it is of */
 };
@@ -116,7 +117,7 @@ struct cuda_state {
 	int64_t holds;    /* circuit whose final states psi has, or -1 */
 	uint32_t nsample; /* samples that these are of */
 	uint32_t placed;  /* samples that cuda_place was called for, with `back` and `whole` */
-	bool placed_back, placed_whole;
+	bool placed_back, placed_whole, placed_joined;
 	struct cuda_stream *stream;
 	struct cuda_pass pass;
 	struct unit_input part; /* samples from `first` on of the unit that devices share */
@@ -300,6 +301,8 @@ static inline struct cuda_launch *cuda_launches(const struct cuda_circuit *c, ui
 {
 	if (c->takes_tail && k + 1 == c->plan->nstage)
 		return c->tail->last[back];
+	if (c->takes_joined)
+		return back ? c->joined : NULL;
 	return (back ? c->back : c->forward)[k];
 }
 /* The first launch forward, which sets sums to 0; NULL: there is none. */
@@ -362,6 +365,9 @@ void cuda_store_matrices(struct cuda_state *b, struct cuda_circuit *c, bool samp
 /* and where they have, into the host's part of the memory: or without `in`, what makes lambda of psi where the tail is taken. */
 void cuda_put_matrices(struct cuda_state *b, struct cuda_circuit *c, bool back,
 	const struct unit_input *in);
+
+/* cuda_join.c. Sets c->joined, where all other launches are laid out. */
+void cuda_join_passes(struct cuda_state *b, struct cuda_circuit *c);
 
 /* cuda_loss.c. Can the device make the gradients of such losses? */
 bool cuda_loss_fits(const struct cuda_state *b, const struct cuda_circuit *c);

@@ -128,6 +128,12 @@ static void add_product_sums(const struct cuda_state *b, const struct cuda_circu
 	w->converted += b->twice ? 0 : n;
 }
 
+/* Sums and numbers of a sample, of which factors are made. */
+static double loss_bytes(const struct cuda_circuit *c)
+{
+	return (double)(1 + c->nsum_readout + LOSS_LABELS + c->plan->nreadout) * NUMBER;
+}
+
 /* What the first launch back does to make lambda of them; others: lambda has been stored by other launches. */
 static void add_product_lambda(const struct cuda_state *b, const struct cuda_circuit *c,
 	bool others, struct plan_device_work *w)
@@ -139,9 +145,10 @@ static void add_product_lambda(const struct cuda_state *b, const struct cuda_cir
 	add(w, true, 0, n * nreg + ldexp(n, -(int)nreg) * c->nproduct);
 	w->converted += b->twice ? 0 : n;
 	w->read -= others ? 0 : n * (b->twice ? 16 : 8); /* of lambda */
-	w->read += (double)c->nproduct * NUMBER;
-	if (c->has_loss) /* sums and numbers of the sample in place of factors */
-		w->read += (double)(LOSS_LABELS + c->plan->nreadout) * NUMBER;
+	if (!c->has_loss)
+		w->read += (double)c->nproduct * NUMBER;
+	else if (!c->joined)
+		w->read += loss_bytes(c);
 }
 
 /* ---- the first state ---- */
@@ -307,6 +314,10 @@ static void copy_circuit(const struct cuda_state *b, const struct cuda_circuit *
 	}
 	back[PLAN_DEVICE_OUTPUTS].copied += (double)c->nsample_entry[1] * amplitude
 		+ (any_back ? (double)factors(b, c) * NUMBER : 0);
+	if (c->joined) { /* sums that are set to 0 */
+		back[PLAN_DEVICE_OUTPUTS].copied_once += (double)(1 + c->nsum_back) * NUMBER;
+		back[PLAN_DEVICE_OUTPUTS].copied += (double)c->nsample_sum * NUMBER;
+	}
 	if (c->has_loss) {
 		struct cuda_circuit none = *c;
 
@@ -335,6 +346,26 @@ static void ask_once(const struct cuda_circuit *first, bool any_input, bool any_
 		back[PLAN_DEVICE_OUTPUTS].copy += !any_input;
 	else
 		back[PLAN_DEVICE_OUTPUTS].copy += any_back ? 1u + any_factor : 0;
+}
+
+/* Forward, as the launch back does it, too: in no launch of its own, without states in memory. */
+static const struct plan_device_work *work_joined(struct plan *pl, const struct cuda_state *b,
+	const struct cuda_circuit *c, uint32_t nstage, const struct plan_device_work *forward,
+	struct plan_device_work *back)
+{
+	struct plan_device_work *w;
+
+	if (!c->joined)
+		return NULL;
+	w = arena_copy(&pl->arena, forward, nstage + (size_t)PLAN_DEVICE_PARTS, sizeof *w);
+	w->launch = 0;
+	w->blocks = w->written = 0;
+	w[nstage + PLAN_DEVICE_OUTPUTS].clear = 0;
+	w[nstage + PLAN_DEVICE_OUTPUTS].copied +=
+		(double)(1 + c->nsum_readout) * NUMBER; /* sums that are set to 0 */
+	w[nstage + PLAN_DEVICE_OUTPUTS].read += loss_bytes(c);
+	back->read -= launch_amplitudes(b, c->joined) * (double)cuda_amplitude_bytes(b);
+	return w;
 }
 
 unsigned cuda_streams_most(const struct plan *pl)
@@ -375,6 +406,7 @@ void cuda_work(struct plan *pl)
 		copy_circuit(b, c, any_back, w[0] + nstage, w[1] + nstage);
 		if (!k)
 			ask_once(c, any_input, any_factor, any_back, w[0] + nstage, w[1] + nstage);
+		d->joined = work_joined(pl, b, c, nstage, w[0], w[1]);
 		pl->circuit[k].device = d;
 	}
 	cuda_state_free(b);

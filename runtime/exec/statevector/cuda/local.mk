@@ -10,6 +10,7 @@ libgpu_a_SOURCES = \
 	runtime/exec/statevector/cuda/cuda_cupti.h \
 	runtime/exec/statevector/cuda/cuda_device.h \
 	runtime/exec/statevector/cuda/cuda_exchange.c \
+	runtime/exec/statevector/cuda/cuda_join.c \
 	runtime/exec/statevector/cuda/cuda_launch.h \
 	runtime/exec/statevector/cuda/cuda_layout.c \
 	runtime/exec/statevector/cuda/cuda_layout.h \

@@ -87,6 +87,7 @@ struct plan_device {
 	uint32_t group; /* samples that are computed together: a power of two */
 	unsigned streams; /* units that the device does side by side, where the host has as many threads */
 	const struct plan_device_work *part[2]; /* (nstage + PLAN_DEVICE_PARTS) forward, back */
+	const struct plan_device_work *joined; /* forward, where a gradient follows and launches back do both; NULL: as without one */
 };
 
 struct plan_circuit {
@@ -316,7 +317,7 @@ struct plan_span {
 };
 struct plan_span plan_device_seconds(const struct plan *pl, const struct plan_limits *l,
 	uint64_t nsample, bool gradient);
-/* Of one part in one direction, in a unit that is whole. */
+/* Of one part in one direction, in a unit that is whole. back: what it takes more with a gradient. */
 struct plan_span plan_device_part_seconds(const struct plan *pl, const struct plan_limits *l,
 	const struct plan_circuit *c, uint32_t part, bool back);
 /* Seconds that the limits allow at best for a batch: the time of plan_seconds with kernels that reach the limits, streams

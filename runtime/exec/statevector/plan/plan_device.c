@@ -34,6 +34,7 @@ static void add(struct plan_device_work *sum, const struct plan_device_work *w, 
 struct clock {
 	const struct plan_limits *l;
 	unsigned streams; /* units side by side */
+	double share;     /* of multiprocessors that have a block of the last launch */
 	struct plan_span alone, kernels;
 	double copies;
 };
@@ -47,9 +48,11 @@ static void add_work(void *ctx, const struct plan_device_work *w, bool back)
 	double arithmetic = (w->flops[0] / l->single_gflop_s + w->flops[1] / l->double_gflop_s)
 			/ ARITHMETIC_SHARE[back] * 1e-9
 		+ w->converted / l->convert_g_s * 1e-9;
-	/* The share of multiprocessors that have a block. */
-	double share = w->launch ? w->blocks / w->launch / l->units : 1;
-	double one = arithmetic / fmin(1, share), among = arithmetic / fmin(1, share * t->streams);
+
+	if (w->launch) /* else it is done in a launch of another part */
+		t->share = w->blocks / w->launch / l->units;
+	double one = arithmetic / fmin(1, t->share),
+	       among = arithmetic / fmin(1, t->share * t->streams);
 	double launches = w->launch * l->launch_us * 1e-6;
 	double rest = w->clear * l->launch_us * 1e-6 + w->copy * l->copy_us * 1e-6
 		+ w->copied / l->link_gb_s * 1e-9
@@ -74,24 +77,26 @@ static double samples(const struct plan_circuit *c, uint32_t part, bool back, ui
 
 /* Of a part in a unit of `count` samples. */
 static struct plan_device_work part_work(const struct plan_circuit *c, uint32_t part, bool back,
-	uint32_t count)
+	bool gradient, uint32_t count)
 {
+	const struct plan_device *d = c->device;
 	struct plan_device_work w = { 0 };
 
-	add(&w, &c->device->part[back][part], 1, samples(c, part, back, count));
+	add(&w, &(d->joined && gradient && !back ? d->joined : d->part[back])[part], 1,
+		samples(c, part, back, count));
 	return w;
 }
 
-/* Calls f for each part of such a unit. */
+/* Calls f for each part of such a unit: back first, as its launches may do what is forward, too. */
 static void visit(const struct plan *pl, uint32_t count, bool gradient,
 	void (*f)(void *ctx, const struct plan_device_work *w, bool back), void *ctx)
 {
 	for (uint32_t k = 0; k < pl->ncircuit && pl->circuit[k].device && count; k++) {
 		const struct plan_circuit *c = &pl->circuit[k];
 
-		for (unsigned back = 0; back < (gradient ? 2 : 1); back++)
+		for (unsigned back = gradient ? 2 : 1; back-- > 0;)
 			for (uint32_t part = 0; part < c->nstage + PLAN_DEVICE_PARTS; part++) {
-				struct plan_device_work w = part_work(c, part, back, count);
+				struct plan_device_work w = part_work(c, part, back, gradient, count);
 
 				f(ctx, &w, back);
 			}
@@ -135,7 +140,7 @@ struct plan_span plan_device_seconds(const struct plan *pl, const struct plan_li
 	uint64_t nunit = nsample / pl->width, rest = nsample % pl->width, all = nunit + (rest > 0);
 	unsigned most = plan_on_device(pl) ? pl->circuit->device->streams : 1,
 		 streams = all < most ? (unsigned)(all + !all) : most;
-	struct clock whole = { .l = l, .streams = streams }, last = whole;
+	struct clock whole = { .l = l, .streams = streams, .share = 1 }, last = whole;
 
 	visit(pl, pl->width, gradient, add_work, &whole);
 	visit(pl, (uint32_t)rest, gradient, add_work, &last);
@@ -150,10 +155,16 @@ struct plan_span plan_device_seconds(const struct plan *pl, const struct plan_li
 struct plan_span plan_device_part_seconds(const struct plan *pl, const struct plan_limits *l,
 	const struct plan_circuit *c, uint32_t part, bool back)
 {
-	struct clock t = { .l = l, .streams = 1 };
-
-	struct plan_device_work w = part_work(c, part, back, pl->width);
+	struct clock t = { .l = l, .streams = 1, .share = 1 }, without = t;
+	struct plan_device_work w = part_work(c, part, back, back, pl->width);
 
 	add_work(&t, &w, back);
-	return t.alone;
+	if (back && c->device->joined) {
+		w = part_work(c, part, false, true, pl->width);
+		add_work(&t, &w, false);
+		w = part_work(c, part, false, false, pl->width);
+		add_work(&without, &w, false);
+	}
+	return (struct plan_span){ t.alone.least - without.alone.least,
+		t.alone.most - without.alone.most };
 }

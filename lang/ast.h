@@ -98,9 +98,10 @@ struct node {
 	struct node *sum; /* of + and -: the + or - that begins with this one, or NULL */
 	/* written by names_resolve */
 	uint32_t number;             /* of a declaration, from 1 on */
-	struct node *decl;           /* declaration the name refers to, or NULL (built in) */
+	struct node *decl; /* declaration the name refers to, or NULL (built in); LET, VAR: the assignment that changed its kind */
 	enum kind rank;              /* kind of an expression or declared name */
 	uint8_t ndim;                /* dimensions of an array, 0 where the text does not tell */
+	bool late;                   /* LET: circuits or the head use it, with its last value */
 	enum gate gate;
 	uint8_t word; /* CALL of a built-in gate; word of a channel: its enum channel */
 	int builtin;                 /* APPLY: enum builtin (names.h) */

@@ -223,14 +223,6 @@ static void call_declared(struct resolver *r, struct node *n)
 	check_traces(r, n);
 }
 
-static bool has_arrays(const struct node *n)
-{
-	for (uint32_t i = 0; i < n->args.n; i++)
-		if (!n->args.v[i]->rank)
-			return true;
-	return false;
-}
-
 static void call_gate(struct resolver *r, struct node *n, const struct gate_row *row)
 {
 	uint64_t nqubit = row->ncontrol + gate_ntarget(row->id, n->word);
@@ -238,7 +230,7 @@ static void call_gate(struct resolver *r, struct node *n, const struct gate_row 
 	n->gate = row->id;
 	if (row->id == GATE_GPHASE && r->tree->dialect == DIALECT_QASM2 && n->list.n == 1)
 		n->list.n = 0; /* PennyLane writes a qubit behind it */
-	if (n->args.n != row->nangle && !has_arrays(n)) {
+	if (n->args.n != row->nangle) {
 		struct diag *g = diag_at(r->diags, DIAG_CALL_ARGUMENTS, n->name_span,
 			"wrong number of angles for `%s`", n->name);
 		if (row->nangle)
@@ -518,6 +510,7 @@ void calls_head(struct resolver *r, struct node *n)
 		diag_help(g, "one head lists all layers: `head { dense(4, relu); dense(1); }`");
 	}
 	r->head = n;
+	r->late = r->tree->ndecl;
 	for (uint32_t i = 0; i < n->list.n; i++) {
 		struct node *part = n->list.v[i];
 
@@ -528,6 +521,7 @@ void calls_head(struct resolver *r, struct node *n)
 			kinds_check_int(r, part->a, "a number of units");
 		}
 	}
+	r->late = 0;
 	if (!ninstance)
 		only_circuit(r, n);
 }

@@ -71,6 +71,8 @@ bool kinds_require(struct resolver *r, struct node *n, unsigned kinds, const cha
 	}
 	struct diag *g = diag_at(r->diags, DIAG_WRONG_KIND, n->span, "%s must be %s", role, wanted);
 	diag_label(g, "this is %s", kind_text(k));
+	if (n->kind == NODE_NAME && n->decl && n->decl->decl)
+		diag_second(g, n->decl->decl->span, "`%s` becomes %s here", n->name, kind_text(k));
 	if (kinds & KIND_BIT(KIND_INT) && k == KIND_FLOAT && n->kind == NODE_BINARY && n->op == AST_DIV)
 		diag_note(g, "`/` of two ints drops the fraction and is an int; with a float all is float");
 	if (kinds == KINDS_CONDITION && k == KIND_QUBITS)
@@ -116,6 +118,7 @@ static enum kind expr_name(struct resolver *r, struct node *n)
 	n->decl = scope_value(r, n);
 	if (!n->decl)
 		return is(n, math_constant(n->name, &value) ? KIND_FLOAT : KIND_UNKNOWN);
+	n->decl->late |= n->decl->number <= r->late;
 	return array_of(n, n->decl->rank, n->decl->ndim);
 }
 
@@ -155,7 +158,12 @@ static enum kind expr_index(struct resolver *r, struct node *n)
 		struct node *s = n->list.v[i];
 		enum kind of = kinds_expr(r, s);
 
-		kinds_require(r, s, KIND_BIT(KIND_INT) | KIND_BIT(KIND_INT_ARRAY), "an index", "an int or a list of ints");
+		if (kinds_require(r, s, KIND_BIT(KIND_INT) | KIND_BIT(KIND_INT_ARRAY), "an index",
+			    "an int or a list of ints")
+			&& s->ndim > 1)
+			diag_label(diag_at(r->diags, DIAG_WRONG_KIND, s->span,
+					   "an index must be an int or a list of ints"),
+				"this has %u dimensions", s->ndim);
 		ntaken += !of || of == KIND_INT;
 	}
 	if (!has_elements(k)) {
@@ -191,19 +199,28 @@ static enum kind expr_set(struct resolver *r, struct node *n)
 	for (uint32_t i = 1; i < n->list.n; i++) {
 		enum kind k = kinds_expr(r, n->list.v[i]), join = kinds_join(all, k);
 
-		if (join == KIND_COUNT || (kind_is_array(join) && n->list.v[i]->ndim != ndim && ndim)) {
+		if (join == KIND_COUNT || (kind_is_array(join) && n->list.v[i]->ndim != ndim)) {
 			struct diag *g = diag_at(r->diags, DIAG_WRONG_KIND, n->list.v[i]->span,
 				"the elements of a list must be of one kind");
 
-			diag_label(g, "this is %s", kind_text(k));
-			diag_second(g, n->list.v[0]->span, "this is %s", kind_text(all));
+			if (join == KIND_COUNT) {
+				diag_label(g, "this is %s", kind_text(k));
+				diag_second(g, n->list.v[0]->span, "this is %s", kind_text(all));
+			} else {
+				diag_label(g, "this has %u dimension%s", n->list.v[i]->ndim,
+					n->list.v[i]->ndim == 1 ? "" : "s");
+				diag_second(g, n->list.v[0]->span, "this has %u", ndim);
+			}
 			return is(n, KIND_UNKNOWN);
 		}
 		all = join;
 	}
 	if (all && !(KIND_BIT(all) & (KINDS_NUMBER | KINDS_ARRAY | KINDS_WIRES))) {
-		kinds_require(r, n->list.v[0], KINDS_NUMBER | KINDS_ARRAY | KINDS_WIRES, "an element of a list",
-			"a number, qubits or a tuple");
+		for (uint32_t i = 0; i < n->list.n
+			&& kinds_require(r, n->list.v[i], KINDS_NUMBER | KINDS_ARRAY | KINDS_WIRES,
+				"an element of a list", "a number, qubits or a tuple");
+			i++)
+			;
 		return is(n, KIND_UNKNOWN);
 	}
 	if (kind_is_number(all))
@@ -284,7 +301,7 @@ static enum kind joined(struct resolver *r, struct node *n, struct node *a, stru
 
 	if (k != KIND_UNKNOWN && (k == KIND_COUNT || !has_elements(k)))
 		return bad_operands(r, n, a, b, op);
-	n->ndim = a->ndim == b->ndim ? a->ndim : 0;
+	n->ndim = a->ndim;
 	return k ? k : a->rank ? a->rank : b->rank;
 }
 
@@ -467,4 +484,8 @@ static enum kind (*const visit[NODE_COUNT])(struct resolver *r, struct node *n) 
 	[NODE_EACH] = expr_each,
 };
 
-enum kind kinds_expr(struct resolver *r, struct node *n) { return visit[n->kind](r, n); }
+enum kind kinds_expr(struct resolver *r, struct node *n)
+{
+	r->nvisit++;
+	return visit[n->kind](r, n);
+}

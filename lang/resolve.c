@@ -2,6 +2,7 @@
  * Statements: where each kind may stand, what it declares, what it needs. */
 #include "lang/resolve.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 static void statement(struct resolver *r, struct node *n);
@@ -150,17 +151,48 @@ static void do_embed(struct resolver *r, struct node *n) { in_scope(r, n->c, IN_
 static void do_circuit(struct resolver *r, struct node *n)
 {
 	scope_declare(r, SPACE_CIRCUIT, n);
+	r->late = r->tree->ndecl;
 	scope_enter(r);
 	formals(r, n);
 	inside(r, n->c, IN_CIRCUIT);
 	scope_leave(r);
+	r->late = 0;
 }
 
 /* ---- flow ---- */
 
+/* Each run of a text reads what the one before has assigned: visits it until no variable from outside changes its kind.  Kinds
+ * only grow; the limit is for many loops inside each other. */
+static void repeated(struct resolver *r, struct node *n,
+	void (*visit)(struct resolver *r, struct node *n))
+{
+	unsigned outer = r->grown, nerror = diags_errors(r->diags);
+
+	do {
+		if (r->nvisit > RESOLVE_VISITS_MAX) {
+			diag_help(diag_at(r->diags, DIAG_TOO_NESTED, n->span,
+					  "the variables of these loops change their kinds too often"),
+				"declare each with a value of its last kind, for example `let c = 0*z(q[0]);`");
+			return;
+		}
+		r->grown = UINT_MAX;
+		visit(r, n);
+		outer = r->grown < outer ? r->grown : outer;
+	} while (r->grown <= r->scope && diags_errors(r->diags) == nerror);
+	r->grown = outer;
+}
+
 static void condition(struct resolver *r, struct node *n)
 {
 	kinds_check(r, n, KINDS_CONDITION, "a condition", "a comparison or an int");
+}
+
+static void for_body(struct resolver *r, struct node *n)
+{
+	scope_enter(r);
+	scope_declare(r, SPACE_VALUE, n);
+	body(r, n->c);
+	scope_leave(r);
 }
 
 static void do_for(struct resolver *r, struct node *n)
@@ -168,6 +200,10 @@ static void do_for(struct resolver *r, struct node *n)
 	enum kind k = kinds_expr(r, n->a);
 	uint8_t ndim = 0;
 
+	if (n->a->kind == NODE_RANGE && (!n->a->a || !n->a->c))
+		diag_help(diag_at(r->diags, DIAG_WRONG_KIND, n->a->span,
+				  "the range of a loop needs both ends"),
+			"write `[0:n-1]` for n runs");
 	if (kinds_require(r, n->a, KINDS_ARRAY | KINDS_WIRES, "what `for` runs over", "a range or a list"))
 		k = kinds_element(n->a, 1, &ndim);
 	else
@@ -185,17 +221,16 @@ static void do_for(struct resolver *r, struct node *n)
 			diag_help(g, "leave out the type: `for %s in ...`", n->name);
 		}
 	}
-	scope_enter(r);
-	scope_declare(r, SPACE_VALUE, n);
-	body(r, n->c);
-	scope_leave(r);
+	repeated(r, n, for_body);
 }
 
-static void do_while(struct resolver *r, struct node *n)
+static void while_text(struct resolver *r, struct node *n)
 {
 	condition(r, n->a);
 	body(r, n->c);
 }
+
+static void do_while(struct resolver *r, struct node *n) { repeated(r, n, while_text); }
 
 static void do_if(struct resolver *r, struct node *n)
 {
@@ -314,6 +349,7 @@ static const struct statement_row statements[NODE_COUNT] = {
 
 static void statement(struct resolver *r, struct node *n)
 {
+	r->nvisit++;
 	check_place(r, n);
 	if (statements[n->kind].visit)
 		statements[n->kind].visit(r, n);
@@ -357,6 +393,7 @@ void lang_resolve(struct ast *t, struct diags *d)
 	}
 	if (diags_errors(d))
 		ast_walk(t->file, visit_error, r);
+	r->grown = UINT_MAX;
 	inside(r, t->file, r->ncircuit ? IN_OUTSIDE : IN_FILE);
 	if (r->ncircuit > 1 && !r->head)
 		several_circuits(r, t->file);

@@ -24,7 +24,7 @@ struct symbol {
 	struct symbol *below;        /* of the same bucket, declared earlier */
 };
 
-enum { RESOLVE_BUCKETS = 1024 };
+enum { RESOLVE_BUCKETS = 1024, RESOLVE_VISITS_MAX = 4 * LANG_NODES_MAX };
 
 struct resolver {
 	struct ast *tree;
@@ -44,6 +44,9 @@ struct resolver {
 	const char **dropped;        /* names in text that recovery dropped: silent where unknown */
 	size_t ndropped;
 	bool told_outside;           /* that something stands outside of the circuits: once is enough */
+	uint32_t late; /* in circuits and the head, which run last: number of the declarations before; else 0 */
+	unsigned grown;  /* outermost scope of the variables whose kind has grown, or UINT_MAX */
+	uint32_t nvisit; /* statements and expressions, those of loops each time */
 };
 
 /* scopes.c */
@@ -56,6 +59,8 @@ struct node *scope_find(struct resolver *r, enum space space, const char *name, 
 /* Adds "did you mean" from the visible names and `more`; a later declaration as second place. */
 void scope_suggest(struct resolver *r, struct diag *g, enum space space, const char *name,
 	const char *const *more, size_t nmore);
+/* The scope of a value that is visible. */
+unsigned scope_of_value(const struct resolver *r, const char *name);
 /* The value a name stands for; reports an unknown one. */
 struct node *scope_value(struct resolver *r, struct node *n);
 /* Remember the names in the text of an ERROR node; does the text name this one? */

@@ -44,21 +44,31 @@ bool decl_takes(enum kind to, enum kind from)
 		|| (join == KIND_ANGLE_ARRAY && to == KIND_FLOAT_ARRAY);
 }
 
-static void check_value(struct resolver *r, struct node *n, struct node *value, const char *what)
+/* Is the value of the name n an array of as many dimensions? */
+static bool fits_dims(struct resolver *r, struct node *n, struct span at, uint8_t ndim)
 {
-	struct diag *g;
+	if (!ndim || !n->ndim || ndim == n->ndim)
+		return true;
+	struct diag *g = diag_at(r->diags, DIAG_WRONG_KIND, at, "`%s` has %u dimension%s", n->name,
+		n->ndim, n->ndim == 1 ? "" : "s");
+	diag_label(g, "this has %u", ndim);
+	diag_second(g, n->name_span, "declared here");
+	if (n->kind == NODE_LET)
+		diag_help(g, "give the new array another name: `let v = ...;`");
+	return false;
+}
 
+static void check_value(struct resolver *r, struct node *n, struct node *value)
+{
 	if (!decl_takes(n->rank, value->rank)) {
-		g = diag_at(r->diags, DIAG_WRONG_KIND, value->span, "`%s` is %s", n->name, kind_text(n->rank));
+		struct diag *g = diag_at(r->diags, DIAG_WRONG_KIND, value->span, "`%s` is %s",
+			n->name, kind_text(n->rank));
 		diag_label(g, "this is %s", kind_text(value->rank));
-		diag_second(g, n->name_span, "%s here", what);
+		diag_second(g, n->name_span, "declared here");
 		if (n->rank == KIND_INT && value->rank == KIND_FLOAT)
 			diag_help(g, "declare it `float`, or drop the fraction with `int(...)`");
-	} else if (value->ndim && n->ndim && value->ndim != n->ndim) {
-		g = diag_at(r->diags, DIAG_WRONG_KIND, value->span, "`%s` has %u dimension%s", n->name, n->ndim,
-			n->ndim == 1 ? "" : "s");
-		diag_label(g, "this has %u", value->ndim);
-		diag_second(g, n->name_span, "%s here", what);
+	} else {
+		fits_dims(r, n, value->span, value->ndim);
 	}
 }
 
@@ -67,7 +77,7 @@ void decl_const(struct resolver *r, struct node *n)
 	decl_dims(r, n->a);
 	decl_set_kind(n, n->op, false);
 	kinds_expr(r, n->b);
-	check_value(r, n, n->b, "declared");
+	check_value(r, n, n->b);
 	if (decl_takes(n->rank, n->b->rank)) {
 		if (KIND_BIT(n->rank) & KINDS_ARRAY)
 			kinds_require(r, n->b, KIND_BIT(KIND_INT_ARRAY) | KIND_BIT(KIND_FLOAT_ARRAY),
@@ -85,7 +95,7 @@ void decl_var(struct resolver *r, struct node *n)
 	decl_set_kind(n, n->op, false);
 	if (n->b) {
 		kinds_expr(r, n->b);
-		check_value(r, n, n->b, "declared");
+		check_value(r, n, n->b);
 		enum kind join = kinds_join(n->rank, n->b->rank ? n->b->rank : n->rank);
 		if (n->op == AST_TYPE_FLOAT && decl_takes(n->rank, n->b->rank) && join < KIND_COUNT)
 			n->rank = join;
@@ -152,6 +162,8 @@ void decl_param(struct resolver *r, struct node *n)
 	kinds_check(r, n->b,
 		KINDS_CONSTANT | (n->a ? KIND_BIT(KIND_INT_ARRAY) | KIND_BIT(KIND_FLOAT_ARRAY) : 0),
 		"the first value of a weight", n->a ? "a number or a list of numbers" : "a number");
+	if (n->b)
+		fits_dims(r, n, n->b->span, n->b->ndim);
 	if (n->c)
 		initializer(r, n->c);
 	scope_declare(r, SPACE_VALUE, n);
@@ -233,26 +245,40 @@ static bool can_assign(struct resolver *r, struct node *target)
 	return false;
 }
 
-/* A `let` may grow from numbers to angles or observables; else its kind stays. */
+static void grow(struct resolver *r, struct node *decl, enum kind k, struct node *assignment)
+{
+	if (decl->rank == k)
+		return;
+	unsigned scope = scope_of_value(r, decl->name);
+	decl->rank = k;
+	decl->decl = assignment;
+	r->grown = scope < r->grown ? scope : r->grown;
+}
+
+/* A `let` may grow from numbers to angles or observables, a float to an angle; else the kind stays. */
 static void assign_name(struct resolver *r, struct node *n, enum kind k)
 {
 	struct node *decl = n->a->decl;
-	bool may_grow = decl->kind == NODE_LET || decl->op == AST_TYPE_FLOAT;
 	enum kind join = kinds_join(decl->rank, k);
+	bool may_grow = decl->kind == NODE_LET
+		? !decl->late
+		: decl->op == AST_TYPE_FLOAT && decl_takes(decl->rank, k);
 
 	if (!k || !decl->rank)
 		return;
-	if (join < KIND_COUNT && (join == decl->rank || (may_grow && decl_takes(decl->kind == NODE_LET ? join : decl->rank, k)))) {
-		decl->rank = join;
-		if (n->b->ndim != decl->ndim)
-			decl->ndim = 0;
+	if (join < KIND_COUNT && (join == decl->rank || may_grow)) {
+		if (fits_dims(r, decl, n->b->span, n->ndim))
+			grow(r, decl, join, n);
 		return;
 	}
 	struct diag *g = diag_at(r->diags, DIAG_WRONG_KIND, n->b->span, "`%s` is %s", decl->name,
 		kind_text(decl->rank));
 	diag_label(g, "assigned %s", kind_text(k));
 	diag_second(g, decl->name_span, "declared here");
-	if (decl->rank == KIND_INT && k == KIND_FLOAT)
+	if (decl->late && join < KIND_COUNT)
+		diag_help(g,
+			"circuits and the head use its last value: declare it in the circuit, or give the new value another name");
+	else if (decl->rank == KIND_INT && k == KIND_FLOAT)
 		diag_help(g, "declare it `float`, or drop the fraction with `int(...)`");
 }
 
@@ -262,11 +288,16 @@ void decl_assign(struct resolver *r, struct node *n)
 	enum kind k = kinds_expr(r, n->b);
 	if (!can_assign(r, n->a))
 		return;
+	n->ndim = n->b->ndim;
 	if (n->op != AST_SET_TO)
 		k = kinds_binary(r, n, n->a, n->b, n->op);
 	n->rank = k;
 	if (n->a->kind == NODE_NAME)
 		assign_name(r, n, k);
+	else if (n->a->a->kind == NODE_INDEX)
+		diag_help(diag_at(r->diags, DIAG_CANNOT_ASSIGN, n->a->span,
+				  "an element of an element cannot be assigned"),
+			"write all indices in one pair of brackets: `a[i,j] = ...;`");
 	else if (!(KIND_BIT(n->a->rank) & (KINDS_NUMBER | KIND_BIT(KIND_UNKNOWN))))
 		kinds_require(r, n->a, KINDS_NUMBER, "an assigned element", "a number");
 	else if (!decl_takes(n->a->rank, k))

@@ -36,7 +36,7 @@ void scope_leave(struct resolver *r)
 	r->scope--;
 }
 
-static struct symbol *lookup(struct resolver *r, enum space space, const char *name)
+static struct symbol *lookup(const struct resolver *r, enum space space, const char *name)
 {
 	uint32_t hash = hash_of(name);
 	struct symbol *s = r->bucket[hash % RESOLVE_BUCKETS];
@@ -100,6 +100,11 @@ struct node *scope_find(struct resolver *r, enum space space, const char *name, 
 			*hidden = s->decl;
 	}
 	return NULL;
+}
+
+unsigned scope_of_value(const struct resolver *r, const char *name)
+{
+	return lookup(r, SPACE_VALUE, name)->scope;
 }
 
 static enum space space_of(const struct node *n)

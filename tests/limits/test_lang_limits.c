@@ -99,6 +99,16 @@ static void depth(void)
 	tap_is_int(nested("qubit q; ", 1000000, "inv @ ", "x q;", "", ""), 0, "a million modifiers are a list");
 }
 
+/* Each loop makes the next ones run twice. */
+static void loops(void)
+{
+	static const char begin[] = "let a = 0; for int i in [0:1] { {", end[] = "} a = a + z(q); }";
+
+	tap_is_int(nested("qubit q;", 16, begin, "", end, ""), 0,
+		"16 loops whose variables become observables");
+	tap_is_int(nested("qubit q;", 40, begin, "", end, ""), 15, "40 of them are too many to check");
+}
+
 static void numbers(void)
 {
 	tap_is_int(code_of("m.qcnn", "const int n = 9223372036854775807;"), 0, "the largest int");
@@ -135,6 +145,7 @@ int main(void)
 	foreign_names();
 	brackets();
 	depth();
+	loops();
 	numbers();
 	tap_is_int(chain(LANG_NESTING_MAX - 1), 0, "%d files including each other", LANG_NESTING_MAX);
 	tap_is_int(chain(LANG_NESTING_MAX), 15, "one more");

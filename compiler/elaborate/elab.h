@@ -82,7 +82,11 @@ void elab_declared(struct diag *g, const struct node *n, const char *fmt, ...)
 
 /* elab_expr.c */
 struct value elab_eval(struct elab *e, const struct node *n);
+/* Whether k, the kind of a number or of an array, is that of an int or of an array of int; reports. */
+bool elab_is_int(struct elab *e, enum kind k, struct span at);
 bool elab_int(struct elab *e, const struct node *n, int64_t *out);   /* reports */
+/* A condition: 1, 0, or -1 when a fault was reported. */
+int elab_truth(struct elab *e, const struct node *n);
 bool elab_qubits(struct elab *e, const struct node *n, struct wire_list *out);
 struct value elab_join(struct elab *e, const struct value *a, const struct value *b, struct span at);
 /* elab_builtin.c */

@@ -39,12 +39,9 @@ static bool numbers(struct elab *e, const struct node *n, struct value v[2])
 		const struct node *at = n->args.v[i];
 
 		v[i] = elab_eval(e, at);
-		if (v[i].kind == KIND_UNKNOWN)
+		if (v[i].kind == KIND_UNKNOWN
+			|| (b->takes == TAKES_INTS && !elab_is_int(e, v[i].kind, at->span)))
 			return false;
-		if (!value_is_number(&v[i]) || (b->takes == TAKES_INTS && v[i].kind == KIND_FLOAT))
-			return elab_refuse(e, DIAG_WRONG_KIND, at->span, "`%s` takes %s, not %s",
-				n->name, b->takes == TAKES_INTS ? "an int" : "numbers",
-				value_kind_text(v[i].kind));
 		if (b->takes != TAKES_NUMBERS && v[i].kind == KIND_ANGLE)
 			return elab_refuse(e, DIAG_NOT_CONSTANT, at->span,
 				"`%s` cannot act on weights or inputs", n->name);
@@ -75,8 +72,12 @@ static struct value function(struct elab *e, const struct node *n, const struct 
 /* pow(a, b) is a ** b and mod(a, b) is a % b. */
 static struct value operator(struct elab *e, const struct node *n)
 {
-	struct node both = { .kind = NODE_BINARY, .op = n->builtin == BUILTIN_POW ? AST_POW : AST_MOD, .span = n->span,
-		.a = n->args.v[0], .b = n->args.v[1] };
+	struct node both = { .kind = NODE_BINARY,
+		.op = n->builtin == BUILTIN_POW ? AST_POW : AST_MOD,
+		.span = n->span,
+		.a = n->args.v[0],
+		.b = n->args.v[1],
+		.rank = n->rank };
 
 	return elab_eval(e, &both);
 }
@@ -116,14 +117,8 @@ static struct value to_float(struct elab *e, const struct node *n, const struct 
 static struct value length(struct elab *e, const struct node *n)
 {
 	struct value v = elab_eval(e, n->args.v[0]);
-	uint32_t len;
 
-	if (v.kind == KIND_UNKNOWN)
-		return v;
-	if (!value_len(&v, &len))
-		return elab_fail(e, DIAG_WRONG_KIND, n->args.v[0]->span, "`len` takes a list or an array, not %s",
-			value_kind_text(v.kind));
-	return value_int(len);
+	return v.kind == KIND_UNKNOWN ? v : value_int(value_len(&v));
 }
 
 /* ---- lists of tuples ---- */

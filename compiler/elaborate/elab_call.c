@@ -244,7 +244,6 @@ static void warn_degrees(struct elab *e, const struct node *n, const struct valu
 static bool eval_arg(struct elab *e, const struct node *call, const struct node *n, uint32_t k, uint32_t ntuple, struct value *v)
 {
 	bool each = n->kind == NODE_EACH;
-	uint32_t len;
 
 	e->in_angle = !call->decl || call->decl->list.v[k]->op != AST_TYPE_INT;
 	*v = elab_eval(e, each ? n->a : n);
@@ -253,13 +252,9 @@ static bool eval_arg(struct elab *e, const struct node *call, const struct node 
 		return false;
 	if (!call->decl && call->builtin != CALL_CHANNEL)
 		warn_degrees(e, n, v);
-	if (!each)
+	if (!each || value_len(v) == ntuple)
 		return true;
-	if (!value_is_array(v))
-		return elab_refuse(e, DIAG_WRONG_KIND, n->span, "`each` takes an array, not %s",
-			value_kind_text(v->kind));
-	if (value_len(v, &len) && len == ntuple)
-		return true;
+	uint32_t len = value_len(v);
 	struct diag *g = elab_error(e, DIAG_EACH_LENGTH, n->span, "`each` over %u element%s for %u uses", len, len == 1 ? "" : "s", ntuple);
 	elab_declared(g, n->a, "declared here");
 	if (call->a)
@@ -326,21 +321,6 @@ static void note_signature(struct elab *e, struct diag *g, const struct node *ca
 	diag_note(g, "signature: %s", text.data);
 }
 
-/* The front end has checked their number. */
-static bool gate_angles(struct elab *e, const struct args *a, const struct value *v, uint32_t *angle)
-{
-	for (uint32_t i = 0; i < a->n && i < GATE_ANGLES_MAX; i++) {
-		if (!value_is_number(&v[i])) {
-			struct diag *g = elab_error(e, DIAG_WRONG_KIND, a->at[i]->span, "an angle is needed here, not %s", value_kind_text(v[i].kind));
-			if (a->at[i]->kind == NODE_EACH)
-				diag_help(g, "`each` gives one element (of an array of arrays one row) to each use");
-			return false;
-		}
-		angle[i] = value_expr(&e->design.exprs, &v[i]);
-	}
-	return true;
-}
-
 /* width: operands of a tuple; a channel may act on several numbers of them. */
 static uint32_t callee_wires(struct elab *e, const struct node *call, uint32_t width)
 {
@@ -358,7 +338,7 @@ static bool callee_ops(struct elab *e, const struct node *call, const struct arg
 {
 	mem_auto struct value *v = mem_alloc(a->n + 1, sizeof *v);
 	uint32_t angle[GATE_ANGLES_MAX], nwire = callee_wires(e, call, width);
-	bool fine;
+	bool fine = true;
 
 	for (uint32_t i = 0; i < a->n; i++)
 		v[i] = a->at[i]->kind == NODE_EACH ? array_row(e->arena, a->v[i].array, k) : a->v[i];
@@ -371,9 +351,9 @@ static bool callee_ops(struct elab *e, const struct node *call, const struct arg
 	} else if (call->builtin == CALL_CHANNEL) {
 		fine = elab_channel(e, call, v, a->at, width, out);
 	} else {
-		fine = gate_angles(e, a, v, angle);
-		if (fine)
-			build_gate(&e->design, out, call->gate, call->word, angle);
+		for (uint32_t i = 0; i < a->n; i++)
+			angle[i] = value_expr(&e->design.exprs, &v[i]);
+		build_gate(&e->design, out, call->gate, call->word, angle);
 	}
 	return fine && elab_modify(e, call, out, &nwire);
 }

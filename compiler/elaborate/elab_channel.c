@@ -10,9 +10,6 @@ static bool probability(struct elab *e, const struct value *v, const struct node
 	*out = 0;
 	if (v->kind == KIND_ANGLE && !exprs_is_const(&e->design.exprs, v->expr, out))
 		return true; /* checked with its values */
-	if (!value_is_number(v))
-		return elab_refuse(e, DIAG_WRONG_KIND, at->span,
-			"a probability is a number, not %s", value_kind_text(v->kind));
 	if (v->kind != KIND_ANGLE)
 		*out = value_number(v);
 	return (*out >= 0 && *out <= 1)

@@ -50,16 +50,12 @@ static bool instance_args(struct elab *e, const struct node *n, struct value *v,
 	*times = 1;
 	for (uint32_t k = 0; k < n->args.n; k++) {
 		const struct node *a = n->args.v[k];
-		uint32_t len;
 		v[k] = elab_eval(e, a->kind == NODE_EACH ? a->a : a);
 		if (v[k].kind == KIND_UNKNOWN)
 			return false;
 		if (a->kind != NODE_EACH)
 			continue;
-		if (!value_is_array(&v[k]))
-			return elab_refuse(e, DIAG_WRONG_KIND, a->span,
-				"`each` takes an array, not %s", value_kind_text(v[k].kind));
-		value_len(&v[k], &len);
+		uint32_t len = value_len(&v[k]);
 		if (*times != 1 && len != *times)
 			return elab_refuse(e, DIAG_EACH_LENGTH, a->span,
 				"`each` over %u elements beside one over %u", len, *times);

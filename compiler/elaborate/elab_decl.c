@@ -25,9 +25,6 @@ bool elab_dims(struct elab *e, const struct node *dims, int64_t least, uint64_t 
 			return elab_refuse(e, DIAG_BAD_SIZE, at->span,
 				"a size of %lld, at least %lld is needed", (long long)n,
 				(long long)least);
-		if (i >= PROGRAM_DIMS_MAX)
-			return elab_refuse(e, limit, at->span, "more than %d dimensions",
-				PROGRAM_DIMS_MAX);
 		/* a dimension of 0 does not excuse the others */
 		if ((uint64_t)n > most || (n && total > most / (uint64_t)n))
 			return elab_refuse(e, limit, dims->span, "more than %llu elements",
@@ -47,11 +44,6 @@ static void shape_text(char *buf, size_t len, uint32_t ndim, const uint32_t *dim
 		at += (size_t)snprintf(buf + at, len - at, d ? ",%u" : "%u", dim[d]);
 }
 
-static bool type_fits(int type, enum kind element)
-{
-	return type == AST_TYPE_FLOAT || element == KIND_INT;
-}
-
 struct value elab_convert(struct elab *e, struct value v, int type, const struct node *dims,
 	struct span at, const struct node *decl)
 {
@@ -60,16 +52,11 @@ struct value elab_convert(struct elab *e, struct value v, int type, const struct
 
 	if (v.kind == KIND_UNKNOWN || !elab_dims(e, dims, 0, COMPILE_LIST_MAX, DIAG_LIMIT_LIST, &ndim, dim))
 		return value_unknown();
-	if (!ndim && value_is_number(&v)) {
-		if (!type_fits(type, v.kind))
-			return elab_fail(e, DIAG_WRONG_KIND, at, "an int is needed here, not %s",
-				value_kind_text(v.kind));
+	if (type == AST_TYPE_INT && !elab_is_int(e, v.kind, at))
+		return value_unknown();
+	if (!ndim)
 		return type == AST_TYPE_FLOAT && v.kind == KIND_INT ? value_float((double)v.i) : v;
-	}
-	if (!ndim || !value_is_array(&v))
-		return elab_fail(e, DIAG_WRONG_KIND, at, "%s is needed here, not %s",
-			ndim ? "an array" : type == AST_TYPE_INT ? "an int" : "a number", value_kind_text(v.kind));
-	if (v.array->ndim != ndim || memcmp(v.array->dim, dim, ndim * sizeof *dim)) {
+	if (memcmp(v.array->dim, dim, ndim * sizeof *dim)) {
 		shape_text(want, sizeof want, ndim, dim);
 		shape_text(have, sizeof have, v.array->ndim, v.array->dim);
 		struct diag *g = elab_error(e, DIAG_ARRAY_SIZE, at, "an array [%s] where [%s] is declared", have, want);
@@ -77,8 +64,6 @@ struct value elab_convert(struct elab *e, struct value v, int type, const struct
 			diag_second(g, decl->name_span, "declared as [%s] here", want);
 		return value_unknown();
 	}
-	if (!type_fits(type, v.array->element))
-		return elab_fail(e, DIAG_WRONG_KIND, at, "an array of int is needed here, not %s", value_kind_text(v.kind));
 	if (type != AST_TYPE_FLOAT || v.array->element != KIND_INT)
 		return v;
 	struct array *a = array_new(e->arena, KIND_FLOAT, ndim, dim);
@@ -215,7 +200,13 @@ static struct value new_value(struct elab *e, const struct node *n)
 {
 	if (n->op == AST_SET_TO)
 		return elab_eval(e, n->b);
-	struct node both = { .kind = NODE_BINARY, .op = n->op, .span = n->span, .a = n->a, .b = n->b };
+	struct node both = { .kind = NODE_BINARY,
+		.op = n->op,
+		.span = n->span,
+		.a = n->a,
+		.b = n->b,
+		.rank = n->rank,
+		.ndim = n->ndim };
 	return elab_eval(e, &both);
 }
 
@@ -242,13 +233,8 @@ static void assign_element(struct elab *e, const struct node *n, const struct no
 	if (whole.kind == KIND_UNKNOWN || v.kind == KIND_UNKNOWN)
 		return;
 	/* evaluates to the old element and reports what is out of range */
-	struct value old = elab_index(e, target);
-	if (old.kind == KIND_UNKNOWN)
+	if (elab_index(e, target).kind == KIND_UNKNOWN)
 		return;
-	if (!value_is_array(&whole) || !value_is_number(&old) || !value_is_number(&v)) {
-		elab_error(e, DIAG_WRONG_KIND, target->span, "only single elements of arrays may be assigned");
-		return;
-	}
 	for (uint32_t d = 0; d < target->list.n; d++) {
 		int64_t k;
 		if (!elab_int(e, target->list.v[d], &k))
@@ -258,10 +244,8 @@ static void assign_element(struct elab *e, const struct node *n, const struct no
 	enum kind element = whole.array->element == KIND_INT && decl->op == AST_TYPE_INT ? KIND_INT
 		: v.kind == KIND_ANGLE || whole.array->element == KIND_ANGLE ? KIND_ANGLE
 		: v.kind == KIND_INT && whole.array->element == KIND_INT ? KIND_INT : KIND_FLOAT;
-	if (element == KIND_INT && v.kind != KIND_INT) {
-		elab_error(e, DIAG_WRONG_KIND, n->b->span, "an int is needed here, not %s", value_kind_text(v.kind));
+	if (element == KIND_INT && !elab_is_int(e, v.kind, n->b->span))
 		return;
-	}
 	if (!elab_work(e, whole.array->count / 4, n->span))
 		return;
 	struct array *a = array_new(e->arena, element, whole.array->ndim, whole.array->dim);

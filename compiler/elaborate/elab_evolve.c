@@ -129,9 +129,6 @@ static bool step_time(struct elab *e, const struct node *n, int64_t nstep, uint3
 	e->in_angle = 0;
 	if (t.kind == KIND_UNKNOWN)
 		return false;
-	if (!value_is_number(&t))
-		return elab_refuse(e, DIAG_WRONG_KIND, n->args.v[1]->span,
-			"a time is a number, not %s", value_kind_text(t.kind));
 	*out = exprs_folded(x, EXPR_DIV, value_expr(x, &t), exprs_const(x, (double)nstep));
 	return true;
 }
@@ -200,9 +197,15 @@ void elab_evolve(struct elab *e, const struct node *n)
 		|| !elab_count_controls(e, n, &ncontrol) || !steps(e, n, &nstep)
 		|| !step_time(e, n, nstep, &v.time))
 		return;
-	if (h.kind != KIND_OBSERVABLE || control.n != 1 || control.width != ncontrol) {
+	if (h.kind != KIND_OBSERVABLE) {
+		diag_help(elab_error(e, DIAG_WRONG_KIND, n->args.v[0]->span,
+				  "an observable is needed here, not %s", value_kind_text(h.kind)),
+			"a sum of no terms is a number: begin it with an observable, for example `let h = 0*z(q[0]);`");
+		return;
+	}
+	if (control.n != 1 || control.width != ncontrol) {
 		elab_error(e, DIAG_CALL_QUBITS, n->span,
-			"`evolve` takes an observable, and controls of its modifiers as operands");
+			"`evolve` takes as operands only the controls of its modifiers");
 		return;
 	}
 	v.local = mem_alloc((size_t)nwire + 1, sizeof *v.local);

@@ -112,27 +112,13 @@ static struct value comparison(struct elab *e, const struct node *n, const struc
 
 /* ---- operators ---- */
 
-static struct value mismatch(struct elab *e, const struct node *n, const struct value *a, const struct value *b)
-{
-	return elab_fail(e, DIAG_WRONG_KIND, n->span, "`%s` does not go with %s and %s",
-		ast_op_text(n->op), value_kind_text(a->kind), value_kind_text(b->kind));
-}
-
-static bool condition(const struct value *v) { return v->kind == KIND_BOOL || v->kind == KIND_INT; }
-
 static struct value logic(struct elab *e, const struct node *n)
 {
-	struct value a = elab_eval(e, n->a);
+	int a = elab_truth(e, n->a);
 
-	if (a.kind == KIND_UNKNOWN)
-		return a;
-	bool decided = n->op == AST_AND ? !a.i : a.i;
-	if (condition(&a) && decided)
-		return value_bool(a.i);
-	struct value b = elab_eval(e, n->b);
-	if (b.kind == KIND_UNKNOWN)
-		return b;
-	return condition(&a) && condition(&b) ? value_bool(b.i) : mismatch(e, n, &a, &b);
+	if (a >= 0 && a == (n->op == AST_AND))
+		a = elab_truth(e, n->b);
+	return a < 0 ? value_unknown() : value_bool(a);
 }
 
 /* The value of an operator whose first operand has the value a. */
@@ -146,10 +132,6 @@ static struct value binary_of(struct elab *e, const struct node *n, struct value
 		return elab_join(e, &a, &b, n->span);
 	if (a.kind == KIND_OBSERVABLE || b.kind == KIND_OBSERVABLE)
 		return elab_observable(e, n->op, n->span, &a, &b);
-	if (a.kind == KIND_BOOL && b.kind == KIND_BOOL && (n->op == AST_EQ || n->op == AST_NE))
-		return value_bool((a.i == b.i) == (n->op == AST_EQ));
-	if (!value_is_number(&a) || !value_is_number(&b))
-		return mismatch(e, n, &a, &b);
 	return compares ? comparison(e, n, &a, &b) : arithmetic(e, n, &a, &b);
 }
 
@@ -183,19 +165,12 @@ static struct value negated(struct elab *e, const struct node *n, const struct v
 
 static struct value unary(struct elab *e, const struct node *n)
 {
+	if (n->op == AST_NOT) {
+		int a = elab_truth(e, n->a);
+		return a < 0 ? value_unknown() : value_bool(!a);
+	}
 	struct value v = elab_eval(e, n->a);
-	bool summable = value_is_number(&v) || v.kind == KIND_OBSERVABLE;
-
-	if (v.kind == KIND_UNKNOWN)
-		return v;
-	if (n->op == AST_NOT && condition(&v))
-		return value_bool(!v.i);
-	if (n->op == AST_PLUS && summable)
-		return v;
-	if (n->op == AST_NEG && summable)
-		return negated(e, n, &v);
-	return elab_fail(e, DIAG_WRONG_KIND, n->span, "`%s` does not go with %s",
-		ast_op_text(n->op), value_kind_text(v.kind));
+	return n->op == AST_PLUS || v.kind == KIND_UNKNOWN ? v : negated(e, n, &v);
 }
 
 /* ---- lists ---- */
@@ -241,11 +216,8 @@ struct value elab_join(struct elab *e, const struct value *a, const struct value
 {
 	struct value both[2] = { *a, *b };
 
-	if (value_is_array(a) && value_is_array(b))
+	if (value_is_array(a))
 		return join_arrays(e, a, b, at);
-	if (!value_is_list(a) || a->kind != b->kind)
-		return elab_fail(e, DIAG_JOIN, at, "`++` joins lists of one kind, not %s and %s",
-			value_kind_text(a->kind), value_kind_text(b->kind));
 	if (a->list.n && b->list.n && a->list.width != b->list.width)
 		return elab_fail(e, DIAG_JOIN, at, "`++` joins tuples of one width, not of %u and %u qubits",
 			a->list.width, b->list.width);
@@ -257,11 +229,8 @@ static struct value set_of_numbers(struct elab *e, const struct node *n, const s
 	enum kind element = v[0].kind;
 	uint32_t count = n->list.n;
 
-	for (uint32_t i = 0; i < count; i++) {
-		if (!value_is_number(&v[i]))
-			return elab_fail(e, DIAG_WRONG_KIND, n->list.v[i]->span, "%s among numbers", value_kind_text(v[i].kind));
+	for (uint32_t i = 0; i < count; i++)
 		element = kinds_join(element, v[i].kind);
-	}
 	struct array *a = array_new(e->arena, element, 1, &count);
 	for (uint32_t i = 0; i < count; i++)
 		array_set(&e->design.exprs, a, i, v[i]);
@@ -274,7 +243,7 @@ static struct value set_of_arrays(struct elab *e, const struct node *n, const st
 	enum kind element = KIND_INT;
 
 	for (uint32_t i = 0; i < n->list.n; i++) {
-		if (!value_is_array(&v[i]) || !array_same_shape(v[i].array, v[0].array))
+		if (!array_same_shape(v[i].array, v[0].array))
 			return elab_fail(e, DIAG_ARRAY_SIZE, n->list.v[i]->span, "the rows of an array have one shape");
 		element = kinds_join(element, v[i].array->element);
 	}
@@ -295,9 +264,6 @@ static struct value set_of_arrays(struct elab *e, const struct node *n, const st
 static struct value set_of_lists(struct elab *e, const struct node *n, const struct value *v)
 {
 	for (uint32_t i = 0; i < n->list.n; i++) {
-		if (v[i].kind != v[0].kind)
-			return elab_fail(e, DIAG_JOIN, n->list.v[i]->span, "%s in a list that began with %s",
-				value_kind_text(v[i].kind), value_kind_text(v[0].kind));
 		if (v[i].list.width != v[0].list.width)
 			return elab_fail(e, DIAG_JOIN, n->list.v[i]->span, "a tuple of %u qubits in a list of tuples of %u",
 				v[i].list.width, v[0].list.width);
@@ -347,10 +313,8 @@ static struct value name(struct elab *e, const struct node *n)
 	return math_constant(n->name, &constant) ? value_float(constant) : value_unknown();
 }
 
-struct value elab_eval(struct elab *e, const struct node *n)
+static struct value value_of(struct elab *e, const struct node *n)
 {
-	if (e->stop)
-		return value_unknown();
 	switch (n->kind) {
 	case NODE_INT: return value_int(n->value.i);
 	case NODE_REAL: return finite_value(e, n->value.f, n->span);
@@ -365,6 +329,54 @@ struct value elab_eval(struct elab *e, const struct node *n)
 	}
 }
 
+/* The kinds that a value can have, by the kind that names and operators of its text give it (lang/kinds.c): `2 ** -1` is no
+ * int, a float or an observable may still be an int, and what depends on weights or inputs is known here. */
+static const unsigned kinds_of_values[KIND_COUNT] = {
+	[KIND_INT] = KINDS_CONSTANT,
+	[KIND_FLOAT] = KINDS_NUMBER,
+	[KIND_ANGLE] = KINDS_NUMBER,
+	[KIND_BOOL] = KIND_BIT(KIND_BOOL),
+	[KIND_INT_ARRAY] = KIND_BIT(KIND_INT_ARRAY) | KIND_BIT(KIND_FLOAT_ARRAY),
+	[KIND_FLOAT_ARRAY] = KINDS_ARRAY,
+	[KIND_ANGLE_ARRAY] = KINDS_ARRAY,
+	[KIND_STATE] = KIND_BIT(KIND_STATE),
+	[KIND_QUBITS] = KIND_BIT(KIND_QUBITS),
+	[KIND_TUPLES] = KIND_BIT(KIND_TUPLES),
+	[KIND_OBSERVABLE] = KIND_BIT(KIND_OBSERVABLE) | KINDS_NUMBER,
+	[KIND_PROBS] = KIND_BIT(KIND_PROBS),
+	[KIND_BITS] = KIND_BIT(KIND_BITS),
+};
+
+struct value elab_eval(struct elab *e, const struct node *n)
+{
+	struct value v = e->stop ? value_unknown() : value_of(e, n);
+
+	if (v.kind != KIND_UNKNOWN
+		&& (!(kinds_of_values[n->rank] & KIND_BIT(v.kind))
+			|| (value_is_array(&v) && v.array->ndim != n->ndim)))
+		BUG("%s instead of %s", kind_text(v.kind), kind_text(n->rank));
+	return v;
+}
+
+bool elab_is_int(struct elab *e, enum kind k, struct span at)
+{
+	if (k == KIND_INT || k == KIND_INT_ARRAY)
+		return true;
+	diag_help(elab_error(e, DIAG_WRONG_KIND, at, "%s needed here, not %s",
+			  kind_is_array(k) ? "ints are" : "an int is", value_kind_text(k)),
+		"a negative power of an int is a float; `int(...)` drops the fraction");
+	return false;
+}
+
+int elab_truth(struct elab *e, const struct node *n)
+{
+	struct value v = elab_eval(e, n);
+
+	if (v.kind == KIND_UNKNOWN || (v.kind != KIND_BOOL && !elab_is_int(e, v.kind, n->span)))
+		return -1;
+	return v.i != 0;
+}
+
 bool elab_int(struct elab *e, const struct node *n, int64_t *out)
 {
 	unsigned in_angle = e->in_angle;
@@ -372,20 +384,14 @@ bool elab_int(struct elab *e, const struct node *n, int64_t *out)
 	e->in_angle = 0;
 	struct value v = elab_eval(e, n);
 	e->in_angle = in_angle;
-	if (v.kind == KIND_ANGLE)
-		elab_error(e, DIAG_NOT_CONSTANT, n->span, "this must be known while compiling, it cannot depend on weights or inputs");
-	else if (v.kind != KIND_INT && v.kind != KIND_UNKNOWN)
-		elab_error(e, DIAG_WRONG_KIND, n->span, "an int is needed here, not %s", value_kind_text(v.kind));
 	*out = v.i;
-	return v.kind == KIND_INT;
+	return v.kind != KIND_UNKNOWN && elab_is_int(e, v.kind, n->span);
 }
 
 bool elab_qubits(struct elab *e, const struct node *n, struct wire_list *out)
 {
 	struct value v = elab_eval(e, n);
 
-	if (v.kind != KIND_QUBITS && v.kind != KIND_UNKNOWN)
-		elab_error(e, DIAG_WRONG_KIND, n->span, "qubits are needed here, not %s", value_kind_text(v.kind));
 	*out = v.list;
-	return v.kind == KIND_QUBITS;
+	return v.kind != KIND_UNKNOWN;
 }

@@ -104,14 +104,10 @@ static bool pick(struct elab *e, const struct node *n, const struct object *o, s
 	*p = (struct picks){ 0 };
 	if (n->kind == NODE_RANGE)
 		return pick_range(e, n, o, p);
-	if (n->kind == NODE_SET || n->rank == KIND_INT_ARRAY) {
+	if (n->rank == KIND_INT_ARRAY) {
 		struct value v = elab_eval(e, n);
-		if (v.kind != KIND_INT_ARRAY || v.array->ndim != 1) {
-			if (v.kind != KIND_UNKNOWN)
-				elab_error(e, DIAG_WRONG_KIND, n->span, "indices are ints, not %s", value_kind_text(v.kind));
-			return false;
-		}
-		return pick_set(e, n, &v, o, p);
+		return v.kind != KIND_UNKNOWN && elab_is_int(e, v.kind, n->span)
+			&& pick_set(e, n, &v, o, p);
 	}
 	if (!bound(e, n, o, &at))
 		return false;
@@ -194,12 +190,6 @@ static struct value index_array(struct elab *e, const struct node *n, const stru
 	const struct array *a = v->array;
 	struct picks p[PROGRAM_DIMS_MAX];
 
-	if (n->list.n > a->ndim) {
-		struct diag *g = elab_error(e, DIAG_INDEX_DIMS, n->span, "%u indices into an array of %u dimension%s",
-			n->list.n, a->ndim, a->ndim == 1 ? "" : "s");
-		elab_declared(g, n->a, "declared here");
-		return value_unknown();
-	}
 	for (uint32_t d = 0; d < n->list.n; d++) {
 		struct object o = { n->a, v, a->dim[d] };
 		if (!pick(e, n->list.v[d], &o, &p[d]))
@@ -224,11 +214,7 @@ struct value elab_index(struct elab *e, const struct node *n)
 
 	if (v.kind == KIND_UNKNOWN)
 		return v;
-	if (value_is_list(&v))
-		return index_list(e, n, &v);
-	if (value_is_array(&v))
-		return index_array(e, n, &v);
-	return elab_fail(e, DIAG_WRONG_KIND, n->span, "%s has no elements", value_kind_text(v.kind));
+	return value_is_list(&v) ? index_list(e, n, &v) : index_array(e, n, &v);
 }
 
 bool elab_range(struct elab *e, const struct node *n, int64_t *first, int64_t *step, uint32_t *count)
@@ -236,8 +222,6 @@ bool elab_range(struct elab *e, const struct node *n, int64_t *first, int64_t *s
 	int64_t last;
 
 	*step = 1;
-	if (!n->a || !n->c)
-		return elab_refuse(e, DIAG_WRONG_KIND, n->span, "the range of a loop needs both ends");
 	if (!elab_int(e, n->a, first) || !elab_int(e, n->c, &last) || (n->b && !elab_int(e, n->b, step)))
 		return false;
 	if (*step == 0)

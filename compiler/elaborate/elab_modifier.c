@@ -102,9 +102,6 @@ static bool power(struct elab *e, const struct node *call, const struct modifier
 	e->in_angle = 0;
 	if (t.kind == KIND_UNKNOWN)
 		return false;
-	if (!value_is_number(&t))
-		return elab_refuse(e, DIAG_WRONG_KIND, m->span, "an exponent is a number, not %s",
-			value_kind_text(t.kind));
 	if (t.kind == KIND_INT)
 		return repeat(e, m, ops, t.i);
 	if (!block && build_power(&e->design, ops, value_expr(&e->design.exprs, &t)))

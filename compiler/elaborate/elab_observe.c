@@ -87,8 +87,9 @@ static bool as_sum(struct elab *e, const struct value *v, struct span at, struct
 {
 	if (v->kind == KIND_INT || v->kind == KIND_FLOAT) {
 		*out = pauli_sum_of(e->arena, value_number(v), 0, 0);
-	} else if (v->kind != KIND_OBSERVABLE) {
-		diag_help(elab_error(e, DIAG_WRONG_KIND, at, "%s in an observable", value_kind_text(v->kind)),
+	} else if (v->kind == KIND_ANGLE) {
+		diag_help(elab_error(e, DIAG_NOT_CONSTANT, at,
+				  "an observable cannot depend on weights or inputs"),
 			"an observable is a sum of products of x, y, z of qubits with constant coefficients");
 		return false;
 	} else if (v->obs.n != 1) {
@@ -132,21 +133,18 @@ static struct value multiply(struct elab *e, struct span at, const struct pauli_
 struct value elab_observable(struct elab *e, int op, struct span at, const struct value *a, const struct value *b)
 {
 	struct pauli_sum l, r, s;
-	bool number = b->kind == KIND_INT || b->kind == KIND_FLOAT;
 
 	if (!as_sum(e, a, at, &l) || !as_sum(e, b, at, &r))
 		return value_unknown();
 	if (op == AST_MUL)
 		return multiply(e, at, &l, &r);
-	if (op == AST_DIV && number) {
+	if (op == AST_DIV) {
 		if (value_number(b) == 0)
 			return elab_fail(e, DIAG_DIVISION_BY_ZERO, at, "division by zero");
 		if (!elab_work(e, l.n, at))
 			return value_unknown();
 		return elab_sum(e, pauli_sum_scaled(e->arena, &l, 1 / value_number(b)));
 	}
-	if (op != AST_ADD && op != AST_SUB)
-		return elab_fail(e, DIAG_WRONG_KIND, at, "observables are added, subtracted and multiplied, and divided by numbers");
 	if (!elab_work(e, r.n, at))
 		return value_unknown();
 	if (!pauli_sum_add(e->arena, &l, op == AST_ADD ? 1 : -1, &r, &s))

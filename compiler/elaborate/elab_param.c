@@ -35,11 +35,8 @@ static bool constant(struct elab *e, const struct node *n, double *out)
 
 	if (v.kind == KIND_ANGLE)
 		v = elab_fail(e, DIAG_NOT_CONSTANT, n->span, "initial values cannot depend on weights or inputs");
-	if (v.kind != KIND_INT && v.kind != KIND_FLOAT) {
-		if (v.kind != KIND_UNKNOWN)
-			elab_error(e, DIAG_WRONG_KIND, n->span, "a number is needed here, not %s", value_kind_text(v.kind));
+	if (v.kind == KIND_UNKNOWN)
 		return false;
-	}
 	*out = value_number(&v);
 	return true;
 }
@@ -71,8 +68,6 @@ static bool init_values(struct elab *e, const struct node *n, struct weight_grou
 		return false;
 	if (value_is_array(&v))
 		v = elab_convert(e, v, AST_TYPE_FLOAT, n->a, n->b->span, n);
-	else if (!value_is_number(&v))
-		v = elab_fail(e, DIAG_WRONG_KIND, n->b->span, "numbers are needed here, not %s", value_kind_text(v.kind));
 	if (v.kind == KIND_UNKNOWN)
 		return false;
 	for (uint32_t k = 0; k < g->count; k++)

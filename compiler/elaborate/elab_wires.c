@@ -79,13 +79,8 @@ bool elab_operands(struct elab *e, const struct node *call, struct wire_list *ou
 	if (call->a) {
 		struct value v = elab_eval(e, call->a);
 
-		if (v.kind == KIND_UNKNOWN)
-			return false;
 		*out = v.list;
-		if (value_is_list(&v))
-			return true;
-		return elab_refuse(e, DIAG_WRONG_KIND, call->a->span,
-			"`on` needs a list of qubits or tuples, not %s", value_kind_text(v.kind));
+		return v.kind != KIND_UNKNOWN;
 	}
 	mem_auto struct wire_list *w = mem_alloc(call->list.n + 1, sizeof *w);
 	for (uint32_t i = 0; i < call->list.n; i++)
@@ -329,12 +324,8 @@ void elab_amplitudes(struct elab *e, const struct node *n)
 		amplitudes_of_file(e, n, &w, &p);
 		return;
 	}
-	if (v.kind == KIND_STATE ? !put_state(e, n, &v, &p) : value_is_array(&v) && !put_numbers(e, n, &v, &p))
+	if (!(v.kind == KIND_STATE ? put_state(e, n, &v, &p) : put_numbers(e, n, &v, &p)))
 		return;
-	if (!p.op) {
-		elab_error(e, DIAG_AMPLITUDES, n->args.v[0]->span, "amplitudes come from an array or an input state, not %s", value_kind_text(v.kind));
-		return;
-	}
 	if (elab_wires_free(e, w.wire, w.n, n->span))
 		elab_emit(e, &p, n->span);
 }

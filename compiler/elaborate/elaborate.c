@@ -130,24 +130,9 @@ void elab_body(struct elab *e, const struct node *body)
 		elab_run(e, body->list.v[i]);
 }
 
-/* 1, 0, or -1 when a fault was reported. */
-static int truth(struct elab *e, const struct node *n)
-{
-	struct value v = elab_eval(e, n);
-
-	if (v.kind == KIND_BOOL || v.kind == KIND_INT)
-		return v.i != 0;
-	if (v.kind == KIND_ANGLE)
-		diag_help(elab_error(e, DIAG_NOT_CONSTANT, n->span,
-			"a condition cannot depend on weights or inputs"), "only angles may; the text runs while compiling");
-	else if (v.kind != KIND_UNKNOWN)
-		elab_error(e, DIAG_WRONG_KIND, n->span, "a condition is needed here, not %s", value_kind_text(v.kind));
-	return -1;
-}
-
 static void run_if(struct elab *e, const struct node *n)
 {
-	int t = truth(e, n->a);
+	int t = elab_truth(e, n->a);
 
 	if (t > 0)
 		elab_body(e, n->c);
@@ -195,7 +180,7 @@ static void run_while(struct elab *e, const struct node *n)
 	uint64_t nouter = e->nloop, idle = 0;
 	bool changed = e->changed;
 
-	for (uint64_t k = 1; !e->stop && truth(e, n->a) > 0; k++) {
+	for (uint64_t k = 1; !e->stop && elab_truth(e, n->a) > 0; k++) {
 		e->loop = n;
 		e->nloop = k;
 		if (!elab_work(e, 1, n->a->span))
@@ -229,8 +214,6 @@ static struct value list_element(const struct wire_list *l, enum kind kind, uint
 
 static void run_for(struct elab *e, const struct node *n)
 {
-	uint32_t count;
-
 	if (n->a->kind == NODE_RANGE) {
 		for_range(e, n);
 		return;
@@ -238,11 +221,7 @@ static void run_for(struct elab *e, const struct node *n)
 	struct value v = elab_eval(e, n->a);
 	if (v.kind == KIND_UNKNOWN)
 		return;
-	if (!value_len(&v, &count)) {
-		elab_error(e, DIAG_WRONG_KIND, n->a->span, "`for` needs a range, an array or a list, not %s",
-			value_kind_text(v.kind));
-		return;
-	}
+	uint32_t count = value_len(&v);
 	for (uint32_t k = 0; k < count && elab_work(e, 1, n->span); k++) {
 		struct value x = value_is_array(&v) ? array_row(e->arena, v.array, k) : list_element(&v.list, v.kind, k);
 		if (n->op)

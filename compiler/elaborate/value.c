@@ -31,15 +31,9 @@ const char *value_kind_text(enum kind k)
 	}
 }
 
-bool value_len(const struct value *v, uint32_t *n)
+uint32_t value_len(const struct value *v)
 {
-	if (value_is_array(v))
-		*n = v->array->dim[0];
-	else if (value_is_list(v))
-		*n = v->list.n;
-	else
-		return false;
-	return true;
+	return value_is_array(v) ? v->array->dim[0] : v->list.n;
 }
 
 struct value array_at(const struct array *a, uint32_t k)

@@ -50,8 +50,8 @@ static inline bool value_is_array(const struct value *v) { return kind_is_array(
 static inline bool value_is_list(const struct value *v) { return KIND_BIT(v->kind) & KINDS_LIST; }
 double value_number(const struct value *v);      /* of INT or FLOAT */
 const char *value_kind_text(enum kind k);        /* "an int", "a list of qubits" */
-/* First dimension of an array, length of a list; a number has none (false). */
-bool value_len(const struct value *v, uint32_t *n);
+/* First dimension of an array, length of a list. */
+uint32_t value_len(const struct value *v);
 
 /* An array of the leaves first, first + 1, ... */
 const struct array *array_of_leaves(struct arena *m, struct exprs *x, enum expr_op leaf, uint32_t first,

@@ -27,6 +27,8 @@ FILENAME ~ /\.cu$/ {
 	place = place "\", line " FNR
 	if ($0 ~ /by_targets<false, N>/)
 		one_matrix[place]
+	if ($0 ~ /^[ \t]+make_factors\(/)
+		losses[place]
 	if (match($0, /CASE\([0-9]+\);/))
 		size[place] = 2 ^ bits(substr($0, RSTART + 5, RLENGTH - 7))
 	next
@@ -54,14 +56,17 @@ $1 ~ /^REG:/ {
 	sub(/,.*/, "", name)
 	kernel = kernel_of(name)
 	kernels[kernel]
+	division = 0
 	next
 }
+/^\$__internal_.*_div_/ { division = 1 }
 
 # Where the code comes from: the innermost line first, then those that it is inlined at.
 /^[ \t]*\/\/## File / {
 	if (!same) {
 		case_line = one = ""
 		same = 1
+		loss = 0
 	}
 	text = $0
 	while (match(text, /[^"\/]*", line [0-9]+/)) {
@@ -70,6 +75,8 @@ $1 ~ /^REG:/ {
 			one = line
 		if (line in size)
 			case_line = line
+		if (line in losses)
+			loss = 1
 		text = substr(text, RSTART + RLENGTH)
 	}
 	next
@@ -90,6 +97,9 @@ $1 ~ /^REG:/ {
 			access[kernel, class, wide]++
 		narrow[kernel] += op !~ /\.(64|128)/
 	}
+	# Gradients of a loss, whose divisions have some, are a few numbers of a sample.
+	if (loss || division)
+		next
 	if (class ~ /^[FD](FMA|MUL)$/)
 		mads[kernel]++
 	if (class == "DMUL" && kernel ~ /single$/)

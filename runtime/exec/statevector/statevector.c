@@ -38,8 +38,8 @@ struct plan *statevector_plan_new(const struct program *p, const struct evaluato
 		.split = o->split,
 		.random = o->random_plan,
 		.forward = o->outputs_alone,
-		.loss_terms =
-			o->terms.term && o->gradient == GRADIENT_ADJOINT && !trajectories_of(p, o),
+		.loss_terms = o->terms.term && t->backend->unit && o->gradient == GRADIENT_ADJOINT
+			&& !trajectories_of(p, o),
 		.heisenberg_tail = statevector_optimisations(o) & OPTIMISATION_HEISENBERG_TAIL,
 		.own_matrices = o->gradient == GRADIENT_SHIFT || o->gradient == GRADIENT_DIFFERENCE
 	};

@@ -62,7 +62,7 @@ struct cuda_circuit {
 		sum; /* integers: of readouts, of norms, of the backward pass */
 	size_t factor, factor_end, norm_factor; /* numbers: what makes lambda; norms */
 	bool takes_tail, takes_joined;          /* in place of the other launches of the stage */
-	int exponent;                   /* 2^exponent divides lambda */
+	int exponent;                           /* 2^exponent divides lambda */
 	const struct cuda_state *state; /* that it is of */
 };
 

@@ -125,7 +125,7 @@ struct plan_options {
 	                              * own, of class SAMPLE (parameter shift changes one use of a matrix) */
 	uint32_t split;    /* ranks that states are split over at most, a power of two; 0: 1 */
 	bool forward; /* stages are cut for the forward pass alone, whether gradients follow or not */
-	bool loss_terms; /* the loss has terms (loss_terms.h), of which a device makes readout gradients itself */
+	bool loss_terms; /* the loss has terms (loss_terms.h), of which the backend's `unit` may make readout gradients itself */
 	/* That optimisation may be taken: with TARGET_HEISENBERG_TAIL, not with no_fuse or own_matrices. */
 	bool heisenberg_tail;
 	uint64_t random; /* non-zero: a random legal choice of stages and merges (tests) */

@@ -21,7 +21,8 @@ enum loss_term {
 	LOSS_TERM_HUBER,
 	LOSS_TERM_HINGE,
 	LOSS_TERM_SQUARED_HINGE,
-	LOSS_TERM_OUTPUT /* the readout itself: labels have no effect */
+	LOSS_TERM_OUTPUT, /* the readout itself: labels have no effect */
+	LOSS_TERM_COUNT
 };
 
 struct loss_terms {

@@ -254,7 +254,7 @@ static void test_losses(unsigned nwire, unsigned nprogram)
 		r.ncircuit = 1;
 		r.only_z = r.no_probs = true;
 		p = random_program(&r);
-		o.terms = (struct loss_terms){ LOSS_TERM_MSE + k % LOSS_TERM_OUTPUT, p->nreadout,
+		o.terms = (struct loss_terms){ 1 + (k + nwire) % (LOSS_TERM_COUNT - 1), p->nreadout,
 			0.4 };
 		ran = compare_both(p, seed, o, 1 + random_below(seed, 18, nwire < 12 ? 40 : 3), w);
 		program_free(p);
@@ -562,6 +562,6 @@ int main(int argc, char **argv)
 	for (unsigned n = 1; n <= (few ? 13 : 14); n++)
 		test_random(n, few ? 1 : n < 10 ? 8 : 4);
 	for (unsigned n = 1; n <= 13; n += few ? 6 : 2)
-		test_losses(n, few ? 1 : 5);
+		test_losses(n, few ? 1 : LOSS_TERM_COUNT - 1);
 	return tap_done();
 }

@@ -89,7 +89,17 @@ static void test_tf_config(void)
 	complains("TF_CONFIG={" CLUSTER ",\"task\":{\"type\":\"worker\",\"index\":-1}}", "an index that its cluster does not have");
 	complains("TF_CONFIG={" CLUSTER ",\"task\":{\"type\":\"ps\",\"index\":0}}", "the roles are chief and worker");
 	complains("TF_CONFIG={" CLUSTER "}", "lacks a cluster");
+	complains("TF_CONFIG={" CLUSTER ",\"task\":{\"type\":\"worker\"}}",
+		"a task with its type and index");
+	complains("TF_CONFIG={" CLUSTER ",\"task\":{\"type\":\"worker\",\"index\":0.5}}",
+		"a task with its type and index");
+	complains("TF_CONFIG={" CLUSTER ",\"task\":{\"type\":\"worker\",\"index\":\"one\"}}",
+		"an index that its cluster does not have");
+	complains("TF_CONFIG={" CLUSTER ",\"task\":{\"type\":\"worker\",\"index\":\"1x\"}}",
+		"an index that its cluster does not have");
 	complains("TF_CONFIG={\"cluster\":{\"worker\":[\"w0\",\"w1:1\"]},\"task\":{\"type\":\"worker\",\"index\":1}}", "an address that is none");
+	complains("TF_CONFIG={\"cluster\":{\"worker\":[\"w0:22x\",\"w1:1\"]},\"task\":{\"type\":\"worker\",\"index\":1}}",
+		"an address that is none");
 	complains("TF_CONFIG={\"cluster\":{\"worker\":[\"w0:0\",\"w1:1\"]},\"task\":{\"type\":\"worker\",\"index\":1}}", "an address that is none");
 	complains("TF_CONFIG={", "is not JSON");
 }

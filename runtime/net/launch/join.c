@@ -120,14 +120,23 @@ static int tf_fault(struct err *e, const char *what)
 	return err_set(e, -ERR_CONFIG, "TF_CONFIG %s; --attach=off ignores it", what);
 }
 
+/* The number that digits alone give; -1: they are none, or too many for an index or a port. */
+static long tf_digits(const char *text)
+{
+	size_t n = strlen(text);
+
+	return n && n < 10 && strspn(text, "0123456789") == n ? strtol(text, NULL, 10) : -1;
+}
+
 /* "host:2222" of the one that leads. */
 static int tf_address(struct join *a, const char *text, struct err *e)
 {
 	const char *colon = text ? strrchr(text, ':') : NULL;
 	bool brackets = text && *text == '[';
-	unsigned long port = colon ? strtoul(colon + 1, NULL, 10) : 0;
+	long port = colon ? tf_digits(colon + 1) : -1;
 
-	if (!colon || colon - text > JOIN_NAME_MAX || colon - text <= 2 * brackets || !port || port > 65535)
+	if (!colon || colon - text > JOIN_NAME_MAX || colon - text <= 2 * brackets || port < 1
+		|| port > 65535)
 		return tf_fault(e, "names an address that is none: HOST:PORT");
 	snprintf(a->host, sizeof a->host, "%.*s", (int)(colon - text - 2 * brackets), text + brackets);
 	a->port = (uint16_t)port;
@@ -139,12 +148,13 @@ static int tf_read(struct join *a, const json_t *all, struct err *e)
 	const json_t *cluster = json_object_get(all, "cluster"), *task = json_object_get(all, "task");
 	const json_t *chief = json_object_get(cluster, "chief"), *worker = json_object_get(cluster, "worker");
 	const char *type = json_string_value(json_object_get(task, "type"));
-	json_int_t index = json_integer_value(json_object_get(task, "index"));
+	const json_t *at = json_object_get(task, "index");
+	json_int_t index =
+		json_is_string(at) ? tf_digits(json_string_value(at)) : json_integer_value(at);
 	size_t nchief = json_array_size(chief), nworker = json_array_size(worker);
 
-	if (json_is_string(json_object_get(task, "index")))
-		index = atoi(json_string_value(json_object_get(task, "index")));
-	if (!type || nchief > 1 || !(nchief + nworker) || nchief + nworker > JOIN_SIZE_MAX)
+	if (!type || !(json_is_integer(at) || json_is_string(at)) || nchief > 1
+		|| !(nchief + nworker) || nchief + nworker > JOIN_SIZE_MAX)
 		return tf_fault(e, "lacks a cluster of one chief and workers, or a task with its type and index");
 	if (strcmp(type, "chief") && strcmp(type, "worker"))
 		return tf_fault(e, "gives this process a role that there is none for here: the roles are chief and worker");

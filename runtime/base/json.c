@@ -8,37 +8,72 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/order.h"
 
-/* The deepest nesting, without recursion and before any memory is taken. */
-static size_t depth_of(const char *text, size_t len)
+/* What jansson takes for each on a 64-bit system, with what malloc adds: a number with its place in a table that doubles,
+ * a text beside its characters, the place of a member of an object, and an empty array and object. */
+enum {
+	VALUE_BYTES = 56,
+	TEXT_BYTES = 48,
+	MEMBER_BYTES = 64,
+	ARRAY_BYTES = 144,
+	OBJECT_BYTES = 240
+};
+
+/* Of a text: the deepest nesting and memory for its tree, without recursion and before any is taken. */
+struct outline {
+	size_t depth;
+	uint64_t memory;
+};
+
+static struct outline outline_of(const char *text, size_t len)
 {
-	size_t depth = 0, deepest = 0;
+	struct outline o = { 0, VALUE_BYTES + len };
+	size_t depth = 0;
 	int in_string = 0;
 
 	for (size_t i = 0; i < len; i++) {
 		if (in_string && text[i] == '\\')
 			i++;
-		else if (text[i] == '"')
-			in_string = !in_string;
-		else if (!in_string && (text[i] == '[' || text[i] == '{'))
-			deepest = ++depth > deepest ? depth : deepest;
-		else if (!in_string && (text[i] == ']' || text[i] == '}') && depth)
-			depth--;
+		else if (text[i] == '"' && (in_string = !in_string))
+			o.memory += TEXT_BYTES;
+		if (in_string)
+			continue;
+		switch (text[i]) {
+		case '[':
+		case '{':
+			o.depth = ++depth > o.depth ? depth : o.depth;
+			o.memory += text[i] == '[' ? ARRAY_BYTES : OBJECT_BYTES;
+			break;
+		case ']':
+		case '}': depth -= depth > 0; break;
+		case ',': o.memory += VALUE_BYTES; break;
+		case ':': o.memory += MEMBER_BYTES; break;
+		}
 	}
-	return deepest;
+	return o;
 }
+
+uint64_t json_memory(const char *text, size_t len) { return outline_of(text, len).memory; }
 
 json_t *json_read(const char *text, size_t len, struct err *e)
 {
 	json_error_t fault;
+	struct outline o = { 0, 0 };
 
-	if (len > JSON_BYTES_MAX || depth_of(text, len) > JSON_DEPTH_MAX) {
-		err_set(e, -ERR_BAD_DATA, "JSON beyond the limits: at most %d bytes, nested at most %d deep",
-			JSON_BYTES_MAX, JSON_DEPTH_MAX);
+	if (len <= JSON_BYTES_MAX)
+		o = outline_of(text, len);
+	if (len > JSON_BYTES_MAX || o.depth > JSON_DEPTH_MAX || o.memory > JSON_MEMORY_MAX) {
+		err_set(e, -ERR_BAD_DATA,
+			"JSON beyond the limits: at most %d bytes, with values for %d MiB of memory, nested at most %d deep",
+			JSON_BYTES_MAX, JSON_MEMORY_MAX >> 20, JSON_DEPTH_MAX);
 		return NULL;
 	}
 	json_t *v = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &fault);
-	if (!v)
-		err_set(e, -ERR_BAD_DATA, "line %d, column %d: %s", fault.line, fault.column, fault.text);
+	if (!v && fault.line > 0)
+		err_set(e, -ERR_BAD_DATA, "line %d, column %d: %s", fault.line, fault.column,
+			fault.text);
+	else if (!v)
+		err_set(e, -ERR_CONFIG, "no memory for %zu bytes of JSON, which need about %llu MiB",
+			len, (unsigned long long)(o.memory >> 20) + 1);
 	return v;
 }
 

@@ -10,11 +10,14 @@
 #include "runtime/base/buf.h"
 #include "runtime/base/err.h"
 
-enum { JSON_DEPTH_MAX = 64, JSON_BYTES_MAX = 64 << 20 };
+enum { JSON_DEPTH_MAX = 64, JSON_BYTES_MAX = 64 << 20, JSON_MEMORY_MAX = 1 << 30 };
 
 /* The value in text[0..len), the caller's to json_decref; NULL and ERR_BAD_DATA
- * with "line L, column C" when it is not JSON, too deep, too long or repeats a key. */
+ * with "line L, column C" when it is not JSON or repeats a key, ERR_BAD_DATA when it is too deep, too long or of too many
+ * values, ERR_CONFIG where there is no memory. */
 json_t *json_read(const char *text, size_t len, struct err *e);
+/* Bytes of memory that json_read takes for the text, at most. */
+uint64_t json_memory(const char *text, size_t len);
 /* Put the leaves of the object v into the object flat, each under the names on its path, joined by dots, behind prefix. */
 void json_flatten(const json_t *v, const char *prefix, json_t *flat);
 /* Canonical: sorted keys, no spaces, doubles in the fewest digits. */

@@ -3,6 +3,8 @@
 #include "runtime/base/buf.h"
 
 #include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -66,6 +68,68 @@ static void json_strings(void)
 		"{\"a\": [0, 1], \"\\\"\": null, \"c\": true, \"d\": -1, \"e\": 9223372036854775808"
 		", \"f\": \"0007\", \"g\": 8, \"h\": 1099511627776}",
 		"parts of JSON, with commas where they belong");
+	buf_release(&b);
+}
+
+/* What jansson holds, with the heap's own word for each piece. */
+static size_t held;
+
+static void *counted_malloc(size_t n)
+{
+	void *p = malloc(n);
+
+	held += p ? malloc_usable_size(p) + sizeof n : 0;
+	return p;
+}
+
+static void counted_free(void *p)
+{
+	held -= p ? malloc_usable_size(p) + sizeof(size_t) : 0;
+	free(p);
+}
+
+/* Arrays of many such elements, and an object of many members. */
+static void json_memories(void)
+{
+	enum { MANY = 70000 };
+	static const char *const element[] = { "0,", "0.5,", "\"\",", "\"0123456789012345678901234\",",
+		"[],", "{},", "[[[0]]],", "{\"a\":0},", "[0,0,0,0,0,0,0,0,0]," };
+	const unsigned nelement = sizeof element / sizeof *element;
+	struct buf b = BUF_INIT;
+	struct err e;
+
+	json_set_alloc_funcs(counted_malloc, counted_free);
+	for (unsigned k = 0; k <= nelement; k++) {
+		buf_clear(&b);
+		buf_char(&b, k < nelement ? '[' : '{');
+		for (unsigned i = 0; i < MANY; i++)
+			if (k < nelement)
+				buf_str(&b, element[k]);
+			else
+				buf_printf(&b, "\"%u\":0,", i);
+		buf_str(&b, k < nelement ? "0]" : "\"\":0}");
+		json_t *v = json_read(b.data, b.len, &e);
+		uint64_t most = json_memory(b.data, b.len);
+
+		tap_ok(v && held > most / 8 && held <= most,
+			"%.12s: %zu bytes of memory, at most %llu", b.data, held,
+			(unsigned long long)most);
+		json_decref(v);
+	}
+	/* Blanks count one byte each, so that a text can have any need. */
+	buf_clear(&b);
+	buf_char(&b, '[');
+	uint64_t each = json_memory("{},", 3) - json_memory("", 0), n = JSON_MEMORY_MAX / each - 1;
+	for (uint64_t i = 0; i < n; i++)
+		buf_str(&b, "{},");
+	buf_str(&b, "0]");
+	buf_pad(&b, ' ', JSON_MEMORY_MAX - json_memory(b.data, b.len));
+	tap_ok(json_memory(b.data, b.len) == JSON_MEMORY_MAX,
+		"%zu bytes are at the limit of memory", b.len);
+	buf_char(&b, ' ');
+	tap_ok(!json_read(b.data, b.len, &e) && strstr(e.text, "values for 1024 MiB"),
+		"one more is refused: %s", e.text);
+	json_set_alloc_funcs(malloc, free);
 	buf_release(&b);
 }
 
@@ -284,6 +348,7 @@ int main(void)
 	reals();
 	json_strings();
 	json_trees();
+	json_memories();
 	bytes();
 	files();
 	syncing();

@@ -81,4 +81,14 @@ odd two.qcnn check
 odd two.asm compile --emit=bytecode -o /dev/null
 empty="78 0" sparse="65 78"
 odd table.yaml config
+
+# Values that take far more memory than their text.
+if [ "$limit" != : ]; then
+	{ echo '['; yes '{},' | head -n 3000000; echo '0]'; } >many.json
+	refused 78 "many empty objects as weights" run -q --data new.csv two.qcnn --weights many.json
+	tap_has err "many.json: no memory for 12000005 bytes of JSON" "what lacks is named"
+fi
+{ echo '['; yes '{},' | head -n 4000000; echo '0]'; } >many.json
+refused 65 "still more of them" run -q --data new.csv two.qcnn --weights many.json
+tap_has err "many.json: JSON beyond the limits" "which are beyond the limit"
 tap_done

@@ -8,7 +8,6 @@
 enum {
 	PROFILE_SCHEMA = 1,
 	PROFILE_EVENT_NUMBERS = 5,
-	PROFILE_VALUES_MAX = 12 << 20, /* each takes some 50 bytes while a text is read */
 };
 
 enum field_type {
@@ -189,6 +188,3 @@ static const struct field profile_fields[] = {
 static const struct field processes_field = {
 	ROWS(struct profile, "processes", process, nprocess, process_fields), .max = UINT16_MAX + 1
 };
-
-/* Can a text of that length be read: neither too long nor with too many values? */
-bool profile_json_fits(const char *text, size_t len);

@@ -181,25 +181,10 @@ static void put_profile(struct buf *out, const struct profile *p, uint32_t event
 	buf_char(out, '}');
 }
 
-/* Values in the text, at most: commas outside of strings, and two more. */
-static size_t values_of(const char *text, size_t len)
+/* Can a text of that length be read: neither too long nor with too many values? */
+static bool fits(const char *text, size_t len)
 {
-	size_t n = 2;
-	bool in_string = false;
-
-	for (size_t i = 0; i < len; i++) {
-		if (text[i] == '"')
-			in_string = !in_string;
-		else if (in_string && text[i] == '\\')
-			i++;
-		n += !in_string && text[i] == ',';
-	}
-	return n;
-}
-
-bool profile_json_fits(const char *text, size_t len)
-{
-	return len <= JSON_BYTES_MAX && values_of(text, len) <= PROFILE_VALUES_MAX;
+	return len <= JSON_BYTES_MAX && json_memory(text, len) <= JSON_MEMORY_MAX;
 }
 
 /* Appends it with as many events as fit; false: it does not fit without any, either. */
@@ -210,7 +195,7 @@ static bool put_within(const struct profile *p, size_t max, struct buf *out)
 	for (uint64_t nevent = PROFILE_EVENTS_MAX;; nevent -= (nevent + 3) / 4) {
 		out->len = from;
 		put_profile(out, p, profile_events_each(p, nevent));
-		if (out->len - from <= max && profile_json_fits(out->data + from, out->len - from))
+		if (out->len - from <= max && fits(out->data + from, out->len - from))
 			return true;
 		if (!nevent)
 			return false;

@@ -281,9 +281,6 @@ int profile_read_json(const char *text, size_t len, struct profile **out, struct
 {
 	struct input in = { .e = e };
 
-	if (!profile_json_fits(text, len))
-		return err_set(e, -ERR_BAD_DATA, "a profile has at most %d bytes and %d values",
-			JSON_BYTES_MAX, PROFILE_VALUES_MAX);
 	json_t *v = json_read(text, len, e);
 	if (!v)
 		return -ERR_BAD_DATA;

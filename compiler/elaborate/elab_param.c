@@ -19,8 +19,9 @@ void elab_qubit(struct elab *e, const struct node *n)
 		return;
 	}
 	if (size > PROGRAM_WIRES_MAX - (int64_t)c->calls.nwire) {
-		elab_error(e, DIAG_LIMIT_QUBITS, n->a ? n->a->span : n->span, "%lld qubits, a circuit holds at most %d",
-			(long long)size + c->calls.nwire, PROGRAM_WIRES_MAX);
+		elab_error(e, DIAG_LIMIT_QUBITS, n->a ? n->a->span : n->span,
+			"%llu qubits, a circuit holds at most %d",
+			(unsigned long long)size + c->calls.nwire, PROGRAM_WIRES_MAX);
 		return;
 	}
 	uint32_t first = build_register(&e->design, c, n->name, (uint32_t)size, n->name_span);

@@ -11,12 +11,13 @@
 #include "compiler/draw/draw.h"
 #include "compiler/export/openqasm.h"
 #include "compiler/import/qsim.h"
+#include "runtime/base/profile/profile.h"
 #include "runtime/data/format/dataset_read.h"
 #include "runtime/data/format/idx.h"
 #include "runtime/data/format/npz.h"
 #include "runtime/exec/statevector/backend.h"
 #include "runtime/log/history.h"
-#include "runtime/train/weights/weights.h"
+#include "runtime/train/weights/weights_file.h"
 
 /* Nothing is computed: the kernels, which take clang minutes, are not linked. */
 const struct backend backend_cpu = { .ntarget = 0 };
@@ -131,16 +132,22 @@ static void fuzz_asm(const uint8_t *p, size_t len) { check_text(asm_read, "fuzz.
 
 static void fuzz_qsim(const uint8_t *p, size_t len) { check_text(read_qsim, "fuzz.txt", p, len); }
 
+/* A copy with the digest that belongs to it, or a change would be found by the digest alone. */
 static void fuzz_bytecode(const uint8_t *bytes, size_t len)
 {
 	struct program *p = NULL;
+	struct buf b = BUF_INIT;
 	struct err e;
 
-	if (program_read(bytes, len, &p, &e))
-		return;
-	check_bytecode(p);
-	check_texts(p);
-	program_free(p);
+	buf_add(&b, bytes, len);
+	if (len >= SHA256_BYTES)
+		sha256_of(b.data, len - SHA256_BYTES, (uint8_t *)b.data + len - SHA256_BYTES);
+	if (!program_read(b.data, len, &p, &e)) {
+		check_bytecode(p);
+		check_texts(p);
+		program_free(p);
+	}
+	buf_release(&b);
 }
 
 /* ---- configurations ---- */
@@ -164,13 +171,29 @@ static void fuzz_config(const uint8_t *bytes, size_t len)
 
 /* ---- numbers ---- */
 
+/* A copy with the digest that belongs to it. */
 static void fuzz_weights(const uint8_t *bytes, size_t len)
 {
 	struct weights *w = NULL;
+	struct buf b = BUF_INIT;
 	struct err e;
+	char hex[SHA256_HEX + 1];
 
-	if (!weights_parse(bytes, len, &w, &e))
+	buf_add(&b, bytes, len);
+	size_t at = len > 8 ? weights_digest_place(b.data + 8, len - 8) : 0;
+	if (at) {
+		struct file_part whole = { b.data, len };
+
+		weights_digest(&(struct file_parts){ .part = &whole,
+				       .npart = 1,
+				       .seal_at = at + 8,
+				       .seal_len = SHA256_HEX },
+			hex);
+		memcpy(b.data + at + 8, hex, SHA256_HEX);
+	}
+	if (!weights_parse(b.data, len, &w, &e))
 		weights_free(w);
+	buf_release(&b);
 }
 
 static void fuzz_npy(const uint8_t *bytes, size_t len)
@@ -202,7 +225,14 @@ static void fuzz_idx(const uint8_t *bytes, size_t len)
 			sum += idx_value(&a, i);
 }
 
-/* A table is read from a file. */
+/* Some are read from files: it is named after the ending, and removed by the caller. */
+static void make_file(const uint8_t *bytes, size_t len, const char *ending, char path[64])
+{
+	snprintf(path, 64, "/dev/shm/fuzz-%d.%s", (int)getpid(), ending);
+	FILE *f = fopen(path, "wb");
+	must(f && fwrite(bytes, 1, len, f) == len && !fclose(f));
+}
+
 static void fuzz_csv(const uint8_t *bytes, size_t len)
 {
 	const struct input_want want = { .name = "x", .count = 2, .ndim = 1, .dim = { 2 } };
@@ -212,17 +242,60 @@ static void fuzz_csv(const uint8_t *bytes, size_t len)
 	char path[64];
 	struct dataset *set = NULL;
 	struct err e;
-	FILE *f;
 
-	snprintf(path, sizeof path, "/dev/shm/fuzz-%d.csv", (int)getpid());
-	f = fopen(path, "wb");
-	must(f && fwrite(bytes, 1, len, f) == len && !fclose(f));
+	make_file(bytes, len, "csv", path);
 	for (unsigned k = 0; k < 2; k++, o.streamed = true)
 		if (!dataset_read(path, &o, d, &set, &e))
 			dataset_free(set);
 	unlink(path);
 	diags_free(d);
 	source_set_free(s);
+}
+
+/* The file of an observable or a gate, which the model names by %s. */
+static void check_named(const char *model, const uint8_t *bytes, size_t len)
+{
+	struct buf text = BUF_INIT;
+	char path[64];
+
+	make_file(bytes, len, "txt", path);
+	buf_printf(&text, model, path);
+	check_text(read_model, "fuzz.qcnn", (const uint8_t *)text.data, text.len);
+	unlink(path);
+	buf_release(&text);
+}
+
+static void fuzz_pauli_sum(const uint8_t *bytes, size_t len)
+{
+	check_named("qubit[8] q; observe pauli_sum(\"%s\", q);", bytes, len);
+}
+
+static void fuzz_hermitian(const uint8_t *bytes, size_t len)
+{
+	check_named("qubit[2] q; observe hermitian(\"%s\", q);", bytes, len);
+}
+
+static void fuzz_gate(const uint8_t *bytes, size_t len)
+{
+	check_named("qubit[2] q; gate g a, b = \"%s\"; g q[0], q[1]; observe z(q);", bytes, len);
+}
+
+static void fuzz_profile(const uint8_t *bytes, size_t len)
+{
+	struct buf text = BUF_INIT, again = BUF_INIT;
+	struct profile *p = NULL, *q = NULL;
+	struct err e;
+
+	if (profile_read_json((const char *)bytes, len, &p, &e))
+		return;
+	profile_write_json(p, &text);
+	must(!profile_read_json(text.data, text.len, &q, &e));
+	profile_write_json(q, &again);
+	must(text.len == again.len && !memcmp(text.data, again.data, text.len));
+	profile_free(q);
+	profile_free(p);
+	buf_release(&again);
+	buf_release(&text);
 }
 
 static void fuzz_transform(const uint8_t *bytes, size_t len)
@@ -267,6 +340,10 @@ static const struct {
 	{ "npz", fuzz_npz },
 	{ "idx", fuzz_idx },
 	{ "csv", fuzz_csv },
+	{ "pauli_sum", fuzz_pauli_sum },
+	{ "hermitian", fuzz_hermitian },
+	{ "gate", fuzz_gate },
+	{ "profile", fuzz_profile },
 	{ "transform", fuzz_transform },
 	{ "history", fuzz_history },
 };

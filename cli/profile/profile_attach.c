@@ -182,9 +182,14 @@ static int refused(const json_t *error, struct err *e)
 	return err_set(e, code, "%.300s", text ? text : "the run refuses");
 }
 
+static int malformed(struct err *e)
+{
+	return err_set(e, -ERR_PROTOCOL, "the run's answer is malformed");
+}
+
 static int read_profile(struct profile_stream *from, size_t n, struct profile **out, struct err *e)
 {
-	mem_auto char *text = n <= JSON_BYTES_MAX ? mem_try(n + 1, 1) : NULL;
+	mem_auto char *text = mem_try(n + 1, 1);
 	size_t at = 0;
 	int code = 0;
 
@@ -199,7 +204,12 @@ static int read_profile(struct profile_stream *from, size_t n, struct profile **
 		if (!got)
 			code = gone(e);
 	}
-	return code ? code : profile_read_json(text, n, out, e);
+	if (!code) {
+		code = profile_read_json(text, n, out, e);
+		if (code)
+			err_prefix(e, "the profile that the run has sent");
+	}
+	return code;
 }
 
 static int take(struct profile_stream *s, const struct capture_order *o, struct profile **out,
@@ -212,14 +222,14 @@ static int take(struct profile_stream *s, const struct capture_order *o, struct 
 	size_t n = profile_stream_line(s, line, sizeof line);
 	if (!n)
 		return gone(e);
-	int code = 0;
 	if (n == sizeof line || !(head = json_read(line, n, e)))
-		code = err_set(e, -ERR_PROTOCOL, "the run's answer is malformed");
-	if (!code && json_object_get(head, "error"))
-		code = refused(json_object_get(head, "error"), e);
-	return code
-		? code
-		: read_profile(s, (size_t)json_integer_value(json_object_get(head, "bytes")), out, e);
+		return malformed(e);
+	if (json_object_get(head, "error"))
+		return refused(json_object_get(head, "error"), e);
+	const json_t *bytes = json_object_get(head, "bytes");
+	json_int_t length = json_integer_value(bytes);
+	return length > 0 && length <= JSON_BYTES_MAX ? read_profile(s, (size_t)length, out, e)
+						      : malformed(e);
 }
 
 int attach_take(const struct attached *a, const struct capture_order *o, struct profile **out,

@@ -10,16 +10,25 @@
 #include "runtime/base/json.h"
 #include "runtime/base/system/folder.h"
 
-struct rows { double *value; size_t n, cap; };   /* (n, HISTORY_COLUMNS_MAX) while it is read */
+/* While it is read: each column has memory for cap numbers. */
+struct rows {
+	double *column[HISTORY_COLUMNS_MAX];
+	size_t n, cap;
+};
 
-static unsigned column_of(struct history *h, const char *name)
+/* In a new one, no row so far has a value. */
+static unsigned column_of(struct history *h, struct rows *r, const char *name)
 {
 	unsigned k = 0;
 
 	while (k < h->ncolumn && strcmp(h->column[k], name))
 		k++;
-	if (k == h->ncolumn && k < HISTORY_COLUMNS_MAX)
+	if (k == h->ncolumn && k < HISTORY_COLUMNS_MAX) {
 		h->column[h->ncolumn++] = mem_strdup(name);
+		r->column[k] = mem_alloc(r->cap, sizeof *r->column[k]);
+		for (size_t i = 0; i <= r->n; i++)
+			r->column[k][i] = NAN;
+	}
 	return k;
 }
 
@@ -30,31 +39,42 @@ static void add_row(struct history *h, struct rows *r, json_t *line)
 
 	if (r->n == r->cap) {
 		r->cap = r->cap ? 2 * r->cap : 64;
-		r->value = mem_grow(r->value, r->cap, HISTORY_COLUMNS_MAX * sizeof *r->value);
+		for (unsigned k = 0; k < h->ncolumn; k++)
+			r->column[k] = mem_grow(r->column[k], r->cap, sizeof *r->column[k]);
 	}
-	double *row = r->value + r->n++ * HISTORY_COLUMNS_MAX;
-	for (unsigned k = 0; k < HISTORY_COLUMNS_MAX; k++)
-		row[k] = NAN;
+	for (unsigned k = 0; k < h->ncolumn; k++)
+		r->column[k][r->n] = NAN;
 	json_object_foreach(line, key, v) {
-		unsigned k = json_is_number(v) ? column_of(h, key) : HISTORY_COLUMNS_MAX;
+		unsigned k = json_is_number(v) ? column_of(h, r, key) : HISTORY_COLUMNS_MAX;
 
 		if (k < HISTORY_COLUMNS_MAX)
-			row[k] = json_number_value(v);
+			r->column[k][r->n] = json_number_value(v);
 	}
+	r->n++;
 }
 
-static void turn(struct history *h, const struct rows *r)
+/* Whether the table remains as small as the text with this line: a value, with its name, is at least six bytes there, and
+ * lines of a run have most of the columns. */
+static bool has_room(const struct history *h, const struct rows *r, const json_t *line, size_t len)
+{
+	size_t ncolumn = h->ncolumn + json_object_size(line);
+
+	return (r->n + 1) * (ncolumn < HISTORY_COLUMNS_MAX ? ncolumn : HISTORY_COLUMNS_MAX) <= len;
+}
+
+static void join_columns(struct history *h, struct rows *r)
 {
 	h->nrow = r->n;
 	h->value = mem_alloc(h->ncolumn * r->n + 1, sizeof *h->value);
-	for (size_t i = 0; i < r->n; i++)
-		for (unsigned k = 0; k < h->ncolumn; k++)
-			h->value[k * r->n + i] = r->value[i * HISTORY_COLUMNS_MAX + k];
+	for (unsigned k = 0; k < h->ncolumn; k++) {
+		memcpy(h->value + k * r->n, r->column[k], r->n * sizeof *h->value);
+		free(r->column[k]);
+	}
 }
 
 void history_parse(const char *text, size_t len, struct history *h)
 {
-	struct rows r = { NULL, 0, 0 };
+	struct rows r = { .n = 0 };
 
 	memset(h, 0, sizeof *h);
 	for (size_t at = 0; at < len && r.n < HISTORY_ROWS_MAX; ) {
@@ -62,13 +82,12 @@ void history_parse(const char *text, size_t len, struct history *h)
 		size_t n = end ? (size_t)(end - text) - at : len - at;
 		json_auto_t *line = json_read(text + at, n, NULL);
 
-		if (!json_is_object(line))
+		if (!json_is_object(line) || !has_room(h, &r, line, len))
 			break;
 		add_row(h, &r, line);
 		at += n + 1;
 	}
-	turn(h, &r);
-	free(r.value);
+	join_columns(h, &r);
 }
 
 int history_read(const char *run, struct history *h, struct err *e)

@@ -13,7 +13,8 @@ struct history {
 	double *value;               /* (ncolumn, nrow): a column's values are neighbours; NaN: not there */
 };
 
-/* Lines that are no JSON object (a run that was cut off) end the table. */
+/* A line that is no JSON object (a run that was cut off) ends the table, and one with which it would have more places than
+ * the text has bytes. */
 void history_parse(const char *text, size_t len, struct history *h);
 /* metrics.jsonl of a run's folder; -ERR_NO_INPUT without that file. Release *h in any case. */
 int history_read(const char *run, struct history *h, struct err *e);

@@ -82,6 +82,19 @@ odd two.asm compile --emit=bytecode -o /dev/null
 empty="78 0" sparse="65 78"
 odd table.yaml config
 
+# Lines without values in the metrics of a run, and few values in many columns, take no more memory than others.
+mkdir -p runs/cut
+echo '{"schema": 1, "state": "interrupted"}' >runs/cut/run.json
+for line in '' '"a": 1'; do
+	{
+		echo '{"start": 1, "epoch": 1, "loss": 0.5}'
+		awk 'BEGIN { for (k = 0; k < 60; k++) printf "%s\"c%d\": 1", k ? ", " : "{", k; print "}" }'
+		yes "{$line}" | head -n 3000000
+	} >runs/cut/metrics.jsonl
+	refused 0 "three million lines {$line} of metrics" runs
+	tap_has out "interrupted" "the run is listed"
+done
+
 # Values that take far more memory than their text.
 if [ "$limit" != : ]; then
 	{ echo '['; yes '{},' | head -n 3000000; echo '0]'; } >many.json

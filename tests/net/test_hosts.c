@@ -85,6 +85,8 @@ static void test_lists(void)
 	test(file, "a\nb slots=0\n", NULL, "line 2: a host has 1 to");
 }
 
+#define FOUR "[1,1,1,1][1,1,1,1][1,1,1,1]"
+
 static void test_nodes(void)
 {
 	test(nodes, "n1", "n1:1", NULL);
@@ -104,6 +106,10 @@ static void test_nodes(void)
 	test(nodes, "", NULL, "not a list of hosts");
 	test(nodes, "a,", NULL, "not a list of hosts");
 	test(nodes, "a b", NULL, "is not a host");
+	/* Names that repeat: 4^8 are as many as may be, 4^15 would take minutes. */
+	test(nodes, "n[1,1,1,1]" FOUR FOUR "[1,1,1,1]", "n11111111:1", NULL);
+	test(nodes, "n[1,1,1,1]" FOUR FOUR "[1,1,1,1],m", NULL, "names hosts more than 65536 times");
+	test(nodes, "n" FOUR FOUR FOUR FOUR FOUR, NULL, "names hosts more than 65536 times");
 }
 
 static void test_environment(void)
@@ -141,6 +147,10 @@ static void test_environment(void)
 	tap_ok(!allocation_find(&a, &e) && !a.hosts.n, "of one host nothing is made");
 	setenv("SLURM_JOB_NODELIST", "n[", 1);
 	tap_ok(allocation_find(&a, &e) == -ERR_CONFIG && strstr(e.text, "SLURM_JOB_NODELIST: "), "a list that is none is named");
+	setenv("SLURM_JOB_NODELIST", "n1,-x", 1);
+	tap_ok(allocation_find(&a, &e) == -ERR_CONFIG && e.code == -ERR_CONFIG
+			&& strstr(e.text, "SLURM_JOB_NODELIST: `-x` is not a host"),
+		"a name that is none is no fault of the command line: %s", e.text);
 	buf_release(&b);
 }
 

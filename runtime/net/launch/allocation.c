@@ -6,7 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DIGITS_MAX = 9 };
+enum { DIGITS_MAX = 9, NAMES_MAX = 16 * HOSTS_MAX /* with those that a list repeats */ };
+
+/* What a list of Slurm's expands to. */
+struct names {
+	struct hosts *hosts;
+	uint32_t n;
+};
 
 static int none_of(const char *list, struct err *e)
 {
@@ -22,11 +28,12 @@ static int add_once(struct hosts *h, const char *name, size_t len, struct err *e
 	return hosts_add(h, name, len, 1, e);
 }
 
-static int expand(const char *done, size_t ndone, const char *rest, size_t nrest, struct hosts *h, struct err *e);
+static int expand(const char *done, size_t ndone, const char *rest, size_t nrest, struct names *to,
+	struct err *e);
 
 /* Of one of the numbers in brackets, "7" or "01-03": with it the host's name goes on. */
-static int expand_range(const char *done, size_t ndone, const char *range, size_t nrange, const char *rest, size_t nrest,
-	struct hosts *h, struct err *e)
+static int expand_range(const char *done, size_t ndone, const char *range, size_t nrange,
+	const char *rest, size_t nrest, struct names *to, struct err *e)
 {
 	const char *dash = memchr(range, '-', nrange);
 	size_t width = dash ? (size_t)(dash - range) : nrange, nlast = dash ? nrange - width - 1 : width;
@@ -43,13 +50,14 @@ static int expand_range(const char *done, size_t ndone, const char *range, size_
 	for (unsigned long k = first; !code && k <= last; k++) {
 		int n = snprintf(name, sizeof name, "%.*s%0*lu", (int)ndone, done, (int)width, k);
 
-		code = expand(name, (size_t)n, rest, nrest, h, e);
+		code = expand(name, (size_t)n, rest, nrest, to, e);
 	}
 	return code;
 }
 
 /* What is known of a name, and what follows: text, and brackets. */
-static int expand(const char *done, size_t ndone, const char *rest, size_t nrest, struct hosts *h, struct err *e)
+static int expand(const char *done, size_t ndone, const char *rest, size_t nrest, struct names *to,
+	struct err *e)
 {
 	const char *open = memchr(rest, '[', nrest), *close = memchr(rest, ']', nrest);
 	char name[2 * HOST_NAME_LONGEST + 1];
@@ -59,12 +67,15 @@ static int expand(const char *done, size_t ndone, const char *rest, size_t nrest
 	if (ndone + before > HOST_NAME_LONGEST || !open != !close || (open && close < open))
 		return none_of(rest, e);
 	n = snprintf(name, sizeof name, "%.*s%.*s", (int)ndone, done, (int)before, rest);
+	if (!open && to->n++ == NAMES_MAX)
+		return err_set(e, -ERR_CONFIG, "the list names hosts more than %d times", NAMES_MAX);
 	if (!open)
-		return add_once(h, name, (size_t)n, e);
+		return add_once(to->hosts, name, (size_t)n, e);
 	for (const char *p = open + 1; !code; ) {
 		size_t len = strcspn(p, ",]");
 
-		code = expand_range(name, (size_t)n, p, len, close + 1, nrest - (size_t)(close + 1 - rest), h, e);
+		code = expand_range(name, (size_t)n, p, len, close + 1,
+			nrest - (size_t)(close + 1 - rest), to, e);
 		p += len;
 		if (*p++ == ']')
 			break;
@@ -74,6 +85,7 @@ static int expand(const char *done, size_t ndone, const char *rest, size_t nrest
 
 int allocation_expand(const char *list, struct hosts *h, struct err *e)
 {
+	struct names to = { h, 0 };
 	int code = 0;
 
 	for (const char *p = list; !code; ) {
@@ -82,7 +94,7 @@ int allocation_expand(const char *list, struct hosts *h, struct err *e)
 
 		for (; p[len] && (depth || p[len] != ','); len++)
 			depth += (p[len] == '[') - (p[len] == ']');
-		code = len ? expand("", 0, p, len, h, e) : none_of(list, e);
+		code = len ? expand("", 0, p, len, &to, e) : none_of(list, e);
 		p += len;
 		if (!*p++)
 			break;
@@ -143,6 +155,11 @@ int allocation_find(struct allocation *a, struct err *e)
 		code = expand_pairs(lsf, &a->hosts, e);
 		if (code)
 			err_prefix(e, "LSB_MCPU_HOSTS");
+	}
+	if (code == -ERR_USAGE) { /* the command line is not at fault */
+		code = -ERR_CONFIG;
+		if (e)
+			e->code = code;
 	}
 	if (code || a->hosts.n == 1)
 		hosts_release(&a->hosts);

@@ -131,6 +131,26 @@ static void test_values(const struct buf b[MESSAGES])
 	b[1].data[9] = WIRE_VERSION;
 }
 
+/* The pace of a worker, by which it gets units, is computed from the time in RESULT. */
+static void test_seconds(void)
+{
+	static const double right[] = { 0, 1e-9, WIRE_SECONDS_MAX },
+			    wrong[] = { -1e-9, 1.0001 * WIRE_SECONDS_MAX, INFINITY, NAN };
+	struct buf b = BUF_INIT;
+	uint8_t bit[1];
+
+	for (unsigned k = 0; k < 7; k++) {
+		struct wire_result r = { .seconds = k < 3 ? right[k] : wrong[k - 3],
+			.units = wire_units_of(ids, 1, bit),
+			.nsample = 1 };
+
+		buf_clear(&b);
+		wire_put_result(&b, &r, NULL, NULL);
+		tap_is_int(get_copy(b.data, b.len), k < 3, "a RESULT after %g seconds", r.seconds);
+	}
+	buf_release(&b);
+}
+
 /* Limits, and values of either sign, of the messages of profiles. */
 static void test_profiles(void)
 {
@@ -658,6 +678,7 @@ int main(void)
 	test_values(b);
 	test_wrong(b);
 	test_kept();
+	test_seconds();
 	test_profiles();
 	test_noise(b);
 	for (int mode = 0; mode < 4; mode++) {

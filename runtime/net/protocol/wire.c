@@ -191,7 +191,7 @@ static void result_fields(struct fields *p, struct wire_result *m)
 	field_u32(p, &m->n);
 	field_array(p, &m->value, (uint64_t)m->nsample * m->nout, sizeof(double));
 	field_array(p, &m->vector, m->n, sizeof(struct fixed));
-	field_check(p, m->nsample);
+	field_check(p, m->nsample && m->seconds >= 0 && m->seconds <= WIRE_SECONDS_MAX);
 }
 
 static void failed_fields(struct fields *p, struct wire_failed *m)

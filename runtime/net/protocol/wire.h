@@ -24,6 +24,7 @@ enum {
 	WIRE_TEXT_MAX = 4096,
 	WIRE_ADDRESSES_MAX = 16,
 	WIRE_UNITS_MAX = FIXED_TERMS_MAX, /* units of a step */
+	WIRE_SECONDS_MAX = 1000000000,    /* that units take to compute */
 	WIRE_OPTIONS_MAX = 64,
 	WIRE_SETS_MAX = 4, /* data sets of which inputs are kept */
 	WIRE_FILES_MAX =

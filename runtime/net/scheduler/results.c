@@ -52,7 +52,7 @@ int scheduler_result(struct scheduler *s, unsigned worker, const uint8_t *body, 
 	struct wire_result r;
 	uint32_t nsample = 0;
 
-	if (!wire_get_result(body, len, &r) || !(r.seconds >= 0) || !q->npending)
+	if (!wire_get_result(body, len, &r) || !q->npending)
 		return malformed(e, "RESULT message");
 	int64_t nid = units_answered(s, q, r.step, &r.units, now, e);
 	if (nid <= 0)

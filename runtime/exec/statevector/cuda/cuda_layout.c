@@ -635,7 +635,7 @@ struct cuda_launch *cuda_layout_stage(const struct plan *pl, const struct plan_c
 		*next = make_launch(&w, arena);
 		if (*next == first && pass >= CUDA_TAIL_BACKWARD)
 			first->args.lambda_from =
-				pass == CUDA_TAIL_SUMS ? CUDA_LAMBDA_TURNED : CUDA_LAMBDA_PSI;
+				pass == CUDA_TAIL_SUMS ? CUDA_LAMBDA_MINUS_I_PSI : CUDA_LAMBDA_PSI;
 		next = &(*next)->next;
 	}
 	if (first && !w.back) {

@@ -650,7 +650,7 @@ DEVICE void load_both(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_sta
 	}
 #pragma unroll
 	for (int j = 0; j < N; j++)
-		w[j] = from == CUDA_LAMBDA_TURNED ? amp_of(v[j].y, -v[j].x)
+		w[j] = from == CUDA_LAMBDA_MINUS_I_PSI ? amp_of(v[j].y, -v[j].x)
 			: from == CUDA_LAMBDA_PSI ? v[j]
 						  : amp_of((R)0, (R)0);
 }

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of a stage: a tile in registers, round by round, forward and backward.
 //
-// v[j]: amplitude j of a thread, bit k of j being register bit k of the round.
+// v[j], w[j]: amplitudes of psi and of lambda in register j of a thread. Bit k of j is register bit k
+// of the round (cuda_stage.h).
 #include "config.h"
 #include "runtime/exec/statevector/cuda/cuda_launch.cuh"
 #include "runtime/exec/statevector/cuda/cuda_products.cuh"
 
 /* ---- transfers ---- */
 
-/* One access of 16 bytes: in single precision two amplitudes, as register bit 0 is bit 0 of the index. */
+/* One access of 16 bytes: in single precision two amplitudes, as register bit 0 is bit 0 of the
+ * index. */
 DEVICE void load_16(float2 *v, const float2 *p)
 {
 	const float4 x = __ldcs((const float4 *)p);
@@ -26,7 +28,7 @@ DEVICE void save_16(const float2 *v, float2 *p)
 
 DEVICE void save_16(const double2 *v, double2 *p) { __stcs(p, *v); }
 
-/* p: this thread's register 0. */
+/* p: the amplitude of register 0; bit: load_at or save_at of the launch. */
 template <class A, int N> DEVICE void load(A (&v)[N], const A *p, const uint8_t *bit)
 {
 #pragma unroll
@@ -34,8 +36,8 @@ template <class A, int N> DEVICE void load(A (&v)[N], const A *p, const uint8_t 
 		load_16(&v[j], p + reg_index(bit, j));
 }
 
-/* Amplitudes of psi, of which this thread's begin at index `at`. Those that are known to be 0 are not read; the first state is not
- * read at all. */
+/* psi; at: the index of register 0's amplitude. Amplitudes that are known to be 0 are not read, and
+ * nothing is read where the state is |0...0>. */
 template <class A, int N> DEVICE void load_forward(A (&v)[N], const cuda_stage_args &a, size_t at)
 {
 #pragma unroll
@@ -61,6 +63,8 @@ template <class A, int N> DEVICE void save(const A (&v)[N], A *p, const uint8_t 
 		save_16(&v[j], p + reg_index(bit, j));
 }
 
+/* Stores the registers in the tile in shared memory, and loads them: places are xors of columns
+ * (cuda_round). */
 template <class A, int N> DEVICE void put(const A (&v)[N], A *tile, const uint16_t *column, unsigned t)
 {
 	const unsigned at = thread_column(column, opaque(t));
@@ -81,25 +85,31 @@ template <class A, int N> DEVICE void get(A (&v)[N], const A *tile, const uint16
 
 /* ---- ops ---- */
 
-/* Matrices of an op: that of a sample is `stride` behind that of the sample before. EACH: not all registers have the same, or
- * controls leave some of them out; else u is memory that is fast where all threads read the same. */
+/* In the templates below MASK has the register bits that are targets. EACH: registers of a thread
+ * can differ in their matrix, as each sample has its own, or in whether controls exclude them.
+ * Without EACH they all take one matrix, from the launch's arguments, which are fast to read at one
+ * address for all threads. */
+
+/* The matrix of an op for the sample of register 0, and the distance to that of the next sample. */
 template <class R> struct matrices {
-	const R *u; /* re, im; of register 0 */
+	const R *u; /* re, im */
 	size_t stride;
 };
 
+/* The matrix for register j. */
 template <class R, bool EACH>
 DEVICE const R *of_register(const matrices<R> &m, const cuda_round &r, int j)
 {
 	return EACH ? m.u + m.stride * reg_column(r.sample, j) : m.u;
 }
 
-template <bool EACH> DEVICE bool is_on(const cuda_op &o, int base)
+/* Do the controls that are register bits let the op act on register j? */
+template <bool EACH> DEVICE bool is_on(const cuda_op &o, int j)
 {
-	return !EACH || (base & o.reg_mask) == o.reg_value;
+	return !EACH || (j & o.reg_mask) == o.reg_value;
 }
 
-/* The next register in which all targets are 0, by its number before lower_targets. */
+/* The next register after j in which all targets are 0: numbers before lower_targets. */
 template <int N, int MASK> DEVICE int next_base(const cuda_op &o, int j)
 {
 	const int rest = (N - 1) & ~(count_bits(MASK) > 1 ? o.targets : MASK);
@@ -107,8 +117,10 @@ template <int N, int MASK> DEVICE int next_base(const cuda_op &o, int j)
 	return (j - rest) & rest;
 }
 
-/* A matrix d x d on the register bits MASK, row-major: 2^NREG * d complex products, no memory but the matrix. EACH, two targets
- * or more: MASK is where lower_targets has put them. */
+/* Multiplies each group of d registers, which differ in the bits MASK, by a matrix d x d,
+ * row-major: N * d complex products, no memory but the matrix. With EACH, two or three targets have
+ * been moved to MASK by lower_targets. `base` is the group's first register, and j the number that
+ * it had before: samples and controls go by that. */
 template <class R, int MASK, bool EACH, int N>
 DEVICE void apply(amplitude<R> (&v)[N], const cuda_round &round, const cuda_op &o, const matrices<R> &m)
 {
@@ -123,8 +135,9 @@ DEVICE void apply(amplitude<R> (&v)[N], const cuda_round &round, const cuda_op &
 			const R *const u = of_register<R, EACH>(m, round, j);
 			amplitude<R> y[d];
 
-			/* Small matrices column by column: then most results are made in the registers where they stay. Large ones
-			 * row by row: else a thread has not enough registers. */
+			/* Small matrices column by column: most results are then computed in the
+			 * registers where they stay. Large ones row by row, which takes fewer
+			 * registers. */
 			constexpr bool by_row = d > 4;
 
 #pragma unroll
@@ -144,7 +157,8 @@ DEVICE void apply(amplitude<R> (&v)[N], const cuda_round &round, const cuda_op &
 	}
 }
 
-/* Row of a diagonal matrix that the thread's register 0 has. */
+/* The row of a diagonal matrix that register 0 of thread t has: its target bits in the thread's and
+ * the block's number. */
 DEVICE unsigned diagonal_row(const cuda_op &o, unsigned t)
 {
 	unsigned row = 0;
@@ -162,7 +176,7 @@ DEVICE unsigned diagonal_row(const cuda_op &o, unsigned t)
 	return row;
 }
 
-/* What register j adds to it. */
+/* What its target bits in the number of register j add to the row. */
 DEVICE unsigned register_row(const cuda_op &o, int j)
 {
 	unsigned row = 0;
@@ -173,6 +187,7 @@ DEVICE unsigned register_row(const cuda_op &o, int j)
 	return row;
 }
 
+/* Multiplies registers by entries of a diagonal matrix; row: diagonal_row. */
 template <class R, bool EACH, int N>
 DEVICE void scale(amplitude<R> (&v)[N], const cuda_round &r, const cuda_op &o, const matrices<R> &m,
 	unsigned row)
@@ -187,13 +202,14 @@ DEVICE void scale(amplitude<R> (&v)[N], const cuda_round &r, const cuda_op &o, c
 		}
 }
 
-/* May the thread do the op, as far as threads decide? */
+/* Do the controls that are thread bits let the op act in thread t? */
 DEVICE bool thread_on(const cuda_op &o, unsigned t)
 {
 	return (t & o.thread_mask) == o.thread_value;
 }
 
-/* What an op does to the states v..., each in N registers: op.run<MASK, EACH>(v...), MASK being its targets; EACH: one target. */
+/* Calls op.run<MASK, EACH>(v...), MASK being the op's targets, and v... states in N registers each.
+ * With EACH the op has one target. */
 template <bool EACH, int N, class Op, class... States>
 DEVICE void by_targets(const Op &op, States &...v)
 {
@@ -224,8 +240,9 @@ DEVICE void by_targets(const Op &op, States &...v)
 #undef CASE
 }
 
-/* Where registers differ in their matrix or in controls (EACH), two targets or three are first made the lowest register bits: such
- * code is then compiled for two masks instead of ten. The targets stay in order, and so do the other bits: results are the same. */
+/* With EACH two or three targets are first moved to the lowest register bits, so that the code is
+ * compiled for two masks instead of ten. Neither the targets nor the other bits change their order:
+ * results are the same. */
 
 /* Exchanges register bits c and c + 1. */
 template <class A, int N> DEVICE void exchange_bits(A (&v)[N], int c)
@@ -240,7 +257,8 @@ template <class A, int N> DEVICE void exchange_bits(A (&v)[N], int c)
 		}
 }
 
-/* Target number k comes down to bit k by exchanges: is that of c and c + 1 one of them? */
+/* Exchanges of adjacent bits move target number k (0: the lowest) down to bit k. Do they exchange
+ * c and c + 1, as the target is above c? */
 DEVICE bool is_exchanged(unsigned targets, int k, int c)
 {
 	return count_bits(targets) > k && count_bits(targets & ((2 << c) - 1)) <= k;
@@ -258,7 +276,7 @@ template <int N, class... States> DEVICE void lower_targets(unsigned targets, St
 				(exchange_bits(v, c), ...);
 }
 
-/* Undoes it. */
+/* Undoes lower_targets. */
 template <int N, class... States> DEVICE void raise_targets(unsigned targets, States &...v)
 {
 	targets = opaque(targets);
@@ -270,6 +288,7 @@ template <int N, class... States> DEVICE void raise_targets(unsigned targets, St
 				(exchange_bits(v, c), ...);
 }
 
+/* As by_targets with EACH, for any number of targets. */
 template <int N, class Op, class... States> DEVICE void each_by_targets(const Op &op, States &...v)
 {
 	if (count_bits(op.o.targets) == 1) {
@@ -300,13 +319,13 @@ template <class R> struct apply_op {
 DEVICE const float *matrix_of(const cuda_stage_args &a, float) { return a.matrix.single; }
 DEVICE const double *matrix_of(const cuda_stage_args &a, double) { return a.matrix.twice; }
 
-/* The op's one matrix, in the launch's arguments. */
+/* The op's matrix for all samples, in the launch's arguments. */
 template <class R> DEVICE matrices<R> one_matrix(const cuda_stage_args &a, const cuda_op &o)
 {
 	return { matrix_of(a, R()) + 2 * o.entry, 0 };
 }
 
-/* Of the thread's samples. */
+/* Those of the samples of thread t. */
 template <class R>
 DEVICE matrices<R> sample_matrices(const cuda_stage_args &a, const cuda_round &r, const cuda_op &o,
 	unsigned t)
@@ -316,6 +335,7 @@ DEVICE matrices<R> sample_matrices(const cuda_stage_args &a, const cuda_round &r
 	return { (const R *)a.sample_matrix + thread_sample(a, r, t) * stride + 2 * o.entry, stride };
 }
 
+/* An op on psi in thread t. */
 template <class R, int N>
 DEVICE void forward_op(amplitude<R> (&v)[N], const cuda_stage_args &a, const cuda_round &r,
 	const cuda_op &o, unsigned t)
@@ -344,7 +364,8 @@ DEVICE void clear(const cuda_clears &c, unsigned t)
 		__stcg(c.sum + k, 0ll);
 }
 
-/* Writes each amplitude, and reads those that can be other than 0. */
+/* The forward pass of a launch. Writes each amplitude once, and reads those that may be nonzero.
+ * Shared memory: a tile between rounds; after the last one, terms of products' expectations. */
 template <class R, int MINBLOCKS>
 __global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
 	stage_forward(const cuda_stage_args __grid_constant__ a)
@@ -361,9 +382,9 @@ __global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
 	for (uint32_t r = 0; r < a.nround; r++) {
 		if (r) {
 			if (r > 1)
-				__syncthreads();
+				__syncthreads(); /* all have loaded from the tile */
 			put(v, tile, a.round[r - 1].put, t);
-			__syncthreads();
+			__syncthreads(); /* all have stored in the tile */
 			get(v, tile, a.round[r].get, t);
 		}
 		const uint32_t end = a.round[r].first + a.round[r].count;
@@ -371,8 +392,8 @@ __global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
 		for (uint32_t k = a.round[r].first; k < end; k++)
 			forward_op<R>(v, a, a.round[r], a.op[k], t);
 	}
-	/* With one round all have to load before any saves to another place; with products all have to get before the tile is used
-	 * for their sums, and these to be 0. */
+	/* With one round, others may still load psi where this thread saves. With products, others
+	 * may still load from the tile, whose place their terms take, or clear their sums. */
 	if (a.nround == 1 || a.products.n)
 		__syncthreads();
 	save(v, (amp *)a.psi + (block_index(a) | thread_index(a.save_at, t)), a.save_at);
@@ -383,7 +404,8 @@ __global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
 
 /* ---- backward ---- */
 
-/* Of one group, the sums number PASS * NSUM .. (PASS + 1) * NSUM - 1 (cuda_sum_number). */
+/* Adds the group of registers that begins with `base` to NSUM sums, the first of which is number
+ * PASS * NSUM (cuda_sum_number). */
 template <class R, int MASK, int PASS, int NSUM, int N>
 DEVICE void add_sums(R (&sum)[NSUM], const amplitude<R> (&v)[N], const amplitude<R> (&w)[N], int base)
 {
@@ -393,31 +415,32 @@ DEVICE void add_sums(R (&sum)[NSUM], const amplitude<R> (&v)[N], const amplitude
 	for (int r = 0; r < d; r++) {
 #pragma unroll
 		for (int c = r; c < d; c++) {
-			const int up = cuda_sum_number(d, r, c, 1) - PASS * NSUM, low = up + 1;
+			const int upper = cuda_sum_number(d, r, c, 1) - PASS * NSUM, lower = upper + 1;
 			const amplitude<R> pr = v[base | deposit(r, MASK)],
 					   lr = w[base | deposit(r, MASK)];
 			const amplitude<R> pc = v[base | deposit(c, MASK)],
 					   lc = w[base | deposit(c, MASK)];
 
-			if (r < c && up >= 0 && up < NSUM) {
-				sum[up] = mad(lr.x, pc.x, sum[up]);
-				sum[up] = mad(lr.y, pc.y, sum[up]);
-				sum[up] = mad(-lc.x, pr.x, sum[up]);
-				sum[up] = mad(-lc.y, pr.y, sum[up]);
+			if (r < c && upper >= 0 && upper < NSUM) {
+				sum[upper] = mad(lr.x, pc.x, sum[upper]);
+				sum[upper] = mad(lr.y, pc.y, sum[upper]);
+				sum[upper] = mad(-lc.x, pr.x, sum[upper]);
+				sum[upper] = mad(-lc.y, pr.y, sum[upper]);
 			}
-			if (low >= 0 && low < NSUM) {
-				sum[low] = mad(lr.x, pc.y, sum[low]);
-				sum[low] = mad(-lr.y, pc.x, sum[low]);
+			if (lower >= 0 && lower < NSUM) {
+				sum[lower] = mad(lr.x, pc.y, sum[lower]);
+				sum[lower] = mad(-lr.y, pc.x, sum[lower]);
 			}
-			if (r < c && low >= 0 && low < NSUM) {
-				sum[low] = mad(lc.x, pr.y, sum[low]);
-				sum[low] = mad(-lc.y, pr.x, sum[low]);
+			if (r < c && lower >= 0 && lower < NSUM) {
+				sum[lower] = mad(lc.x, pr.y, sum[lower]);
+				sum[lower] = mad(-lc.y, pr.x, sum[lower]);
 			}
 		}
 	}
 }
 
-/* Half of the values go to the lane whose number differs in bit S, which gets the other half's sums. */
+/* A lane has 2 S values and keeps S of them, the higher ones if bit S of its number is 1. To each it
+ * adds that of the lane whose number differs in bit S. */
 template <class R, int S, int NSUM> DEVICE void halve(R (&sum)[NSUM], unsigned lane)
 {
 	const bool high = lane & S;
@@ -430,7 +453,7 @@ template <class R, int S, int NSUM> DEVICE void halve(R (&sum)[NSUM], unsigned l
 	}
 }
 
-/* Value number lane % NSUM, summed over the warp. */
+/* The sum over the warp of value number lane % NSUM; NSUM is 4, 8 or 16. */
 template <class R, int NSUM> DEVICE R warp_sum(R (&sum)[NSUM], unsigned lane)
 {
 	if constexpr (NSUM > 8)
@@ -447,14 +470,16 @@ template <class R, int NSUM> DEVICE R warp_sum(R (&sum)[NSUM], unsigned lane)
 	return x;
 }
 
-/* Where an op's sums go: `sum` is the first, in shared memory, of this warp alone; or where each sample has its own (EACH), that
- * of register 0's sample in global memory, those of the next sample `stride` behind. */
+/* Where the first of an op's sums is: of this warp, in shared memory; or where each sample has its
+ * own, in global memory that of register 0's sample, and `stride` further the next sample's. */
 struct sums_to {
 	long long *sum;
 	size_t stride;
 };
 
-/* An op of the backward pass, in the thread t: sums of psi (v) and lambda (w), then the op on both. */
+/* An op of the backward kernel in thread t: its sums of psi (v) and lambda (w), then its matrix
+ * times each of them that o.undo names. Where each sample has its own sums, they are made for one
+ * pattern of the register bits that number samples (sample_regs) after the other. */
 template <class R> struct undo_op {
 	const cuda_stage_args &a;
 	const cuda_round &r;
@@ -463,7 +488,7 @@ template <class R> struct undo_op {
 	const sums_to to;
 	const unsigned t;
 
-	/* sum: over the lanes of each sample. */
+	/* Adds the sums over the lanes of each sample to first[], in global memory. */
 	template <int NSUM> DEVICE_MEMBER void keep_sample_sums(R (&sum)[NSUM], long long *first) const
 	{
 #pragma unroll
@@ -477,15 +502,15 @@ template <class R> struct undo_op {
 		}
 	}
 
-	/* To number `first` and those behind: of this warp, written by its lanes. regs: the pattern of register bits whose sample it
-	 * is. */
+	/* Keeps sums over the lanes as the op's number first, first + 1, ..., of the pattern. */
 	template <bool EACH, int NSUM>
-	DEVICE_MEMBER void keep_sums(R (&sum)[NSUM], int first, int regs) const
+	DEVICE_MEMBER void keep_sums(R (&sum)[NSUM], int first, int pattern) const
 	{
 		const unsigned lane = t & 31;
 
 		if (EACH && o.of_sample) {
-			keep_sample_sums(sum, to.sum + to.stride * reg_column(r.sample, regs) + first);
+			keep_sample_sums(sum,
+				to.sum + to.stride * reg_column(r.sample, pattern) + first);
 			return;
 		}
 		const R x = warp_sum(sum, lane);
@@ -494,24 +519,25 @@ template <class R> struct undo_op {
 			to.sum[first + lane] = fixed_of((double)x, a.bad);
 	}
 
-	/* The next pattern of the register bits whose samples have sums of their own; 0: there is no other. */
-	template <bool EACH> DEVICE_MEMBER int next_regs(int regs) const
+	/* The next pattern; 0: there is none. */
+	template <bool EACH> DEVICE_MEMBER int next_pattern(int pattern) const
 	{
-		return EACH && o.of_sample ? (regs - r.sample_regs) & r.sample_regs : 0;
+		return EACH && o.of_sample ? (pattern - r.sample_regs) & r.sample_regs : 0;
 	}
 
-	template <bool EACH> DEVICE_MEMBER bool is_of(int j, int regs) const
+	template <bool EACH> DEVICE_MEMBER bool has_pattern(int j, int pattern) const
 	{
-		return !EACH || !o.of_sample || (j & r.sample_regs) == regs;
+		return !EACH || !o.of_sample || (j & r.sample_regs) == pattern;
 	}
 
-	/* From pass PASS on. */
+	/* The sums of a dense matrix, from pass PASS on: a pass makes as many as a thread has
+	 * registers for. on: thread_on. */
 	template <int MASK, int PASS, bool EACH, int N>
 	DEVICE_MEMBER void sum_dense(const amplitude<R> (&v)[N], const amplitude<R> (&w)[N], bool on) const
 	{
 		constexpr int d = 1 << count_bits(MASK), most = numbers<R>::nsum;
 		constexpr int nsum = d * d < most ? d * d : most;
-		int regs = 0;
+		int pattern = 0;
 
 		do {
 			R sum[nsum];
@@ -525,18 +551,18 @@ template <class R> struct undo_op {
 				for (int k = 0; k < N / d; k++, j = next_base<N, MASK>(o, j)) {
 					const int base = deposit(k, (N - 1) & ~MASK);
 
-					if (is_on<EACH>(o, j) && is_of<EACH>(j, regs))
+					if (is_on<EACH>(o, j) && has_pattern<EACH>(j, pattern))
 						add_sums<R, MASK, PASS>(sum, v, w, base);
 				}
 			}
-			keep_sums<EACH>(sum, nsum * PASS, regs);
-			regs = next_regs<EACH>(regs);
-		} while (regs);
+			keep_sums<EACH>(sum, nsum * PASS, pattern);
+			pattern = next_pattern<EACH>(pattern);
+		} while (pattern);
 		if constexpr ((PASS + 1) * nsum < d * d)
 			sum_dense<MASK, PASS + 1, EACH>(v, w, on);
 	}
 
-	/* Of a matrix on the registers MASK. */
+	/* A dense matrix on the register bits MASK. */
 	template <int MASK, bool EACH, int N>
 	DEVICE_MEMBER void run(amplitude<R> (&v)[N], amplitude<R> (&w)[N]) const
 	{
@@ -544,19 +570,19 @@ template <class R> struct undo_op {
 
 		if (o.sum >= 0)
 			sum_dense<MASK, 0, EACH>(v, w, on);
-		/* Two branches: mixed with each other they take more registers than there are. */
+		/* Two branches: interleaved they take more registers than a thread has. */
 		if (on && (o.undo & CUDA_UNDO_PSI))
 			apply<R, MASK, EACH>(v, r, o, m);
 		if (on && (o.undo & CUDA_UNDO_LAMBDA))
 			apply<R, MASK, EACH>(w, r, o, m);
 	}
 
-	/* Of a diagonal matrix: s[r,r] alone, eight of them. */
+	/* The sums of a diagonal matrix: s[r,r] alone, always eight. row: diagonal_row. */
 	template <int N>
 	DEVICE_MEMBER void sum_diagonal(const amplitude<R> (&v)[N], const amplitude<R> (&w)[N], bool on,
 		unsigned row) const
 	{
-		int regs = 0;
+		int pattern = 0;
 
 		do {
 			R sum[8];
@@ -566,8 +592,9 @@ template <class R> struct undo_op {
 				sum[i] = 0;
 #pragma unroll
 			for (int j = 0; j < N; j++) {
-				const bool mine = on && (j & o.reg_mask) == o.reg_value && is_of<true>(j, regs);
-				const unsigned at = mine ? row | register_row(o, j) : 8;
+				const bool added = on && (j & o.reg_mask) == o.reg_value
+					&& has_pattern<true>(j, pattern);
+				const unsigned at = added ? row | register_row(o, j) : 8;
 				const R x = mad(w[j].x, v[j].y, -w[j].y * v[j].x);
 
 #pragma unroll
@@ -575,13 +602,13 @@ template <class R> struct undo_op {
 					if (i == at)
 						sum[i] += x;
 			}
-			keep_sums<true>(sum, 0, regs);
-			regs = next_regs<true>(regs);
-		} while (regs);
+			keep_sums<true>(sum, 0, pattern);
+			pattern = next_pattern<true>(pattern);
+		} while (pattern);
 	}
 };
 
-/* One matrix, or one of each sample. */
+/* A diagonal matrix times psi and lambda. */
 template <class R, bool EACH, int N>
 DEVICE void undo_diagonal(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_round &r,
 	const cuda_op &o, const matrices<R> &m, unsigned row)
@@ -592,7 +619,7 @@ DEVICE void undo_diagonal(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda
 		scale<R, EACH>(w, r, o, m, row);
 }
 
-/* warp_sums: (nsum) of this warp, in shared memory. */
+/* An op on psi (v) and lambda (w) in thread t. warp_sums: (nsum) of this warp, in shared memory. */
 template <class R, int N>
 DEVICE void backward_op(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_stage_args &a,
 	const cuda_round &r, const cuda_op &o, long long *warp_sums, unsigned t)
@@ -603,28 +630,28 @@ DEVICE void backward_op(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_s
 		? sums_to{ a.sample_sum + thread_sample(a, r, t) * a.nsample_sum + o.sum,
 			  a.nsample_sum }
 		: sums_to{ warp_sums + o.sum, 0 };
-	const undo_op<R> one{ a, r, o, one_matrix<R>(a, o), to, t };
+	const undo_op<R> undo{ a, r, o, one_matrix<R>(a, o), to, t };
 
 	if (!o.targets) {
 		const bool on = thread_on(o, t);
 		const unsigned row = diagonal_row(o, t);
 
 		if (o.sum >= 0)
-			one.sum_diagonal(v, w, on, row);
+			undo.sum_diagonal(v, w, on, row);
 		if (on && o.of_sample)
 			undo_diagonal<R, true>(v, w, r, o, sample_matrices<R>(a, r, o, t), row);
 		else if (on)
-			undo_diagonal<R, false>(v, w, r, o, one.m, row);
+			undo_diagonal<R, false>(v, w, r, o, undo.m, row);
 	} else if (o.of_sample || o.reg_mask) {
 		each_by_targets<N>(undo_op<R>{ a, r, o,
-					   o.of_sample ? sample_matrices<R>(a, r, o, t) : one.m, to, t },
+					   o.of_sample ? sample_matrices<R>(a, r, o, t) : undo.m, to, t },
 			v, w);
 	} else {
-		by_targets<false, N>(one, v, w);
+		by_targets<false, N>(undo, v, w);
 	}
 }
 
-/* |0...0>, and nothing yet in lambda. */
+/* psi = |0...0>, and lambda = 0 during the forward pass. */
 template <class A, int N> DEVICE void start_both(A (&v)[N], A (&w)[N], const cuda_stage_args &a, unsigned t)
 {
 	const size_t at = block_index(a) | thread_index(a.load_at, t);
@@ -637,6 +664,7 @@ template <class A, int N> DEVICE void start_both(A (&v)[N], A (&w)[N], const cud
 	}
 }
 
+/* psi from memory; lambda from memory or of psi, without the products (enum cuda_lambda). */
 template <class R, int N>
 DEVICE void load_both(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_stage_args &a, unsigned t)
 {
@@ -655,8 +683,16 @@ DEVICE void load_both(amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_sta
 						  : amp_of((R)0, (R)0);
 }
 
-/* Reads, and where a.save writes, 2 * 2^nbit amplitudes once; reads psi alone where lambda is made from it, and nothing where the forward
- * pass is joined. Shared memory: a tile of psi, one of lambda, the sums of each warp. */
+/* The backward pass of a launch; where nforward is not 0, both passes.
+ *
+ * The rounds before nforward apply ops to psi; then the expectations of products are summed. Round
+ * nforward begins the backward pass: first products are added to lambda, with factors that the
+ * kernel computes from these sums where there is a loss. From then on each op makes its sums, and is
+ * undone on both states. In the end the block adds the sums of its warps to those in global memory.
+ *
+ * Shared memory: between rounds a tile of psi and one of lambda; at the same place, at other times,
+ * terms of expectations, then factors; behind them the sums of each warp. Global memory: psi, and
+ * lambda where it is stored, are read once, but not with nforward; where a.save, both are written. */
 template <class R, int MINBLOCKS>
 __global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
 	stage_backward(const cuda_stage_args __grid_constant__ a)
@@ -665,52 +701,53 @@ __global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
 	typedef amplitude<R> amp;
 	constexpr int N = 1 << numbers<R>::nreg;
 	amp *const tile = (amp *)smem_raw, *const tile_lambda = tile + N * CUDA_THREADS;
-	double *const factor = (double *)smem_raw; /* before the tiles are used */
+	double *const factor = (double *)smem_raw;
 	long long *const sums = (long long *)(tile_lambda + N * CUDA_THREADS);
 	const unsigned t = threadIdx.x;
-	long long *const mine = sums + (t >> 5) * a.nsum;
+	long long *const warp_sums = sums + (t >> 5) * a.nsum;
 	amp v[N], w[N];
 
 	for (uint32_t i = t & 31; i < a.nsum; i += 32)
-		mine[i] = 0;
-	__syncthreads();
+		warp_sums[i] = 0;
+	__syncthreads(); /* before other lanes write sums there */
 	if (a.nforward)
 		start_both(v, w, a, t);
 	else
 		load_both<R>(v, w, a, t);
 	for (uint32_t r = 0; r < a.nround; r++) {
 		if (r) {
-			if (r > 1 || a.products.n) /* shared memory had factors, or has amplitudes to get */
-				__syncthreads();
+			if (r > 1 || a.products.n)
+				__syncthreads(); /* all have loaded, and read the factors */
 			if (r == a.nforward) {
 				sum_products<R>(v, a, a.round[r - 1], a.read, a.read_regs,
 					(typename numbers<R>::part *)smem_raw, t);
-				__syncthreads();
+				__syncthreads(); /* all have read the terms, and added sums */
 			}
 			put(v, tile, a.round[r - 1].put, t);
 			if (r > a.nforward)
 				put(w, tile_lambda, a.round[r - 1].put, t);
-			__syncthreads();
+			__syncthreads(); /* all have stored in the tiles */
 			get(v, tile, a.round[r].get, t);
 			if (r > a.nforward)
 				get(w, tile_lambda, a.round[r].get, t);
 		}
 		if (r == a.nforward && a.products.n && a.products.loss.number) {
 			if (r)
-				__syncthreads();
+				__syncthreads(); /* all have loaded from the tiles */
 			make_factors(a, factor, t);
-			__syncthreads();
+			__syncthreads(); /* all factors are stored */
 		}
 		const int first = a.round[r].first, end = first + a.round[r].count;
 
-		/* Number -1 makes lambda of products: in this loop its registers are not live together with those of the ops. */
+		/* k = -1: products are added to lambda. As an iteration of this loop it does not
+		 * hold registers at the same time as ops. */
 		for (int k = r == a.nforward && a.products.n ? -1 : first; k < end; k = k < 0 ? first : k + 1)
 			if (k < 0)
 				add_products<R>(v, w, a, a.round[a.nforward], factor, t);
 			else
-				backward_op<R>(v, w, a, a.round[r], a.op[k], mine, t);
+				backward_op<R>(v, w, a, a.round[r], a.op[k], warp_sums, t);
 	}
-	__syncthreads(); /* for the sums; and amplitudes may change places */
+	__syncthreads(); /* all warps have their sums, and with one round all have loaded */
 	for (uint32_t i = t; i < a.nsum; i += CUDA_THREADS) {
 		long long x = 0;
 
@@ -728,7 +765,7 @@ __global__ void __launch_bounds__(CUDA_THREADS, MINBLOCKS)
 
 /* ---- launches ---- */
 
-/* Blocks that a multiprocessor holds at least: they bound the registers of a thread. */
+/* Blocks that a multiprocessor can hold at least, which bounds the registers of a thread. */
 enum { FORWARD_BLOCKS = 4, FORWARD_BLOCKS_DOUBLE = 3, BACKWARD_BLOCKS = 2 };
 
 static const size_t TILE_BYTES = (size_t)CUDA_THREADS << (CUDA_REGS_SINGLE + 3);
@@ -741,6 +778,7 @@ static size_t backward_bytes(unsigned nsum)
 	return 2 * TILE_BYTES + sizeof(long long) * CUDA_WARPS * nsum;
 }
 
+/* More shared memory than the 48 KiB that a block may have otherwise. */
 static void allow_shared(struct cuda_stream *s, const void *kernel)
 {
 	const cudaError_t e = cudaFuncSetAttribute(kernel,

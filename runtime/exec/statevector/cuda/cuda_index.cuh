@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Where a thread's amplitudes are in a stage: indices, numbers of samples. Register j has bit k where bit k of j is register bit k of
- * the round. */
+ * Where a thread's amplitudes are in a stage: their indices, and the samples that they are of.
+ * Bit k of a register's number j is register bit k of the round (cuda_stage.h). */
 #pragma once
 
 #include "runtime/exec/statevector/cuda/cuda_complex.cuh"
 
-/* Bits of k at the places that are 1 in mask, the lowest first. */
+/* The number that has the bits of k, the lowest first, where mask has ones. */
 DEVICE constexpr int deposit(int k, int mask)
 {
 	int out = 0;
@@ -27,7 +27,8 @@ DEVICE constexpr int count_bits(int mask)
 	return n;
 }
 
-/* x, of which the compiler knows nothing: what is made of it is made where it is used, and takes no registers in between. */
+/* x, as a value that the compiler cannot relate to others: what is computed from it is computed
+ * again where it is needed, and holds no registers in between. */
 DEVICE unsigned opaque(unsigned x)
 {
 #ifdef __CUDA_ARCH__
@@ -36,7 +37,7 @@ DEVICE unsigned opaque(unsigned x)
 	return x;
 }
 
-/* Index of the block's first amplitude. */
+/* The index of the block's first amplitude. */
 DEVICE size_t block_index(const cuda_stage_args &a)
 {
 	size_t at = (size_t)(blockIdx.x >> a.nouter) << a.sample_at;
@@ -46,7 +47,7 @@ DEVICE size_t block_index(const cuda_stage_args &a)
 	return at;
 }
 
-/* The xor of the columns of a round whose bits are 1 in the thread's number, */
+/* The xor of the columns (cuda_round) of the bits that are 1 in the thread's number. */
 DEVICE unsigned thread_column(const uint16_t *column, unsigned t)
 {
 	unsigned out = 0;
@@ -57,7 +58,7 @@ DEVICE unsigned thread_column(const uint16_t *column, unsigned t)
 	return out;
 }
 
-/* and in the register's. */
+/* The xor of the columns of the bits that are 1 in the register's number. */
 DEVICE unsigned reg_column(const uint16_t *column, unsigned j)
 {
 	unsigned out = 0;
@@ -68,13 +69,13 @@ DEVICE unsigned reg_column(const uint16_t *column, unsigned j)
 	return out;
 }
 
-/* Number of the sample that the thread's register 0 is of; to that of register j, reg_column is added. */
+/* The number of the sample of register 0; for register j, add reg_column(r.sample, j). */
 DEVICE size_t thread_sample(const cuda_stage_args &a, const cuda_round &r, unsigned t)
 {
 	return (size_t)(blockIdx.x >> a.nouter) << a.nnear | thread_column(r.sample, t);
 }
 
-/* Bits of the index: those of the thread, */
+/* The bits of an amplitude's index that come from the thread's number. bit: load_at or save_at. */
 DEVICE size_t thread_index(const uint8_t *bit, unsigned t)
 {
 	size_t at = 0;
@@ -86,7 +87,7 @@ DEVICE size_t thread_index(const uint8_t *bit, unsigned t)
 	return at;
 }
 
-/* and those of register j. */
+/* Those that come from the register's number. */
 DEVICE size_t reg_index(const uint8_t *bit, int j)
 {
 	size_t at = 0;

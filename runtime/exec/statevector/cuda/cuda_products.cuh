@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Products of Z in the stages: their sums over a tile in registers, and the lambda that they make.
+ * Products of Z in the stages: their expectations, summed over a tile in registers, and lambda,
+ * the sum of their factors times products times psi.
  *
- * A Walsh-Hadamard transform of |psi|^2 has the expectation of the product of Z on the bits m at place m (Nielsen and Chuang, Quantum
- * Computation and Quantum Information, the Hadamard transform of section 1.4.4). The opposite way it takes the factors of
- * products to what each amplitude is multiplied by. */
+ * The Walsh-Hadamard transform of |psi|^2 has at place m the expectation of the product of Z on
+ * the bits that are 1 in m (Nielsen and Chuang, Quantum Computation and Quantum Information, the
+ * Hadamard transform of section 1.4.4). The transform of the factors, each put at its product's
+ * place m, has at place k what amplitude k of psi is multiplied by to get lambda. */
 #pragma once
 
 #include "runtime/exec/statevector/cuda/cuda_index.cuh"
 
-/* Walsh-Hadamard transform in the bits of the register's number, except those that number samples: x[m] becomes the sum over k of
- * (-1)^popcount(k & m) x[k]. */
+/* Walsh-Hadamard transform in the register bits, except `samples`, those that number samples: x[m]
+ * becomes the sum over k of (-1)^popcount(k & m) x[k], where k has the bits of m in `samples`. */
 template <class T, int N> DEVICE void transform(T (&x)[N], unsigned samples)
 {
 #pragma unroll
@@ -25,7 +27,7 @@ template <class T, int N> DEVICE void transform(T (&x)[N], unsigned samples)
 				}
 }
 
-/* The same in the bits of the lane's number. */
+/* The same in the bits of the lane: x is this lane's. */
 template <class T> DEVICE T transform_lanes(T x, unsigned samples, unsigned lane)
 {
 #pragma unroll
@@ -38,7 +40,8 @@ template <class T> DEVICE T transform_lanes(T x, unsigned samples, unsigned lane
 	return x;
 }
 
-/* The bits of the number in the round that sample s of the tile has. */
+/* The bits that number samples in an amplitude's number in the round, as sample s of the tile has
+ * them. */
 DEVICE unsigned sample_bits(const cuda_round &r, unsigned s)
 {
 	unsigned bits = 0;
@@ -49,7 +52,8 @@ DEVICE unsigned sample_bits(const cuda_round &r, unsigned s)
 	return bits;
 }
 
-/* Of one product and one sample: part (register bits, threads) is transformed in all bits but the warps'. */
+/* The expectation of a product in the block's amplitudes of sample s of the tile. part: (registers,
+ * threads), transformed in all bits but those of the warp and of the block. */
 template <class T>
 DEVICE T product_sum(const cuda_product &p, const cuda_round &r, unsigned s, const T *part)
 {
@@ -64,23 +68,23 @@ DEVICE T product_sum(const cuda_product &p, const cuda_round &r, unsigned s, con
 	return __popc(blockIdx.x & p.block) & 1 ? -sum : sum;
 }
 
-/* Adds <v|P|v> of the block to the sums of each product, which are `product` and `of_regs` in the round. part: shared memory, (register
- * bits, threads). */
+/* Adds <psi|P|psi> over the block to the sums of each sample. product, of_regs:
+ * cuda_products.product and .regs in round r. part: (registers, threads), in shared memory. */
 template <class R, int N>
 DEVICE void sum_products(const amplitude<R> (&v)[N], const cuda_stage_args &a, const cuda_round &r,
 	const cuda_product *product, unsigned of_regs, typename numbers<R>::part *part, unsigned t)
 {
 	const cuda_products &p = a.products;
-	const unsigned first = (blockIdx.x >> a.nouter) << a.nnear;
-	const size_t mine = thread_sample(a, r, t);
+	const unsigned first = (blockIdx.x >> a.nouter) << a.nnear; /* the block's first sample */
+	const size_t sample = thread_sample(a, r, t);
 	typename numbers<R>::part x[N];
 
 #pragma unroll
 	for (int j = 0; j < N; j++) {
-		const size_t s = mine + reg_column(r.sample, j);
+		const size_t s = sample + reg_column(r.sample, j);
 		const R square = mad(v[j].x, v[j].x, v[j].y * v[j].y);
 
-		/* What fills the tile up has no flag. */
+		/* Samples that fill the last tile up have neither sums nor a flag. */
 		x[j] = s < p.nsample ? part_of(square, (unsigned *)(p.sum + s * (1 + p.stride))) : 0;
 	}
 	transform(x, r.sample_regs);
@@ -92,9 +96,9 @@ DEVICE void sum_products(const amplitude<R> (&v)[N], const cuda_stage_args &a, c
 
 		*y = transform_lanes(*y, r.sample_lanes, t & 31);
 	}
-	__syncthreads();
+	__syncthreads(); /* all parts are transformed */
 	for (unsigned i = t; i < (unsigned)p.n << a.nnear; i += CUDA_THREADS) {
-		const unsigned s = i / p.n, k = i % p.n;
+		const unsigned s = i / p.n, k = i % p.n; /* sample of the tile, product */
 		long long *const sums = p.sum + (size_t)(first + s) * (1 + p.stride);
 
 		if (first + s < p.nsample)
@@ -103,7 +107,7 @@ DEVICE void sum_products(const amplitude<R> (&v)[N], const cuda_stage_args &a, c
 	}
 }
 
-/* The readout that product k is a part of, of sample s. */
+/* The readout of sample s to which product k belongs, from the sums of all its products. */
 DEVICE double readout_of(const cuda_products &p, unsigned k, size_t s)
 {
 	const long long *const sum = p.sum + s * (1 + p.stride);
@@ -116,7 +120,8 @@ DEVICE double readout_of(const cuda_products &p, unsigned k, size_t s)
 	return readout;
 }
 
-/* The factor of product k, as the host makes it (cuda_readout.c, factor_of). */
+/* The factor of product k for sample s: the gradient with respect to its readout (loss_terms.h)
+ * times its coefficient, rounded as by factor_of in cuda_readout.c. */
 DEVICE double loss_factor(const cuda_products &p, unsigned k, size_t s)
 {
 	const double *const number = p.loss.number + s * (LOSS_LABELS + p.loss.nreadout);
@@ -128,7 +133,7 @@ DEVICE double loss_factor(const cuda_products &p, unsigned k, size_t s)
 	return rint(d * p.loss.product[k].coefficient * p.loss.unit * CUDA_FACTOR_UNITS) / CUDA_FACTOR_UNITS;
 }
 
-/* The factors of the block's samples: (samples, products), in shared memory. */
+/* The factors for the block's samples: (samples, products), in shared memory. */
 DEVICE void make_factors(const cuda_stage_args &a, double *factor, unsigned t)
 {
 	const cuda_products &p = a.products;
@@ -141,8 +146,8 @@ DEVICE void make_factors(const cuda_stage_args &a, double *factor, unsigned t)
 	}
 }
 
-/* lambda += the sum of factor P psi. Factors are rounded so that their sums are exact in double precision. own: those of the block's
- * samples, where there is a loss. */
+/* lambda += the sum over the products of factor P psi. Sums of factors are exact, as these are
+ * multiples of 1 / CUDA_FACTOR_UNITS. own: what make_factors has made, where there is a loss. */
 template <class R, int N>
 DEVICE void add_products(const amplitude<R> (&v)[N], amplitude<R> (&w)[N], const cuda_stage_args &a,
 	const cuda_round &r, const double *own, unsigned t)
@@ -151,11 +156,11 @@ DEVICE void add_products(const amplitude<R> (&v)[N], amplitude<R> (&w)[N], const
 	const double *const first = p.loss.number
 		? own + thread_column(r.sample, t) * p.stride
 		: p.factor + thread_sample(a, r, t) * p.stride + p.first;
-	int samples = 0; /* register bits */
+	int pattern = 0; /* of the register bits that number samples */
 	double x[N] = {};
 
 	do {
-		const double *const factor = first + (size_t)reg_column(r.sample, samples) * p.stride;
+		const double *const factor = first + (size_t)reg_column(r.sample, pattern) * p.stride;
 
 		for (unsigned k = 0; k < p.n; k++) {
 			const cuda_product &o = p.product[k];
@@ -164,11 +169,11 @@ DEVICE void add_products(const amplitude<R> (&v)[N], amplitude<R> (&w)[N], const
 
 #pragma unroll
 			for (int j = 0; j < N; j++)
-				if (opaque(o.reg | samples) == (unsigned)j) /* else x is indexed in local memory */
+				if (opaque(o.reg | pattern) == (unsigned)j) /* x in registers */
 					x[j] += f;
 		}
-		samples = (samples - r.sample_regs) & r.sample_regs;
-	} while (samples);
+		pattern = (pattern - r.sample_regs) & r.sample_regs;
+	} while (pattern);
 	transform(x, r.sample_regs);
 #pragma unroll
 	for (int j = 0; j < N; j++)

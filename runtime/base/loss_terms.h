@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Losses whose gradient a device can compute itself: means, over the readouts of a sample, of a term of one readout and its label.
+ * Losses whose gradient a device can compute itself: the mean, over the readouts of a sample, of
+ * a term, a function of one readout and its label.
  *
- * Processors and devices compile the same lines, none of which rounds differently there. A sample's gradient with respect to readout k is
- * term' / nreadout, times its weight, times its scale, in this order. */
+ * Processors and devices compile the same functions and must get the same bits: they add,
+ * subtract, multiply and compare, and do not call functions that round differently there, as
+ * exp. The gradient with respect to a readout is the term's derivative / nreadout * weight *
+ * scale, in this order. */
 #pragma once
 
 #include <math.h>
@@ -15,29 +18,30 @@
 #endif
 
 enum loss_term {
-	LOSS_TERM_NONE = 0, /* the loss is something else, or has a head between readouts and outputs */
+	LOSS_TERM_NONE = 0, /* another loss, or a model with a head between readouts and outputs */
 	LOSS_TERM_MSE,
 	LOSS_TERM_MAE,
 	LOSS_TERM_HUBER,
 	LOSS_TERM_HINGE,
 	LOSS_TERM_SQUARED_HINGE,
-	LOSS_TERM_OUTPUT, /* the readout itself: labels have no effect */
+	LOSS_TERM_OUTPUT, /* the readout itself, whatever its label */
 	LOSS_TERM_COUNT
 };
 
 struct loss_terms {
 	enum loss_term term;
-	uint32_t nlabel; /* of a sample: as many as readouts, or any number where they have no effect */
-	double option; /* huber: delta */
+	uint32_t nlabel; /* of a sample: one for each readout; any number for LOSS_TERM_OUTPUT */
+	double option;   /* delta of huber */
 };
 
-/* Numbers of a sample besides its readouts: its scale, its weight, its labels. */
+/* The numbers of a sample that its gradient needs besides the readouts: where its scale (a factor
+ * of every sample), its weight and the first of its labels are. */
 enum { LOSS_SCALE = 0, LOSS_WEIGHT, LOSS_LABELS };
 
 LOSS_TERMS_BOTH double loss_sign(double x) { return (x > 0) - (x < 0); }
 LOSS_TERMS_BOTH double loss_plus_or_minus(double label) { return label == 0 ? -1 : label; }
 
-/* The term of a readout, with its derivative in *d; see loss.def. */
+/* The term of a readout (loss.def has the formulas). *d: its derivative with respect to it. */
 LOSS_TERMS_BOTH double loss_term_value(enum loss_term term, double option, double readout,
 	double label, double *d)
 {
@@ -58,7 +62,7 @@ LOSS_TERMS_BOTH double loss_term_value(enum loss_term term, double option, doubl
 	}
 }
 
-/* The largest magnitude of the derivative for readouts of magnitude `most` at most. */
+/* The largest magnitude of the derivative, for readouts from -most to most. */
 static inline double loss_term_steepest(enum loss_term term, double option, double most, double label)
 {
 	const double y = fabs(loss_plus_or_minus(label));

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Both passes over small states in one launch: the rounds of the launch forward, those of the launch back behind them. */
+ * Both passes of small states in one launch: the rounds of the forward launch, then those of the
+ * backward launch. */
 #include "config.h"
 #include "runtime/exec/statevector/cuda/cuda_state.h"
 
 #include <string.h>
 
-/* One launch each way, from |0...0>, in which every sample is in one block, and arguments have room for both. */
+/* The kernel has to compute the gradient of the loss; each pass has to be one launch, forward from
+ * |0...0>, with whole samples in each block; and the arguments of one launch have to hold both. */
 static bool can_join(const struct cuda_state *b, const struct cuda_circuit *c)
 {
 	const struct cuda_launch *f = c->forward[0], *g = c->back[0];
@@ -18,7 +20,7 @@ static bool can_join(const struct cuda_state *b, const struct cuda_circuit *c)
 		&& c->nproduct <= CUDA_JOINED_PRODUCTS_MAX;
 }
 
-/* Behind the rounds, ops and matrices that *to has. */
+/* Appends the rounds, ops and matrices of l to those of *to. */
 static void append(struct cuda_launch *to, const struct cuda_launch *l)
 {
 	struct cuda_stage_args *a = &to->args;
@@ -34,7 +36,7 @@ static void append(struct cuda_launch *to, const struct cuda_launch *l)
 
 		*o = l->args.op[k];
 		o->entry = (uint16_t)(o->entry + (o->of_sample ? a->nsample_entry : to->nentry));
-		if (!l->placed[k].back)
+		if (!l->placed[k].back) /* lambda is still 0 */
 			o->undo = CUDA_UNDO_PSI;
 		to->placed[to->nplaced] = l->placed[k];
 		to->placed[to->nplaced++].op = o;
@@ -56,7 +58,7 @@ void cuda_join_passes(struct cuda_state *b, struct cuda_circuit *c)
 	a = &c->joined->args;
 	append(c->joined, c->forward[0]);
 	append(c->joined, c->back[0]);
-	/* The index has the bits of the tile at its end. */
+	/* Tiles have the lowest bits of the index: save_at and load_at are also tile bits. */
 	cuda_layout_exchange(b->plan, f->save_at, g->load_at, a->round[f->nround - 1].put,
 		a->round[f->nround].get);
 	memcpy(a->load_at, f->load_at, sizeof a->load_at);

@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Losses that the first launch of the backward pass computes itself: what it needs for that, and by what it divides lambda. */
+ * Losses whose gradient the first launch of the backward pass computes itself (loss_factor in
+ * cuda_products.cuh): which circuits can do so, what the launch needs, and the exponent of
+ * lambda. */
 #include "config.h"
 #include "runtime/exec/statevector/cuda/cuda_state.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Powers of two by which factors can be multiplied without another rounding. */
+/* Multiplying factors by a power of two neither rounds nor overflows below 2^EXPONENT_MOST and
+ * above its inverse. */
 enum { EXPONENT_MOST = 500 };
 
-/* Numbers of a sample. */
+/* Numbers of a sample on the device (loss_terms.h), with a label for each readout. */
 static size_t numbers(const struct cuda_circuit *c)
 {
 	return LOSS_LABELS + (size_t)c->plan->nreadout;
 }
 
+/* The readouts have to be sums of products of Z, which the last launch forward sums and the first
+ * launch back makes lambda of, and shared memory has to hold the factors of a block's samples. */
 bool cuda_loss_fits(const struct cuda_state *b, const struct cuda_circuit *c)
 {
 	uint64_t nfactor = c->makes ? (uint64_t)c->nproduct << c->makes->args.nnear : 0;
@@ -31,8 +36,8 @@ size_t cuda_loss_bytes(const struct cuda_circuit *c)
 			   : 0;
 }
 
-/* The largest magnitude of a readout of a state of norm 1. */
-static double most_of(const struct cuda_circuit *c, uint32_t readout)
+/* The largest magnitude of a readout, of states of norm 1. */
+static double largest_readout(const struct cuda_circuit *c, uint32_t readout)
 {
 	double most = 0;
 
@@ -41,7 +46,7 @@ static double most_of(const struct cuda_circuit *c, uint32_t readout)
 	return most;
 }
 
-/* What the norm of lambda is at most, of all samples together. */
+/* An upper bound of the sum of the norms of all samples' lambda. */
 static double bound(const struct cuda_circuit *c, const struct unit_input *in)
 {
 	const struct loss_terms *t = in->terms;
@@ -49,7 +54,7 @@ static double bound(const struct cuda_circuit *c, const struct unit_input *in)
 	double all = 0;
 
 	for (uint32_t k = 0; k < n; k++) {
-		double most = most_of(c, k);
+		double most = largest_readout(c, k);
 
 		for (uint32_t s = 0; s < in->count; s++) {
 			const double *x = in->number + s * (LOSS_LABELS + (size_t)t->nlabel);
@@ -80,7 +85,7 @@ void cuda_put_loss(struct cuda_state *b, struct cuda_circuit *c, const struct un
 	uint32_t n = c->plan->nreadout;
 	struct cuda_loss *l;
 
-	if (c->makes)
+	if (c->makes) /* factors come from the host, unless this unit takes a loss */
 		c->makes->args.products.loss.number = NULL;
 	if (!c->takes_loss)
 		return;

@@ -88,11 +88,12 @@ void decl_const(struct resolver *r, struct node *n)
 	scope_declare(r, SPACE_VALUE, n);
 }
 
-/* A variable that gets an angle is one from then on. */
+/* A variable that gets an angle is one from then on. A loop may have visited it before: n->decl is then of that visit. */
 void decl_var(struct resolver *r, struct node *n)
 {
 	decl_dims(r, n->a);
 	decl_set_kind(n, n->op, false);
+	n->decl = NULL;
 	if (n->b) {
 		kinds_expr(r, n->b);
 		check_value(r, n, n->b);
@@ -107,6 +108,7 @@ void decl_let(struct resolver *r, struct node *n)
 {
 	n->rank = kinds_expr(r, n->b);
 	n->ndim = n->b->ndim;
+	n->decl = NULL;
 	scope_declare(r, SPACE_VALUE, n);
 }
 

@@ -6,6 +6,7 @@
 #include "runtime/exec/statevector/cuda/cuda_state.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Multiplying factors by a power of two neither rounds nor overflows below 2^EXPONENT_MOST and
@@ -74,7 +75,19 @@ bool cuda_loss_exponent(const struct cuda_circuit *c, const struct unit_input *i
 	double all = bound(c, in);
 
 	frexp(all, exponent);
-	return isfinite(all) && *exponent<EXPONENT_MOST && * exponent> - EXPONENT_MOST;
+	return isfinite(all) && abs(*exponent) < EXPONENT_MOST;
+}
+
+/* They are in the order of their readouts. */
+static void list_products(const struct cuda_circuit *c, struct cuda_loss_product *to)
+{
+	for (uint32_t first = 0, end = 0; first < c->npauli; first = end) {
+		while (end < c->npauli && c->pauli[end].readout == c->pauli[first].readout)
+			end++;
+		for (uint32_t k = first; k < end; k++)
+			to[k] = (struct cuda_loss_product){ c->pauli[k].coefficient,
+				c->pauli[k].readout, (uint16_t)first, (uint16_t)end };
+	}
 }
 
 void cuda_put_loss(struct cuda_state *b, struct cuda_circuit *c, const struct unit_input *in)
@@ -96,9 +109,7 @@ void cuda_put_loss(struct cuda_state *b, struct cuda_circuit *c, const struct un
 		.term = (uint16_t)t->term,
 		.nreadout = (uint16_t)n };
 	l->number = (const double *)(l->product + c->npauli);
-	for (uint32_t k = 0; k < c->npauli; k++)
-		product[k] =
-			(struct cuda_loss_product){ c->pauli[k].coefficient, c->pauli[k].readout };
+	list_products(c, product);
 	for (uint32_t s = 0; s < in->count; s++) {
 		const double *x = in->number + s * (LOSS_LABELS + (size_t)t->nlabel);
 		double *to = number + s * numbers(c);

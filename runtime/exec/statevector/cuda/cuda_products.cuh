@@ -110,13 +110,13 @@ DEVICE void sum_products(const amplitude<R> (&v)[N], const cuda_stage_args &a, c
 /* The readout of sample s to which product k belongs, from the sums of all its products. */
 DEVICE double readout_of(const cuda_products &p, unsigned k, size_t s)
 {
-	const long long *const sum = p.sum + s * (1 + p.stride);
+	const long long *const sum = p.sum + s * (1 + p.stride) + 1;
+	const unsigned end = p.loss.product[k].end;
 	double readout = 0;
 
-	for (unsigned i = 0; i < p.n; i++)
-		if (p.loss.product[i].readout == p.loss.product[k].readout)
-			readout += p.loss.product[i].coefficient
-				* ((double)__ldcg(sum + 1 + i) / (double)(1ll << CUDA_FIXED_BITS));
+	for (unsigned i = p.loss.product[k].first; i < end; i++)
+		readout += p.loss.product[i].coefficient
+			* ((double)__ldcg(sum + i) / (double)(1ll << CUDA_FIXED_BITS));
 	return readout;
 }
 

@@ -114,7 +114,8 @@ struct cuda_product {
  * times their coefficients. */
 struct cuda_loss_product {
 	double coefficient;
-	uint64_t readout;
+	uint32_t readout;
+	uint16_t first, end; /* products of this readout: those from `first` to `end` - 1 */
 };
 struct cuda_loss {
 	/* (samples, LOSS_LABELS + nreadout): loss_terms.h; NULL: the host computes the factors. */

@@ -105,6 +105,18 @@ for call in $(sed -n 's/^call \(cuda[A-Za-z]*\) .*/\1/p' report | grep -E 'Graph
 	params $call >got
 	tap_same got want "the same command goes on to the same weights"
 done
+# Both passes in one launch, behind which the host computes the losses.
+EMU_REPORT=report tap_exit 0 "a training whose gradients of the loss the GPU computes" train joined --set train.loss=mse
+params joined >of_mse
+tap_is "$(grep -c '^call cudaLaunchHostFunc' report)" 0 "calls no function of the host"
+for call in cudaStreamSynchronize:3 cudaGraphLaunch:1; do
+	EMU_FAIL=$call EMU_REPORT=failed tap_exit 75 "there $call fails" train joined-$call --set train.loss=mse
+	tap_has err "the GPU failed: ${call%:*}: " "and says so"
+	tap_has failed 'allocations left 0' "nothing leaks"
+	train joined-$call --set train.loss=mse 2>err
+	params joined-$call >got
+	tap_same got of_mse "the same command goes on to the same weights"
+done
 # Units side by side on one GPU, each stream with a thread of the processor.
 EMU_REPORT=report tap_exit 0 "the same training on three threads" train side --set run.threads=3
 tap_is "$(sed -n 's/^call cudaStreamCreate //p' report)" 3 "has three streams"

@@ -31,6 +31,12 @@ struct unit_input {
 	bool whole; /* the final state itself is requested: heisenberg_tail is not taken, the backward pass does not begin early */
 };
 
+/* The numbers of sample s; there are terms. */
+static inline const double *unit_numbers(const struct unit_input *in, uint32_t s)
+{
+	return in->number + s * (LOSS_LABELS + (size_t)in->terms->nlabel);
+}
+
 struct backend_state;
 
 /* A state cache holds, per circuit, the final states of units 0 .. ceil(nstate / width) - 1: state k is sample
@@ -111,7 +117,7 @@ struct backend {
 	/* Optional (NULL): forward of all circuits to readout[circuit]; then, unless losses is NULL, losses(ctx), which is to put the
 	 * gradients into dreadout[circuit], and backward of all, whose results mean nothing where losses returned false. So the
 	 * device is waited for once. losses is called once, on any thread, while the caller waits, and calls nothing of the backend; never
-	 * once the device has failed. Where in->terms are there, the device may make the gradients itself, and losses be called behind both
+	 * once the device has failed. Where there are in->terms, the device may compute the gradients itself: losses is then called after both
 	 * passes. False: nothing is done, and forward and backward are to be called. */
 	bool (*unit)(struct backend_state *b, unsigned worker, const struct unit_input *in,
 		double *const *readout, bool (*losses)(void *ctx), void *ctx, double *const *dreadout,

@@ -58,7 +58,7 @@ static double bound(const struct cuda_circuit *c, const struct unit_input *in)
 		double most = largest_readout(c, k);
 
 		for (uint32_t s = 0; s < in->count; s++) {
-			const double *x = in->number + s * (LOSS_LABELS + (size_t)t->nlabel);
+			const double *x = unit_numbers(in, s);
 			double label = k < t->nlabel ? x[LOSS_LABELS + k] : 0;
 
 			all += most / n * fabs(x[LOSS_WEIGHT] * x[LOSS_SCALE])
@@ -111,7 +111,7 @@ void cuda_put_loss(struct cuda_state *b, struct cuda_circuit *c, const struct un
 	l->number = (const double *)(l->product + c->npauli);
 	list_products(c, product);
 	for (uint32_t s = 0; s < in->count; s++) {
-		const double *x = in->number + s * (LOSS_LABELS + (size_t)t->nlabel);
+		const double *x = unit_numbers(in, s);
 		double *to = number + s * numbers(c);
 
 		memcpy(to, x, LOSS_LABELS * sizeof *x);

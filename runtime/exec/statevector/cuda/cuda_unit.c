@@ -24,7 +24,7 @@ static struct cuda_state *take_part(struct cuda_state *s, unsigned k, unsigned n
 	s->part.count = in->count - s->first < each ? in->count - s->first : each;
 	s->part.u += s->first;
 	if (in->terms)
-		s->part.number += s->first * (LOSS_LABELS + (size_t)in->terms->nlabel);
+		s->part.number = unit_numbers(in, s->first);
 	s->vector[c] = in->vector[c] + s->first;
 	s->part.vector = s->vector;
 	return s;

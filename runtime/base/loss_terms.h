@@ -58,8 +58,12 @@ LOSS_TERMS_BOTH double loss_term_value(enum loss_term term, double option, doubl
 	case LOSS_TERM_SQUARED_HINGE:
 		*d = gap > 0 ? -2 * y * gap : 0;
 		return gap > 0 ? gap * gap : 0;
-	default: *d = 1; return readout;
+	case LOSS_TERM_OUTPUT:
+	case LOSS_TERM_NONE:
+	case LOSS_TERM_COUNT: break;
 	}
+	*d = 1;
+	return readout;
 }
 
 /* The largest magnitude of the derivative, for readouts from -most to most. */
@@ -72,6 +76,10 @@ static inline double loss_term_steepest(enum loss_term term, double option, doub
 	case LOSS_TERM_HUBER: return fmin(option, most + fabs(label));
 	case LOSS_TERM_HINGE: return y;
 	case LOSS_TERM_SQUARED_HINGE: return 2 * y * (1 + y * most);
-	default: return 1;
+	case LOSS_TERM_MAE:
+	case LOSS_TERM_OUTPUT:
+	case LOSS_TERM_NONE:
+	case LOSS_TERM_COUNT: break;
 	}
+	return 1;
 }

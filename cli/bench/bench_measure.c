@@ -94,13 +94,11 @@ static void give(void *ctx, uint32_t sample, double *out)
 static int dreadout(void *ctx, uint32_t sample, const double *readout, double *dreadout, double *head)
 {
 	const struct bench *b = ctx;
-	double label = sample & 1 ? -1 : 1;
+	const double number[] = { 1.0 / b->batch.nsample, 1, sample & 1 ? -1 : 1 };
 
 	(void)head;
-	for (uint32_t k = 0; dreadout && k < b->p->nreadout; k++) {
-		loss_term_value(LOSS_TERM_MSE, 0, readout[k], label, &dreadout[k]);
-		dreadout[k] = dreadout[k] / b->p->nreadout * (1.0 / b->batch.nsample);
-	}
+	for (uint32_t k = 0; dreadout && k < b->p->nreadout; k++)
+		dreadout[k] = loss_gradient(LOSS_TERM_MSE, 0, readout[k], number, 0, b->p->nreadout);
 	return 0;
 }
 
@@ -345,7 +343,7 @@ static int allocate(struct bench *b, uint64_t seed, double *seconds, struct err 
 	*seconds = clock_seconds() - began;
 	if (code)
 		return code;
-	evaluator_needs(b->ev, &(struct readout_gradient_needs){ SCORE_NEEDS + p->noutput, give });
+	evaluator_needs(b->ev, &(struct readout_gradient_needs){ LOSS_LABELS + p->noutput, give });
 	b->pool = b->bc->pool ? b->bc->pool : pool_threads_new(o.nthread);
 	b->weight = mem_alloc((size_t)p->nweight + 1, sizeof *b->weight);
 	b->gradient = mem_alloc((size_t)p->nweight + 1, sizeof *b->gradient);

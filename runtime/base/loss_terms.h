@@ -9,6 +9,7 @@
 #pragma once
 
 #include <math.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __CUDACC__
@@ -38,6 +39,12 @@ struct loss_terms {
  * of every sample), its weight and the first of its labels are. */
 enum { LOSS_SCALE = 0, LOSS_WEIGHT, LOSS_LABELS };
 
+/* How many these are. */
+static inline size_t loss_numbers(const struct loss_terms *t)
+{
+	return LOSS_LABELS + (size_t)t->nlabel;
+}
+
 LOSS_TERMS_BOTH double loss_sign(double x) { return (x > 0) - (x < 0); }
 LOSS_TERMS_BOTH double loss_plus_or_minus(double label) { return label == 0 ? -1 : label; }
 
@@ -64,6 +71,16 @@ LOSS_TERMS_BOTH double loss_term_value(enum loss_term term, double option, doubl
 	}
 	*d = 1;
 	return readout;
+}
+
+/* The gradient of a sample's loss with respect to readout k of nreadout; number: the sample's. */
+LOSS_TERMS_BOTH double loss_gradient(enum loss_term term, double option, double readout,
+	const double *number, uint32_t k, uint32_t nreadout)
+{
+	double d;
+
+	loss_term_value(term, option, readout, number[LOSS_LABELS + k], &d);
+	return d / nreadout * number[LOSS_WEIGHT] * number[LOSS_SCALE];
 }
 
 /* The largest magnitude of the derivative, for readouts from -most to most. */

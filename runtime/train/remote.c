@@ -251,7 +251,7 @@ static int take_loss(struct remote_worker *w, const struct wire_job *job, struct
 			job->loss);
 	memcpy(w->loss.option, job->option, job->noption * sizeof *job->option);
 	w->nlabel = job->nlabel;
-	w->need = SCORE_NEEDS + job->nlabel;
+	w->need = LOSS_LABELS + job->nlabel;
 	return 0;
 }
 
@@ -368,7 +368,7 @@ static int unpack(struct remote_worker *w, const struct wire_work *work, struct 
 			continue;
 		w->scale[s] = w->number[nx + LOSS_SCALE];
 		w->sample_weight[s] = w->number[nx + LOSS_WEIGHT];
-		memcpy(w->label + (size_t)s * ny, w->number + nx + SCORE_NEEDS, ny * sizeof(double));
+		memcpy(w->label + (size_t)s * ny, w->number + nx + LOSS_LABELS, ny * sizeof(double));
 	}
 	w->data = (struct dataset){ .nrow = work->nsample, .nx = nx, .ny = ny, .x = w->input, .y = w->label,
 		.weight = w->sample_weight };

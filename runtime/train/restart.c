@@ -78,7 +78,7 @@ int trainer_open(struct trainer *t, const struct train_job *j, const struct trai
 		return code;
 	t->pool = j->pool ? j->pool : pool_threads_new(j->exec.nthread);
 	evaluator_needs(t->ev,
-		&(struct readout_gradient_needs){ SCORE_NEEDS + j->train.data->ny, score_give });
+		&(struct readout_gradient_needs){ LOSS_LABELS + j->train.data->ny, score_give });
 	t->callbacks = callbacks_new(j, &t->rate, e);
 	if (!t->callbacks) {
 		trainer_close(t, NULL);

@@ -55,7 +55,7 @@ void score_give(void *ctx, uint32_t sample, double *out)
 
 	out[LOSS_SCALE] = s->scale;
 	out[LOSS_WEIGHT] = weight_of(s, row);
-	memcpy(out + SCORE_NEEDS, d->y + (size_t)row * d->ny, d->ny * sizeof *out);
+	memcpy(out + LOSS_LABELS, d->y + (size_t)row * d->ny, d->ny * sizeof *out);
 }
 
 static double value_of(const struct score *s, uint32_t sample, const double *output, double *gradient)

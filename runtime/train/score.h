@@ -25,9 +25,8 @@ struct score {
 size_t score_stride(const struct program *p);
 /* A readout_gradient_fn; ctx is a struct score. */
 int score_sample(void *ctx, uint32_t sample, const double *readout, double *gradient, double *head);
-/* Write the numbers that score_sample needs for the gradient of a sample: scale, weight, labels, SCORE_NEEDS + ny in all
+/* Write the numbers that score_sample needs for the gradient of a sample: scale, weight, labels, LOSS_LABELS + ny in all
  * (the member `give` of struct readout_gradient_needs). */
-enum { SCORE_NEEDS = LOSS_LABELS };
 void score_give(void *ctx, uint32_t sample, double *out);
 /* The terms of the loss (its labels are ny a sample), where its gradient is that of readouts. */
 struct loss_terms score_terms(const struct program *p, const struct loss_choice *loss, uint32_t ny);

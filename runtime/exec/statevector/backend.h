@@ -24,8 +24,8 @@ struct unit_input {
 	 * holds length[c][v] amplitudes, normalised; the rest is zero. */
 	const cplx *const *const *vector;
 	const uint32_t *const *length;
-	/* With a gradient, where the loss has terms (plan_options.loss_terms): these, and of sample s its numbers, number[s * (LOSS_LABELS +
-	 * terms->nlabel)]; or NULL. */
+	/* With a gradient, where the loss has terms (plan_options.loss_terms): these, and of sample s its numbers, from
+	 * number[s * loss_numbers(terms)] on; or NULL. */
 	const struct loss_terms *terms;
 	const double *number;
 	bool whole; /* the final state itself is requested: heisenberg_tail is not taken, the backward pass does not begin early */
@@ -34,7 +34,7 @@ struct unit_input {
 /* The numbers of sample s; there are terms. */
 static inline const double *unit_numbers(const struct unit_input *in, uint32_t s)
 {
-	return in->number + s * (LOSS_LABELS + (size_t)in->terms->nlabel);
+	return in->number + s * loss_numbers(in->terms);
 }
 
 struct backend_state;

@@ -83,12 +83,6 @@ struct statevector {
 void statevector_count_program(const struct statevector *sv, const struct program *written,
 	struct optimisation_tally *tally);
 
-/* Numbers of a sample that the terms of the loss need (loss_terms.h). */
-static inline size_t loss_numbers(const struct statevector *sv)
-{
-	return LOSS_LABELS + (size_t)sv->o.terms.nlabel;
-}
-
 /* ---- memory (statevector_memory.c) ---- */
 
 /* Memory of all workers; the lists of *sv are made. */

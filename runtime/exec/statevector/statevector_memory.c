@@ -48,7 +48,7 @@ static uint64_t scratch_bytes(const struct statevector *sv)
 	if (sv->ntrajectory)
 		worker += p->nreadout * sizeof(double);
 	if (pl->options.loss_terms)
-		worker += loss_numbers(sv) * pl->width * sizeof(double);
+		worker += loss_numbers(&sv->o.terms) * pl->width * sizeof(double);
 	if (sv->shot_group)
 		worker += shot_bytes(sv) + (sizeof(cplx) << program_nwire(p));
 	return worker * (sv->nworker + 1) + pl->set.nkept * sizeof(cplx);
@@ -111,7 +111,7 @@ static void scratch_take(struct arena *a, const struct statevector *sv, struct s
 	w->dexpr = arena_alloc(a, p->nexpr, sizeof *w->dexpr);
 	w->weight = arena_alloc(a, p->nweight, sizeof *w->weight);
 	if (pl->options.loss_terms)
-		w->number = arena_alloc(a, loss_numbers(sv) * pl->width, sizeof *w->number);
+		w->number = arena_alloc(a, loss_numbers(&sv->o.terms) * pl->width, sizeof *w->number);
 	if (sv->ntrajectory)
 		w->base = arena_alloc(a, p->nreadout, sizeof *w->base);
 	if (sv->shot_group) {

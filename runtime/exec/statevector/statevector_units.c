@@ -183,7 +183,7 @@ static int fill_samples(const struct filling *f, uint32_t from, uint32_t to, str
 		eval_sample(sv, w, s);
 		if (w->input.terms)
 			sv->batch.needs.give(sv->batch.needs_ctx, sample,
-				w->number + s * loss_numbers(sv));
+				w->number + s * loss_numbers(&sv->o.terms));
 		w->u[s] = w->own_u[s];
 		int code = fill_vectors(sv, w, s, sample, e);
 		if (code)

@@ -125,11 +125,9 @@ DEVICE double readout_of(const cuda_products &p, unsigned k, size_t s)
 DEVICE double loss_factor(const cuda_products &p, unsigned k, size_t s)
 {
 	const double *const number = p.loss.number + s * (LOSS_LABELS + p.loss.nreadout);
-	double d;
+	const double d = loss_gradient((enum loss_term)p.loss.term, p.loss.option, readout_of(p, k, s),
+		number, p.loss.product[k].readout, p.loss.nreadout);
 
-	loss_term_value((enum loss_term)p.loss.term, p.loss.option, readout_of(p, k, s),
-		number[LOSS_LABELS + p.loss.product[k].readout], &d);
-	d = d / p.loss.nreadout * number[LOSS_WEIGHT] * number[LOSS_SCALE];
 	return rint(d * p.loss.product[k].coefficient * p.loss.unit * CUDA_FACTOR_UNITS) / CUDA_FACTOR_UNITS;
 }
 
